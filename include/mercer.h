@@ -1,0 +1,393 @@
+/* mercer.h: kernel machines in C. The whole public interface, and its manual.
+
+   A first program:
+
+       mercer_ctx *ctx = NULL; mercer_data *data = NULL; mercer_kernel *kernel = NULL; mercer_model *model = NULL;
+       mercer_ridge set = mercer_ridge_defaults();
+       set.lambda = 1e-3;
+       if (mercer_open(NULL, &ctx) || mercer_data_read(ctx, "table.csv", NULL, &data)
+           || mercer_kernel_parse(ctx, "0.5*rbf(sigma=1) + linear", &kernel)
+           || mercer_ridge_fit(ctx, kernel, data, &set, &model))
+           fprintf(stderr, "%s\n", mercer_message(ctx));
+       mercer_model_free(model); mercer_kernel_free(kernel); mercer_data_free(data); mercer_close(ctx);
+
+   Rules that hold everywhere:
+   - A function that can fail returns mercer_status; MERCER_OK is 0. The text is mercer_message(ctx).
+   - Inputs are const and borrowed for the call. What the library keeps it copies.
+   - Outputs come last as T **out and are set to NULL first. Whoever gets a T * frees it with mercer_T_free, which takes NULL.
+   - A const char * result lives as long as the object it came from.
+   - A mercer_ctx belongs to one thread at a time. Data, kernels, proofs and models never change once made: share them freely.
+     They may outlive the context that made them.
+   - The library keeps no mutable global, prints nothing, never exits and installs no signal handler. */
+#ifndef MERCER_H
+#define MERCER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MERCER_API __attribute__((visibility("default")))
+#else
+#define MERCER_API
+#endif
+
+#define MERCER_VERSION "0.1.0"
+MERCER_API const char *mercer_version(void);
+
+/* ---- Status ------------------------------------------------------------------------------------------------------- */
+
+/* One table makes the enum and the texts. The number is stable. */
+#define MERCER_STATUS_MAP(X)                                                                                                \
+    X(OK, "success")                                                                                                        \
+    X(INVALID, "an argument or setting is out of range")                                                                    \
+    X(SYNTAX, "a kernel expression does not parse")                                                                         \
+    X(DATA, "the data are malformed or do not fit")                                                                         \
+    X(IO, "a file could not be read or written")                                                                            \
+    X(FORMAT, "a model file is damaged or of another version")                                                              \
+    X(MEMORY, "out of memory or over the memory limit")                                                                     \
+    X(NUMERIC, "a numerical method broke down")                                                                             \
+    X(NOT_A_KERNEL, "the expression is not proved to be a kernel")                                                          \
+    X(CANCELLED, "stopped by the caller")                                                                                   \
+    X(TIME, "the time limit was reached")                                                                                   \
+    X(INTERNAL, "a defect in Mercer")
+
+typedef enum mercer_status {
+#define X(name, text) MERCER_##name,
+    MERCER_STATUS_MAP(X)
+#undef X
+} mercer_status;
+
+/* The name ("INVALID") and the general text of a status. */
+MERCER_API const char *mercer_status_name(mercer_status status);
+MERCER_API const char *mercer_status_text(mercer_status status);
+
+/* ---- Context ------------------------------------------------------------------------------------------------------ */
+
+typedef struct mercer_ctx mercer_ctx;
+
+/* What the progress callback sees. */
+typedef struct mercer_progress {
+    const char *phase;   /* "read", "gram", "factor", ... */
+    double done;         /* share of this phase in [0, 1]; negative when unknown */
+    double seconds;      /* since the public call began */
+    double measure;      /* what the phase watches (a residual, a gap); NaN when there is none */
+} mercer_progress;
+
+typedef struct mercer_options {
+    /* One realloc-style hook: new_size 0 frees, NULL makes, otherwise grows or shrinks. NULL hook: the C library's. */
+    void *(*memory)(void *user, void *block, size_t old_size, size_t new_size);
+    void *memory_user;
+    size_t memory_limit; /* bytes; 0: 80% of what is free when the context opens */
+    int threads;         /* 0: all cores this process may use */
+    uint64_t seed;
+    double time_limit;   /* seconds for one public call; 0: none */
+    const char *isa;     /* "portable", "avx2", "avx512"; NULL: the fastest this machine has (or $MERCER_ISA) */
+    /* Called from the calling thread at most ten times a second; a non-zero answer stops the call with MERCER_CANCELLED. */
+    int (*progress)(void *user, const mercer_progress *progress);
+    void *progress_user;
+    void (*log)(void *user, const char *line); /* facts about what is being done, one line each; NULL: silent */
+    void *log_user;
+} mercer_options;
+
+MERCER_API mercer_options mercer_options_defaults(void);
+
+/* NULL options mean the defaults. On failure *out may still be a context that carries the message; close it all the same. */
+MERCER_API mercer_status mercer_open(const mercer_options *options, mercer_ctx **out);
+MERCER_API void mercer_close(mercer_ctx *ctx);
+
+/* The last failure as one sentence; valid for NULL too. Empty after success. */
+MERCER_API const char *mercer_message(const mercer_ctx *ctx);
+/* Where: the byte in a kernel expression (from 0), the line of a data file (from 1); -1 when there is no place. */
+MERCER_API int64_t mercer_message_offset(const mercer_ctx *ctx);
+
+MERCER_API size_t mercer_memory_used(const mercer_ctx *ctx);
+MERCER_API size_t mercer_memory_peak(const mercer_ctx *ctx);  /* since the context opened */
+MERCER_API size_t mercer_memory_limit(const mercer_ctx *ctx);
+MERCER_API int mercer_threads(const mercer_ctx *ctx);
+MERCER_API const char *mercer_isa(const mercer_ctx *ctx);     /* the instruction set in use */
+
+/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output. */
+MERCER_API mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size);
+/* A double as the shortest text that reads back to the same double; at most 31 characters and the closing zero. */
+MERCER_API const char *mercer_number_text(double value, char text[32]);
+
+/* ---- Settings ------------------------------------------------------------------------------------------------------ */
+
+/* A setting is one row: its default, range and help are read by the defaults function, the check, the command line and the
+   bindings alike. */
+typedef enum mercer_setting_type { MERCER_REAL, MERCER_INTEGER, MERCER_FLAG, MERCER_TEXT } mercer_setting_type;
+
+typedef struct mercer_setting {
+    const char *name;          /* "lambda"; the command-line option is --lambda */
+    mercer_setting_type type;  /* double, int64_t, bool, const char * */
+    size_t offset;             /* of the field in the settings struct */
+    double initial, low, high; /* default and closed range of numbers and flags */
+    const char *initial_text;  /* TEXT: the default; NULL otherwise */
+    const char *choices;       /* TEXT: "a|b|c"; NULL otherwise */
+    const char *help;
+} mercer_setting;
+
+/* A machine by name: what it is, its settings and how large its settings struct is. */
+typedef struct mercer_machine {
+    const char *name, *help;
+    const mercer_setting *settings;
+    int count;
+    size_t size;
+} mercer_machine;
+
+MERCER_API const mercer_machine *mercer_machines(int *count);
+MERCER_API const mercer_machine *mercer_machine_find(const char *name); /* NULL when there is none */
+/* Fill a settings struct of machine->size bytes with the defaults; write one field from text, checked against its row. */
+MERCER_API void mercer_settings_defaults(const mercer_machine *machine, void *settings);
+MERCER_API mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machine *machine, void *settings,
+                                             const char *name, const char *text);
+
+/* ---- Data ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct mercer_data mercer_data;
+typedef enum mercer_dtype { MERCER_F32, MERCER_F64 } mercer_dtype;
+
+/* What a target is: none, numbers (one column per output) or classes. */
+typedef enum mercer_target { MERCER_TARGET_AUTO, MERCER_TARGET_NONE, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS } mercer_target;
+typedef enum mercer_missing { MERCER_MISSING_ERROR, MERCER_MISSING_MEAN, MERCER_MISSING_DROP } mercer_missing;
+
+typedef struct mercer_read {
+    const char *target;      /* column name or 1-based index, several separated by commas; NULL: the last column (CSV), the
+                                label (LIBSVM), the last column (npy); "" : there is no target */
+    mercer_target kind;      /* AUTO: text, or few distinct whole numbers (at most 20 and at most n/5): classes */
+    mercer_missing missing;  /* empty, NA, NaN, null, ? cells of CSV */
+    mercer_dtype dtype;      /* what the values are stored as; default MERCER_F64 */
+    const char *text;        /* names of text columns kept as strings instead of one-hot, separated by commas; NULL: none */
+    const char *weights;     /* name or index of the column of row weights; NULL: none */
+} mercer_read;
+
+MERCER_API mercer_read mercer_read_defaults(void);
+
+/* CSV, TSV, LIBSVM text or .npy, each also gzipped, told apart by content, then name; "-" is standard input. */
+MERCER_API mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out);
+
+/* Data from arrays in memory. Give values (dense, row-major) or values with row_start and column (CSR, columns increasing). */
+typedef struct mercer_table {
+    int64_t n, d;
+    mercer_dtype dtype;
+    const void *values;
+    int64_t stride;            /* dense: values from one row to the next; 0: d */
+    const int64_t *row_start;  /* CSR: n + 1 entries; NULL: dense */
+    const int32_t *column;     /* CSR: from 0 */
+    const double *target;      /* n x outputs, row-major; NULL: none */
+    int64_t outputs;
+    const char *const *labels; /* classes instead of numbers: the label of each row, n strings; NULL: none */
+    const double *weights;     /* n, all >= 0; NULL: none */
+    const char *const *names;  /* d column names; NULL: none */
+} mercer_table;
+
+MERCER_API mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out);
+MERCER_API void mercer_data_free(mercer_data *data);
+
+MERCER_API int64_t mercer_data_rows(const mercer_data *data);
+MERCER_API int64_t mercer_data_columns(const mercer_data *data);
+MERCER_API int64_t mercer_data_outputs(const mercer_data *data);       /* target columns; 0: none or classes */
+MERCER_API int64_t mercer_data_classes(const mercer_data *data);       /* 0 when the target is not classes */
+MERCER_API bool mercer_data_is_sparse(const mercer_data *data);
+MERCER_API int64_t mercer_data_stored(const mercer_data *data);        /* values stored: n*d, or the non-zeros of CSR */
+MERCER_API const char *mercer_data_column_name(const mercer_data *data, int64_t column); /* "x3" where the file has none */
+MERCER_API const char *mercer_data_label(const mercer_data *data, int64_t k);  /* classes sorted: numbers by value, then text */
+MERCER_API int64_t mercer_data_class(const mercer_data *data, int64_t row);
+MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64_t output);
+MERCER_API void mercer_data_row(const mercer_data *data, int64_t row, double *out); /* d values, zeros filled in */
+MERCER_API const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k); /* k-th text column kept */
+MERCER_API int64_t mercer_data_texts(const mercer_data *data);
+/* Rows begin .. end-1, or the listed rows, as new data. */
+MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
+                                          mercer_data **out);
+
+/* Generated data: moons, circles, spirals, blobs, sinc, friedman1, ... ; the same seed gives the same bits everywhere. */
+MERCER_API const char *const *mercer_generators(int *count);
+MERCER_API mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n, double noise, uint64_t seed,
+                                              mercer_data **out);
+/* CSV with a header, the target last; numbers read back to the same double. NULL path: standard output. */
+MERCER_API mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *data, const char *path);
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------- */
+
+typedef struct mercer_kernel mercer_kernel;
+
+MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out);
+MERCER_API void mercer_kernel_free(mercer_kernel *kernel);
+/* The canonical form; it parses back to the same kernel. */
+MERCER_API const char *mercer_kernel_text(const mercer_kernel *kernel);
+/* Fix what depends on the data: default bandwidths, column names, matrices in files; check the columns exist. */
+MERCER_API mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                            mercer_kernel **out);
+/* k(x, z) of a kernel without open parameters, in plain double precision: the judge. d: the length of x and z. */
+MERCER_API mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
+                                             int64_t d, double *out);
+/* The free parameters of a kernel ("rbf.gamma", ...), their values, and the derivatives of k(x, z) with respect to them. */
+MERCER_API int64_t mercer_kernel_parameters(const mercer_kernel *kernel);
+MERCER_API const char *mercer_kernel_parameter_name(const mercer_kernel *kernel, int64_t i);
+MERCER_API double mercer_kernel_parameter(const mercer_kernel *kernel, int64_t i);
+MERCER_API mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters,
+                                            mercer_kernel **out); /* the same expression with other parameters */
+MERCER_API mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x,
+                                                const double *z, int64_t d, double *value, double *gradient);
+
+typedef struct mercer_shape {
+    bool stationary;   /* a function of x - z */
+    bool isotropic;    /* a function of |x - z| */
+    bool dot_product;  /* a function of <x, z> */
+    bool normalised;   /* k(x, x) = 1 */
+    bool bounded;      /* k(x, x) <= bound */
+    double bound;      /* infinity when not bounded */
+    int64_t dimension; /* of an explicit feature map for d columns; -1: infinite or unknown */
+} mercer_shape;
+MERCER_API mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d);
+
+/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other). */
+MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                     const mercer_data *other, double *out);
+/* K v for t columns of v without storing K: v is m x t, out n x t, both row-major. */
+MERCER_API mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                           const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
+                                           double *out);
+/* Facts about a Gram matrix that a valid kernel must satisfy. */
+typedef struct mercer_gram_facts {
+    double asymmetry;                      /* max |K_ij - K_ji| */
+    double eigenvalue_min, eigenvalue_max; /* of the symmetric part */
+    double cauchy_schwarz;                 /* max K_ij^2 - K_ii K_jj over pairs, relative to the largest K_ii^2 */
+    int64_t row, column;                   /* the pair where that maximum is attained */
+    int64_t rank;                          /* eigenvalues above n * 2^-52 * the largest */
+    bool positive;                         /* no eigenvalue below -n * 2^-52 * the largest */
+} mercer_gram_facts;
+/* A matrix as a NumPy file (float64, C order). */
+MERCER_API mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m);
+MERCER_API mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out);
+
+/* ---- Proofs -------------------------------------------------------------------------------------------------------- */
+
+typedef struct mercer_proof mercer_proof;
+typedef enum mercer_verdict { MERCER_PROVED, MERCER_REFUTED, MERCER_UNKNOWN } mercer_verdict;
+
+/* One line of a derivation. Premises are earlier steps. */
+typedef struct mercer_step {
+    const char *claim;       /* "rbf(gamma=1) is a kernel" */
+    const char *rule;        /* "S6" ... the rule's id, see docs */
+    const char *because;     /* in words */
+    const int *premises;
+    int premise_count;
+} mercer_step;
+
+/* Points and weights with sum_ij w_i w_j k(x_i, x_j) <= value + bound < 0. */
+typedef struct mercer_witness {
+    int64_t count, d;
+    const double *points;  /* count x d */
+    const double *weights;
+    double value, bound;   /* the computed form and a bound on its rounding error */
+    int64_t pair[2];       /* two of the points that break Cauchy-Schwarz; -1, -1 when none does */
+} mercer_witness;
+
+/* Decide whether the kernel is positive definite on R^d for its columns (d 0: whatever d the expression allows). A kernel
+   with default bandwidths is decided for every bandwidth it may get. */
+MERCER_API mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out);
+MERCER_API void mercer_proof_free(mercer_proof *proof);
+MERCER_API mercer_verdict mercer_proof_verdict(const mercer_proof *proof);
+MERCER_API int mercer_proof_steps(const mercer_proof *proof);
+MERCER_API mercer_step mercer_proof_step(const mercer_proof *proof, int i);
+MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof); /* NULL unless refuted */
+MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */
+
+/* ---- Machines ------------------------------------------------------------------------------------------------------ */
+
+typedef struct mercer_model mercer_model;
+
+/* Ridge: min over f (and b) of sum_i w_i (y_i - f(x_i) - b)^2 + lambda |f|^2. Several outputs share one factorisation.
+   lambda = 0 gives the minimum-norm least-squares function. Classes are fitted as one output per class, +1 and -1. */
+typedef struct mercer_ridge {
+    double lambda;         /* absolute; 0 interpolates */
+    bool intercept;        /* an unpenalised b */
+    const char *scale;     /* auto, none, standard, minmax; kept in the model */
+    const char *solver;    /* auto, cholesky, eigen */
+    bool loo;              /* leave-one-out residuals (costs two more factorisations) */
+    bool allow_indefinite; /* fit although the kernel is not proved */
+} mercer_ridge;
+MERCER_API mercer_ridge mercer_ridge_defaults(void);
+MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                          const mercer_ridge *set, mercer_model **out);
+
+/* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
+MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                    const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
+
+/* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. */
+typedef struct mercer_certificate {
+    const char *kind;               /* "residual" */
+    double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha */
+    double residual;                /* |r|, its rounding bound included */
+    double rounding;                /* the part of it that bounds the rounding of the check itself */
+    double prediction_error_bound;  /* |f(x) - f*(x)| <= this for every x of the training set's k(x,x) or less */
+    double objective_gap;           /* objective(f) - objective(f*) <= this */
+} mercer_certificate;
+
+typedef struct mercer_report {
+    const char *machine, *solver;
+    int64_t n, d, outputs;
+    double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
+    double objective;
+    double loo_rmse;           /* NaN when not computed */
+    int64_t iterations, rank;
+    double seconds;            /* of the fit; not saved in the model */
+    mercer_certificate certificate;
+} mercer_report;
+
+MERCER_API void mercer_model_free(mercer_model *model);
+MERCER_API const mercer_report *mercer_model_report(const mercer_model *model);
+MERCER_API const mercer_kernel *mercer_model_kernel(const mercer_model *model);
+MERCER_API int64_t mercer_model_outputs(const mercer_model *model); /* columns of a prediction */
+MERCER_API int64_t mercer_model_classes(const mercer_model *model); /* 0: regression */
+MERCER_API const char *mercer_model_label(const mercer_model *model, int64_t k);
+MERCER_API int64_t mercer_model_columns(const mercer_model *model); /* d of the data it predicts for */
+MERCER_API int64_t mercer_model_centres(const mercer_model *model); /* rows kept */
+
+/* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. */
+MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path,
+                                           const mercer_read *set, mercer_data **out);
+/* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins. */
+MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+
+typedef struct mercer_scores {
+    int64_t n;
+    double accuracy, balanced_accuracy; /* classes; NaN otherwise */
+    double rmse, mae, r2;               /* numbers; over all outputs */
+} mercer_scores;
+MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
+
+/* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
+MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);
+MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out);
+
+/* ---- Plan ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct mercer_choice {
+    const char *solver, *reason;
+    size_t memory_bytes;
+    double seconds;
+    bool possible;
+} mercer_choice;
+
+typedef struct mercer_plan {
+    mercer_choice chosen;
+    mercer_choice alternatives[8];
+    int alternative_count;
+} mercer_plan;
+/* Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. */
+MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                         const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* ctx.c: opening and closing a context, and what it can be asked. */
+#include "base/ctx.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include <omp.h>
+
+mercer_options mercer_options_defaults(void) {
+    return (mercer_options){0};
+}
+
+static mercer_status check_options(mercer_ctx *ctx) {
+    const mercer_options *o = &ctx->options;
+    if (o->threads < 0 || o->threads > 4096)
+        return mc_fail(ctx, MERCER_INVALID, "threads must be in [0, 4096], got %d", o->threads);
+    if (!(o->time_limit >= 0))
+        return mc_fail(ctx, MERCER_INVALID, "time_limit must be 0 or more seconds, got %g", o->time_limit);
+    return mc_isa_choose(ctx, o->isa, &ctx->isa);
+}
+
+mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
+    *out = NULL;
+    const mercer_options chosen = options ? *options : mercer_options_defaults();
+    mc_heap *heap = mc_heap_open(&chosen);
+    if (!heap)
+        return MERCER_MEMORY;
+    mercer_ctx seedling = {.heap = heap, .options = chosen}; /* enough of a context to allocate the real one */
+    mercer_ctx *ctx = mc_alloc(&seedling, 1, sizeof *ctx);
+    mc_heap_release(heap); /* the context's own block keeps the heap from here on */
+    if (!ctx)
+        return MERCER_MEMORY;
+    *ctx = seedling;
+    ctx->threads = chosen.threads > 0 ? chosen.threads : omp_get_num_procs();
+    mc_begin(ctx);
+    *out = ctx;
+    return check_options(ctx);
+}
+
+void mercer_close(mercer_ctx *ctx) {
+    mc_free(ctx);
+}
+
+void mc_begin(mercer_ctx *ctx) {
+    ctx->message[0] = '\0';
+    ctx->offset = -1;
+    ctx->stop = MERCER_OK;
+    ctx->phase = NULL;
+    ctx->call_began = mc_clock();
+    ctx->next_progress = ctx->call_began + 0.1;
+}
+
+size_t mercer_memory_used(const mercer_ctx *ctx) {
+    return mc_heap_used(ctx->heap);
+}
+
+size_t mercer_memory_peak(const mercer_ctx *ctx) {
+    return mc_heap_peak(ctx->heap);
+}
+
+size_t mercer_memory_limit(const mercer_ctx *ctx) {
+    return mc_heap_limit(ctx->heap);
+}
+
+int mercer_threads(const mercer_ctx *ctx) {
+    return ctx->threads;
+}
+
+const char *mercer_isa(const mercer_ctx *ctx) {
+    return mc_isa_name(ctx->isa);
+}

@@ -1,0 +1,27 @@
+/* ctx.h: the context that every fallible call takes: memory, threads, seed, progress, the last message. */
+#ifndef MC_BASE_CTX_H
+#define MC_BASE_CTX_H
+
+#include "base/memory.h"
+#include "base/cpu.h"
+#include <mercer.h>
+
+enum { MC_MESSAGE_SIZE = 1024 };
+
+struct mercer_ctx {
+    mc_heap *heap;
+    mercer_options options;
+    int threads;
+    mc_isa isa;
+    double call_began;    /* clock at the start of the public call now running */
+    double next_progress; /* when the callback may be called again */
+    mercer_status stop;   /* CANCELLED or TIME once a call has been told to stop */
+    const char *phase;
+    int64_t offset;       /* place of the last failure, -1: none */
+    char message[MC_MESSAGE_SIZE];
+};
+
+/* Start of a public call: clears the message, restarts the time limit. */
+void mc_begin(mercer_ctx *ctx);
+
+#endif

@@ -1,0 +1,16 @@
+/* file.h: writing a file so that a reader sees the old one or the new one, never a half. */
+#ifndef MC_BASE_FILE_H
+#define MC_BASE_FILE_H
+
+#include <mercer.h>
+
+typedef struct mc_output mc_output;
+
+/* Open a temporary file beside path ("-": standard output), write pieces, then commit (sync, rename) or abandon (remove). */
+mercer_status mc_output_open(mercer_ctx *ctx, const char *path, mc_output **out);
+mercer_status mc_output_write(mercer_ctx *ctx, mc_output *output, const void *bytes, size_t size);
+/* Frees output on success and on failure; on failure nothing is left behind. */
+mercer_status mc_output_commit(mercer_ctx *ctx, mc_output *output);
+void mc_output_abandon(mc_output *output);
+
+#endif

@@ -1,0 +1,180 @@
+/* memory.c: the heap behind a context: hook, byte count, peak, hard limit. See memory.h for the contract. */
+#include "base/memory.h"
+#include "base/ctx.h"
+#include "base/status.h"
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mc_heap {
+    void *(*hook)(void *user, void *block, size_t old_size, size_t new_size);
+    void *user;
+    size_t limit;
+    atomic_size_t used, peak;
+    atomic_size_t holders; /* the context and every live block */
+};
+
+/* Sits in the 64 bytes before each block. */
+typedef struct header {
+    mc_heap *heap;
+    void *raw;        /* what the hook returned */
+    size_t raw_size;  /* what it was asked for */
+    size_t size;      /* what the caller asked for */
+} header;
+_Static_assert(sizeof(header) <= MC_ALIGN, "the header must fit before the block");
+
+static void *libc_hook(void *user, void *block, size_t old_size, size_t new_size) {
+    (void)user;
+    (void)old_size;
+    if (new_size)
+        return realloc(block, new_size);
+    free(block);
+    return NULL;
+}
+
+/* MemAvailable of /proc/meminfo in bytes; free physical pages where there is no such file. */
+static size_t memory_available(void) {
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[128];
+    unsigned long long kib = 0;
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+        ;
+    if (file)
+        fclose(file);
+    if (kib)
+        return (size_t)kib * 1024;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
+}
+
+mc_heap *mc_heap_open(const mercer_options *options) {
+    void *(*hook)(void *, void *, size_t, size_t) = options->memory ? options->memory : libc_hook;
+    mc_heap *heap = hook(options->memory_user, NULL, 0, sizeof *heap);
+    if (!heap)
+        return NULL;
+    *heap = (mc_heap){.hook = hook, .user = options->memory_user};
+    heap->limit = options->memory_limit ? options->memory_limit : memory_available() / 5 * 4;
+    atomic_init(&heap->holders, 1);
+    return heap;
+}
+
+void mc_heap_release(mc_heap *heap) {
+    if (atomic_fetch_sub(&heap->holders, 1) == 1)
+        heap->hook(heap->user, heap, sizeof *heap, 0);
+}
+
+size_t mc_heap_used(const mc_heap *heap) {
+    return atomic_load(&heap->used);
+}
+
+size_t mc_heap_peak(const mc_heap *heap) {
+    return atomic_load(&heap->peak);
+}
+
+size_t mc_heap_limit(const mc_heap *heap) {
+    return heap->limit;
+}
+
+static header *header_of(void *block) {
+    return (header *)(void *)((char *)block - MC_ALIGN);
+}
+
+/* Count bytes in, unless that would pass the limit. */
+static bool charge(mc_heap *heap, size_t bytes) {
+    const size_t before = atomic_fetch_add(&heap->used, bytes);
+    if (bytes > heap->limit || before > heap->limit - bytes) {
+        atomic_fetch_sub(&heap->used, bytes);
+        return false;
+    }
+    size_t peak = atomic_load(&heap->peak);
+    while (before + bytes > peak && !atomic_compare_exchange_weak(&heap->peak, &peak, before + bytes))
+        ;
+    return true;
+}
+
+static const char *in_units(double bytes, char text[32]) {
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int k = 0;
+    while (bytes >= 1024 && k < 4) {
+        bytes /= 1024;
+        k++;
+    }
+    snprintf(text, 32, "%.4g %s", bytes, unit[k]);
+    return text;
+}
+
+static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
+    char want[32], used[32], limit[32];
+    in_units((double)bytes, want);
+    if (over_limit)
+        mc_fail(ctx, MERCER_MEMORY, "memory: %s more would pass the limit of %s (%s in use); raise the memory limit", want,
+                in_units((double)ctx->heap->limit, limit), in_units((double)mc_heap_used(ctx->heap), used));
+    else
+        mc_fail(ctx, MERCER_MEMORY, "memory: the system has no %s left", want);
+    return NULL;
+}
+
+void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size) {
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2)
+        return refuse(ctx, SIZE_MAX, true);
+    mc_heap *heap = ctx->heap;
+    const size_t raw_size = bytes + 2 * MC_ALIGN; /* the header, and room to align */
+    if (!charge(heap, raw_size))
+        return refuse(ctx, bytes, true);
+    void *raw = heap->hook(heap->user, NULL, 0, raw_size);
+    if (!raw) {
+        atomic_fetch_sub(&heap->used, raw_size);
+        return refuse(ctx, bytes, false);
+    }
+    atomic_fetch_add(&heap->holders, 1);
+    char *block = (char *)raw + MC_ALIGN;
+    block += (size_t)(-(intptr_t)block & (MC_ALIGN - 1));
+    memset(block, 0, bytes);
+    *header_of(block) = (header){.heap = heap, .raw = raw, .raw_size = raw_size, .size = bytes};
+    return block;
+}
+
+/* Copies rather than asking the hook to grow: alignment would be lost, and growth is geometric wherever it happens. */
+void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
+    void *fresh = mc_alloc(ctx, count, size);
+    if (!fresh || !block)
+        return fresh;
+    const size_t old = header_of(block)->size, now = header_of(fresh)->size;
+    memcpy(fresh, block, old < now ? old : now);
+    mc_free(block);
+    return fresh;
+}
+
+void mc_free(void *block) {
+    if (!block)
+        return;
+    const header h = *header_of(block);
+    atomic_fetch_sub(&h.heap->used, h.raw_size);
+    h.heap->hook(h.heap->user, h.raw, h.raw_size, 0);
+    mc_heap_release(h.heap);
+}
+
+char *mc_copy_text(mercer_ctx *ctx, const char *text, size_t length) {
+    char *copy = mc_alloc(ctx, (int64_t)length + 1, 1);
+    if (copy && length)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+size_t mc_memory_left(const mercer_ctx *ctx) {
+    const size_t used = mc_heap_used(ctx->heap);
+    return used < ctx->heap->limit ? ctx->heap->limit - used : 0;
+}
+
+mercer_status mc_memory_check(mercer_ctx *ctx, size_t bytes, const char *what) {
+    if (bytes <= mc_memory_left(ctx))
+        return MERCER_OK;
+    char want[32], left[32], limit[32];
+    return mc_fail(ctx, MERCER_MEMORY, "%s needs %s and %s of the limit of %s are left; raise the memory limit", what,
+                   in_units((double)bytes, want), in_units((double)mc_memory_left(ctx), left),
+                   in_units((double)ctx->heap->limit, limit));
+}

@@ -1,0 +1,37 @@
+/* memory.h: one way to get memory. Every block goes through the caller's hook, is counted, and is held under a hard limit.
+
+   A block knows its heap, so mc_free needs only the pointer and an object may outlive the context that made it: the heap itself
+   goes when the context is closed and its last block is freed. Blocks are zero-filled and 64-byte aligned. */
+#ifndef MC_BASE_MEMORY_H
+#define MC_BASE_MEMORY_H
+
+#include <mercer.h>
+
+typedef struct mc_heap mc_heap;
+
+enum { MC_ALIGN = 64 };
+
+/* NULL with a message on ctx when the product overflows, the limit would be passed, or the hook says no. count 0 gives a block. */
+void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size);
+/* Change the count of a block (NULL: make one); new bytes are zero. On failure the old block stays valid. */
+void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size);
+void mc_free(void *block);
+char *mc_copy_text(mercer_ctx *ctx, const char *text, size_t length); /* with a closing zero */
+
+/* status = MC_ALLOC(ctx, pointer, count): typed by the pointer itself. */
+#define MC_ALLOC(ctx, pointer, count)                                                                                  \
+    (((pointer) = mc_alloc((ctx), (count), sizeof *(pointer))) ? MERCER_OK : MERCER_MEMORY)
+
+/* Bytes that may still be taken. */
+size_t mc_memory_left(const mercer_ctx *ctx);
+/* MERCER_MEMORY with a sentence that names what was wanted, when bytes cannot be had; asked before the work starts. */
+mercer_status mc_memory_check(mercer_ctx *ctx, size_t bytes, const char *what);
+
+/* For the context alone. */
+mc_heap *mc_heap_open(const mercer_options *options);
+void mc_heap_release(mc_heap *heap);
+size_t mc_heap_used(const mc_heap *heap);
+size_t mc_heap_peak(const mc_heap *heap);
+size_t mc_heap_limit(const mc_heap *heap);
+
+#endif

@@ -1,0 +1,11 @@
+/* number.h: numbers as text, both ways, exact and fast. Independent of the locale. */
+#ifndef MC_BASE_NUMBER_H
+#define MC_BASE_NUMBER_H
+
+#include <mercer.h>
+
+/* Read a decimal number (sign, digits, point, exponent) at the start of [text, end) as the nearest double. Returns the first byte
+   after it, or NULL when no number starts there. Words (nan, inf, hex) are not numbers here. Overflow gives an infinity. */
+const char *mc_number_read(const char *text, const char *end, double *out);
+
+#endif

@@ -1,0 +1,104 @@
+/* parallel.c: where OpenMP lives, with the two things that must be set around it: flush-to-zero and the BLAS thread count. */
+#include "base/parallel.h"
+#include "base/ctx.h"
+#include "base/progress.h"
+#include <omp.h>
+#include <stdatomic.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+/* OpenBLAS's own controls, looked up weakly: any other BLAS links as well. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+extern int openblas_get_num_threads(void) __attribute__((weak));
+
+#if defined(__x86_64__)
+static unsigned flush_on(void) {
+    const unsigned csr = _mm_getcsr();
+    _mm_setcsr(csr | 0x8040u); /* flush to zero, denormals are zero */
+    return csr;
+}
+
+static void flush_restore(unsigned csr) {
+    _mm_setcsr(csr);
+}
+#else
+static unsigned flush_on(void) {
+    return 0;
+}
+
+static void flush_restore(unsigned csr) {
+    (void)csr;
+}
+#endif
+
+int64_t mc_chunks(int64_t n, int64_t grain) {
+    return n <= 0 ? 0 : (n - 1) / grain + 1;
+}
+
+typedef struct loop {
+    mercer_ctx *ctx;
+    int64_t n, grain, chunks;
+    mc_body *body;
+    void *arg;
+    atomic_llong next;
+    atomic_bool stop;
+} loop;
+
+/* One thread's share: chunks are handed out in order, so a slow thread delays nobody. */
+static void run(loop *l, int thread) {
+    const unsigned csr = flush_on();
+    while (!atomic_load_explicit(&l->stop, memory_order_relaxed)) {
+        const int64_t c = atomic_fetch_add(&l->next, 1);
+        if (c >= l->chunks)
+            break;
+        const int64_t begin = c * l->grain, end = begin + l->grain < l->n ? begin + l->grain : l->n;
+        l->body(l->arg, c, begin, end, thread);
+        if (thread == 0 && mc_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
+            atomic_store(&l->stop, true);
+    }
+    flush_restore(csr);
+}
+
+mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {
+    loop l = {.ctx = ctx, .n = n, .grain = grain, .chunks = mc_chunks(n, grain), .body = body, .arg = arg};
+    const int threads = l.chunks < ctx->threads ? (int)l.chunks : ctx->threads;
+    if (threads <= 1) {
+        run(&l, 0);
+    } else {
+#pragma omp parallel num_threads(threads)
+        run(&l, omp_get_thread_num());
+    }
+    return ctx->stop;
+}
+
+/* OpenBLAS's OpenMP flavour computes in the threads of this very pool, so the flag must be set in each of them. */
+static void flush_everywhere(int threads, bool on, unsigned csr) {
+#pragma omp parallel num_threads(threads)
+    {
+        if (on)
+            flush_on();
+        else
+            flush_restore(csr);
+    }
+}
+
+mc_region mc_blas_begin(const mercer_ctx *ctx) {
+    mc_region region = {.csr = flush_on(), .threads = ctx->threads, .blas_threads = 0};
+    if (openblas_set_num_threads && openblas_get_num_threads) {
+        region.blas_threads = openblas_get_num_threads();
+        if (region.blas_threads != ctx->threads)
+            openblas_set_num_threads(ctx->threads);
+    }
+    if (ctx->threads > 1)
+        flush_everywhere(ctx->threads, true, 0);
+    return region;
+}
+
+void mc_blas_end(mc_region region) {
+    if (region.blas_threads && region.blas_threads != region.threads)
+        openblas_set_num_threads(region.blas_threads);
+    if (region.threads > 1)
+        flush_everywhere(region.threads, false, region.csr);
+    flush_restore(region.csr);
+}

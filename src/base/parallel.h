@@ -1,0 +1,27 @@
+/* parallel.h: the one parallel loop. Chunks depend on n and grain alone, never on the number of threads, so a body that writes
+   only to its own chunk (partial sums to part[chunk], added in order afterwards) gives the same bits on any number of threads.
+
+   Subnormal results are flushed to zero inside bodies: an underflowing Gaussian tail would slow every product below it. */
+#ifndef MC_BASE_PARALLEL_H
+#define MC_BASE_PARALLEL_H
+
+#include <mercer.h>
+
+/* thread is below mercer_threads(ctx): an index for per-thread scratch, never for anything that reaches a result. */
+typedef void mc_body(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread);
+
+/* Run body over [0, n) in chunks of grain. The calling thread reports progress between its chunks when the phase is named with
+   mc_phase. Returns MERCER_CANCELLED or MERCER_TIME when told to stop; the remaining chunks are then skipped. */
+mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg);
+int64_t mc_chunks(int64_t n, int64_t grain);
+
+/* Bracket calls of BLAS and LAPACK from the calling thread: ctx->threads for the library, subnormals flushed in every thread
+   (they slow a float32 factorisation of a Gaussian Gram matrix some twentyfold). */
+typedef struct mc_region {
+    unsigned csr; /* the floating-point control word to put back */
+    int threads, blas_threads;
+} mc_region;
+mc_region mc_blas_begin(const mercer_ctx *ctx);
+void mc_blas_end(mc_region region);
+
+#endif

@@ -1,0 +1,31 @@
+/* progress.c: the callback's rate limit, cancel and the time limit, in one place. */
+#include "base/progress.h"
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/status.h"
+#include <math.h>
+
+static const double interval = 0.1; /* seconds between two calls of the callback */
+
+void mc_phase(mercer_ctx *ctx, const char *phase) {
+    ctx->phase = phase;
+}
+
+mercer_status mc_progress(mercer_ctx *ctx, double done) {
+    return mc_progress_measure(ctx, done, NAN);
+}
+
+mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) {
+    if (ctx->stop || (!ctx->options.progress && ctx->options.time_limit <= 0))
+        return ctx->stop;
+    const double now = mc_clock(), seconds = now - ctx->call_began;
+    if (ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
+        return ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
+    if (!ctx->options.progress || now < ctx->next_progress)
+        return MERCER_OK;
+    ctx->next_progress = now + interval;
+    const mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = done, .seconds = seconds, .measure = measure};
+    if (ctx->options.progress(ctx->options.progress_user, &p))
+        return ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
+    return MERCER_OK;
+}

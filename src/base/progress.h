@@ -1,0 +1,14 @@
+/* progress.h: long work can be watched and stopped. */
+#ifndef MC_BASE_PROGRESS_H
+#define MC_BASE_PROGRESS_H
+
+#include <mercer.h>
+
+/* Name what is being done from here on; NULL: nothing worth showing. */
+void mc_phase(mercer_ctx *ctx, const char *phase);
+/* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or MERCER_TIME, with its
+   message, once the caller or the clock says stop. Call it from the calling thread only. */
+mercer_status mc_progress(mercer_ctx *ctx, double done);
+mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure);
+
+#endif

@@ -1,0 +1,111 @@
+/* settings.c: one row per setting; everything else reads the row. */
+#include "base/settings.h"
+#include "base/number.h"
+#include "base/status.h"
+#include <math.h>
+#include <string.h>
+
+static const double *real_at(const mercer_setting *row, const void *settings) {
+    return (const double *)(const void *)((const char *)settings + row->offset);
+}
+
+static void *field(const mercer_setting *row, void *settings) {
+    return (char *)settings + row->offset;
+}
+
+int mc_choice(const char *choices, const char *text) {
+    const size_t length = strlen(text);
+    int place = 0;
+    for (const char *p = choices; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL, place++)
+        if (strncmp(p, text, length) == 0 && (p[length] == '|' || p[length] == '\0'))
+            return place;
+    return -1;
+}
+
+static void fill_one(const mercer_setting *row, void *settings) {
+    void *f = field(row, settings);
+    switch (row->type) {
+    case MERCER_REAL: *(double *)f = row->initial; break;
+    case MERCER_INTEGER: *(int64_t *)f = (int64_t)row->initial; break;
+    case MERCER_FLAG: *(bool *)f = row->initial != 0; break;
+    case MERCER_TEXT: *(const char **)f = row->initial_text; break;
+    }
+}
+
+void mc_settings_fill(const mercer_setting *rows, int count, void *settings) {
+    for (int i = 0; i < count; i++)
+        fill_one(&rows[i], settings);
+}
+
+static mercer_status fail_range(mercer_ctx *ctx, const char *owner, const mercer_setting *row, double seen) {
+    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be in [%g, %g], got %g", owner, row->name, row->low, row->high, seen);
+}
+
+static mercer_status fail_choice(mercer_ctx *ctx, const char *owner, const mercer_setting *row, const char *seen) {
+    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be one of %s, got '%s'", owner, row->name, row->choices, seen);
+}
+
+static mercer_status check_one(mercer_ctx *ctx, const char *owner, const mercer_setting *row, const void *settings) {
+    const char *f = (const char *)settings + row->offset;
+    if (row->type == MERCER_TEXT) {
+        const char *text = *(const char *const *)(const void *)f;
+        return text && mc_choice(row->choices, text) >= 0 ? MERCER_OK : fail_choice(ctx, owner, row, text ? text : "NULL");
+    }
+    if (row->type == MERCER_FLAG)
+        return MERCER_OK;
+    const double v = row->type == MERCER_REAL ? *real_at(row, settings) : (double)*(const int64_t *)(const void *)f;
+    return v >= row->low && v <= row->high ? MERCER_OK : fail_range(ctx, owner, row, v); /* NaN fails */
+}
+
+mercer_status mc_settings_check(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count,
+                                const void *settings) {
+    for (int i = 0; i < count; i++)
+        MC_TRY(check_one(ctx, owner, &rows[i], settings));
+    return MERCER_OK;
+}
+
+static mercer_status put_number(mercer_ctx *ctx, const char *owner, const mercer_setting *row, void *settings,
+                                const char *text) {
+    const char *end = text + strlen(text);
+    double v;
+    if (strcmp(text, "inf") == 0)
+        v = INFINITY;
+    else if (mc_number_read(text, end, &v) != end)
+        return mc_fail(ctx, MERCER_INVALID, "%s: %s must be a number, got '%s'", owner, row->name, text);
+    if (row->type == MERCER_INTEGER && v != floor(v))
+        return mc_fail(ctx, MERCER_INVALID, "%s: %s must be a whole number, got '%s'", owner, row->name, text);
+    if (!(v >= row->low && v <= row->high))
+        return fail_range(ctx, owner, row, v);
+    if (row->type == MERCER_INTEGER)
+        *(int64_t *)field(row, settings) = (int64_t)v;
+    else
+        *(double *)field(row, settings) = v;
+    return MERCER_OK;
+}
+
+static mercer_status put_flag(mercer_ctx *ctx, const char *owner, const mercer_setting *row, void *settings,
+                              const char *text) {
+    const bool yes = mc_choice("yes|true|1|on", text) >= 0, no = mc_choice("no|false|0|off", text) >= 0;
+    if (!yes && !no)
+        return mc_fail(ctx, MERCER_INVALID, "%s: %s must be yes or no, got '%s'", owner, row->name, text);
+    *(bool *)field(row, settings) = yes;
+    return MERCER_OK;
+}
+
+mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count, void *settings,
+                                const char *name, const char *text) {
+    for (int i = 0; i < count; i++) {
+        const mercer_setting *row = &rows[i];
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (row->type == MERCER_FLAG)
+            return put_flag(ctx, owner, row, settings, text);
+        if (row->type != MERCER_TEXT)
+            return put_number(ctx, owner, row, settings, text);
+        if (mc_choice(row->choices, text) < 0)
+            return fail_choice(ctx, owner, row, text);
+        *(const char **)field(row, settings) = text;
+        return MERCER_OK;
+    }
+    return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'", owner, name);
+}

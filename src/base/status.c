@@ -1,0 +1,69 @@
+/* status.c: the status table, the message on the context, the log. */
+#include "base/status.h"
+#include "base/ctx.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+    const char *name, *text;
+} table[] = {
+#define X(name, text) {#name, text},
+    MERCER_STATUS_MAP(X)
+#undef X
+};
+enum { STATUS_COUNT = sizeof table / sizeof table[0] };
+
+const char *mercer_version(void) {
+    return MERCER_VERSION;
+}
+
+const char *mercer_status_name(mercer_status status) {
+    return (unsigned)status < STATUS_COUNT ? table[status].name : "?";
+}
+
+const char *mercer_status_text(mercer_status status) {
+    return (unsigned)status < STATUS_COUNT ? table[status].text : "unknown status";
+}
+
+const char *mercer_message(const mercer_ctx *ctx) {
+    return ctx ? ctx->message : "there is no context: mercer_open failed for want of memory";
+}
+
+int64_t mercer_message_offset(const mercer_ctx *ctx) {
+    return ctx ? ctx->offset : -1;
+}
+
+static mercer_status record(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format, va_list args) {
+    if (ctx) {
+        ctx->offset = offset;
+        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    }
+    return status;
+}
+
+mercer_status mc_fail(mercer_ctx *ctx, mercer_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    record(ctx, status, -1, format, args);
+    va_end(args);
+    return status;
+}
+
+mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    record(ctx, status, offset, format, args);
+    va_end(args);
+    return status;
+}
+
+void mc_log(mercer_ctx *ctx, const char *format, ...) {
+    if (!ctx->options.log)
+        return;
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    ctx->options.log(ctx->options.log_user, line);
+}

@@ -1,0 +1,69 @@
+/* text.c: a text that grows, doubling its room. */
+#include "base/text.h"
+#include "base/memory.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+mc_text mc_text_open(mercer_ctx *ctx) {
+    return (mc_text){.ctx = ctx};
+}
+
+static bool make_room(mc_text *text, int64_t extra) {
+    if (text->status)
+        return false;
+    const int64_t want = text->length + extra + 1;
+    if (want <= text->room)
+        return true;
+    const int64_t room = want > 2 * text->room ? want : 2 * text->room;
+    char *bytes = mc_grow(text->ctx, text->bytes, room, 1);
+    if (!bytes) {
+        text->status = MERCER_MEMORY;
+        return false;
+    }
+    text->bytes = bytes;
+    text->room = room;
+    return true;
+}
+
+void mc_text_bytes(mc_text *text, const char *bytes, int64_t length) {
+    if (!make_room(text, length))
+        return;
+    if (length)
+        memcpy(text->bytes + text->length, bytes, (size_t)length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void mc_text_add(mc_text *text, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0 && make_room(text, length)) {
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        text->length += length;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void mc_text_number(mc_text *text, double value) {
+    char digits[32];
+    mc_text_add(text, "%s", mercer_number_text(value, digits));
+}
+
+mercer_status mc_text_take(mc_text *text, char **out) {
+    make_room(text, 0);
+    *out = text->status ? NULL : text->bytes;
+    const mercer_status status = text->status;
+    if (status)
+        mc_free(text->bytes);
+    *text = (mc_text){0};
+    return status;
+}
+
+void mc_text_close(mc_text *text) {
+    mc_free(text->bytes);
+    *text = (mc_text){0};
+}

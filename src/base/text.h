@@ -1,0 +1,22 @@
+/* text.h: a text that grows. Failures are kept until mc_text_take, so a writer of many pieces checks once. */
+#ifndef MC_BASE_TEXT_H
+#define MC_BASE_TEXT_H
+
+#include <mercer.h>
+
+typedef struct mc_text {
+    mercer_ctx *ctx;
+    char *bytes; /* always closed by a zero once something was added */
+    int64_t length, room;
+    mercer_status status;
+} mc_text;
+
+mc_text mc_text_open(mercer_ctx *ctx);
+void mc_text_add(mc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mc_text_bytes(mc_text *text, const char *bytes, int64_t length);
+void mc_text_number(mc_text *text, double value); /* shortest form that reads back */
+/* Hand the bytes over (freed with mc_free by the caller) or report what failed on the way, freeing them. */
+mercer_status mc_text_take(mc_text *text, char **out);
+void mc_text_close(mc_text *text);
+
+#endif

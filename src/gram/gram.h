@@ -1,0 +1,46 @@
+/* gram.h: the Gram matrix K_ij = k(x_i, z_j) as an operator: products, blocks, rows, diagonal, without storing K.
+
+       mc_gram *gram = NULL;
+       MC_TRY(mc_gram_open(ctx, kernel, x, NULL, MERCER_F64, &gram));   x against itself: symmetric
+       s = mc_gram_apply(ctx, gram, t, V, Y);                           Y <- K V
+       mc_gram_close(gram);
+
+   The rows are packed once for the tile engine (columns in view, scaled, centred, in the tile's precision) and every later call
+   streams tiles. All results are the same bits on any number of threads. */
+#ifndef MC_GRAM_GRAM_H
+#define MC_GRAM_GRAM_H
+
+#include <mercer.h>
+
+typedef struct mc_gram mc_gram;
+
+/* z NULL: symmetric, each pair is evaluated once. kernel must be bound to the columns of x. precision is that of the tiles; sums over
+   tiles are kept in double. Borrows kernel, x and z: they must outlive the operator. */
+mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                           mercer_dtype precision, mc_gram **out);
+void mc_gram_close(mc_gram *gram);
+/* Bytes mc_gram_open will take, and what apply takes beside, for the planner. */
+size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                     mercer_dtype precision);
+
+int64_t mc_gram_rows(const mc_gram *gram);
+int64_t mc_gram_columns(const mc_gram *gram);
+bool mc_gram_symmetric(const mc_gram *gram);
+
+/* Y <- K V: V is columns x t row-major, Y rows x t row-major. */
+mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y);
+/* out[(i - i0) * ld + (j - j0)] <- K_ij for i0 <= i < i1, j0 <= j < j1, as doubles (or floats). */
+mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                            mercer_dtype dtype, void *out, int64_t ld);
+/* Listed rows of K, each of all columns: out[r * ld + j] <- K(rows[r], j). */
+mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
+                           void *out, int64_t ld);
+/* K_ii of a symmetric operator, by the judge's formula. */
+mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out);
+/* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular full packed
+   format (transr 'N', uplo 'L'), n(n+1)/2 doubles: half the memory of a square, all of the speed. */
+mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out);
+/* A bound on |computed K_ij - K_ij| over all pairs, from the precision and the cancellation in |x - z|^2. */
+double mc_gram_entry_error(const mc_gram *gram);
+
+#endif

@@ -1,0 +1,72 @@
+#include "support.h"
+#include "base/file.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/mercer-file-XXXXXX";
+
+static int enter(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? chdir(folder) : -1;
+}
+
+static int leave(void **state) {
+    (void)state;
+    unlink("a");
+    return chdir("/") || rmdir(folder);
+}
+
+static int files_here(void) {
+    DIR *dir = opendir(".");
+    int count = -2; /* . and .. */
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static void test_a_committed_file_replaces_the_old_one(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    assert_ok(ctx, mercer_file_write(ctx, "a", "old", 3));
+    assert_ok(ctx, mercer_file_write(ctx, "a", "newer", 5));
+    char text[16] = {0};
+    FILE *file = fopen("a", "r");
+    assert_int_equal(fread(text, 1, sizeof text, file), 5);
+    fclose(file);
+    assert_string_equal(text, "newer");
+    assert_int_equal(files_here(), 1);
+    close_clean(ctx);
+}
+
+static void test_abandoning_leaves_nothing(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const int before = files_here();
+    mc_output *output = NULL;
+    assert_ok(ctx, mc_output_open(ctx, "b", &output));
+    assert_ok(ctx, mc_output_write(ctx, output, "x", 1));
+    mc_output_abandon(output);
+    assert_int_equal(files_here(), before);
+    close_clean(ctx);
+}
+
+static void test_a_full_disk_and_a_missing_folder_are_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    assert_fails(ctx, mercer_file_write(ctx, "no/such/file", "x", 1), MERCER_IO, "'no/such/file': No such file");
+    assert_fails(ctx, mercer_file_write(ctx, "/tmp", "x", 1), MERCER_IO, "directory");
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_committed_file_replaces_the_old_one),
+        cmocka_unit_test(test_abandoning_leaves_nothing),
+        cmocka_unit_test(test_a_full_disk_and_a_missing_folder_are_named),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,128 @@
+#include "support.h"
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include <string.h>
+#include <time.h>
+
+enum { N = 100003, GRAIN = 1000 };
+
+typedef struct sums {
+    const double *x;
+    double part[N / GRAIN + 1];
+} sums;
+
+static void add_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    sums *s = arg;
+    double total = 0;
+    for (int64_t i = begin; i < end; i++)
+        total += s->x[i];
+    s->part[chunk] = total;
+}
+
+static double sum_with(int threads, const double *x) {
+    static sums s;
+    s.x = x;
+    mercer_ctx *ctx = open_ctx(threads);
+    assert_ok(ctx, mc_for(ctx, N, GRAIN, add_chunk, &s));
+    close_clean(ctx);
+    double total = 0;
+    for (int64_t c = 0; c < mc_chunks(N, GRAIN); c++)
+        total += s.part[c];
+    return total;
+}
+
+static void test_same_bits_on_any_number_of_threads(void **state) {
+    (void)state;
+    static double x[N];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 0);
+    for (int64_t i = 0; i < N; i++)
+        x[i] = mc_rng_normal(&rng);
+    const double one = sum_with(1, x);
+    for (int threads = 2; threads <= 8; threads++) {
+        const double many = sum_with(threads, x);
+        assert_memory_equal(&one, &many, sizeof one);
+    }
+}
+
+static void flush_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin;
+    (void)end;
+    (void)thread;
+    double *out = arg;
+    volatile double tiny = 1e-308;
+    out[chunk] = tiny * 1e-5;
+}
+
+static void test_subnormals_are_flushed_inside_and_kept_outside(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    double out[64];
+    memset(out, 1, sizeof out);
+    assert_ok(ctx, mc_for(ctx, 64, 1, flush_chunk, out));
+#if defined(__x86_64__)
+    for (int i = 0; i < 64; i++)
+        assert_true(out[i] == 0.0);
+#endif
+    volatile double tiny = 1e-308;
+    assert_true(tiny * 1e-5 > 0.0);
+    close_clean(ctx);
+}
+
+static void slow_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)arg;
+    (void)chunk;
+    (void)begin;
+    (void)end;
+    (void)thread;
+    const struct timespec wait = {.tv_nsec = 2000000};
+    nanosleep(&wait, NULL);
+}
+
+static int stop_at_once(void *user, const mercer_progress *p) {
+    assert_string_equal(p->phase, "test");
+    assert_true(p->done > 0 && p->done <= 1);
+    ++*(int *)user;
+    return 1;
+}
+
+static void test_cancel_stops_the_loop(void **state) {
+    (void)state;
+    int calls = 0;
+    mercer_options options = mercer_options_defaults();
+    options.threads = 2;
+    options.progress = stop_at_once;
+    options.progress_user = &calls;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mc_phase(ctx, "test");
+    assert_int_equal(mc_for(ctx, 100000, 1, slow_chunk, NULL), MERCER_CANCELLED);
+    assert_int_equal(calls, 1);
+    close_clean(ctx);
+}
+
+static void test_time_limit_stops_the_loop(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.threads = 2;
+    options.time_limit = 0.05;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    assert_int_equal(mc_for(ctx, 100000, 1, slow_chunk, NULL), MERCER_TIME);
+    assert_non_null(strstr(mercer_message(ctx), "0.05 s"));
+    mc_begin(ctx);
+    assert_int_equal(mc_for(ctx, 1, 1, slow_chunk, NULL), MERCER_OK);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(test_subnormals_are_flushed_inside_and_kept_outside),
+        cmocka_unit_test(test_cancel_stops_the_loop),
+        cmocka_unit_test(test_time_limit_stops_the_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,80 @@
+#include "support.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A memory hook that counts live blocks and can be told to fail from the k-th call on. */
+typedef struct counter {
+    long live, calls, fail_at;
+} counter;
+
+static void *counting_hook(void *user, void *block, size_t old_size, size_t new_size) {
+    counter *c = user;
+    (void)old_size;
+    if (!new_size) {
+        c->live -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    if (++c->calls == c->fail_at)
+        return NULL;
+    void *fresh = realloc(block, new_size);
+    c->live += fresh && !block;
+    return fresh;
+}
+
+mercer_ctx *open_ctx(int threads) {
+    mercer_options options = mercer_options_defaults();
+    options.threads = threads;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    return ctx;
+}
+
+void close_clean(mercer_ctx *ctx) {
+    mercer_ctx *probe = ctx; /* the context's own block is all that may be left */
+    assert_in_range(mercer_memory_used(probe), 1, 8192);
+    mercer_close(ctx);
+}
+
+uint64_t test_seed(void) {
+    static uint64_t seed;
+    if (!seed) {
+        const char *text = getenv("MERCER_TEST_SEED");
+        seed = text ? strtoull(text, NULL, 10) : 20261115;
+        printf("# seed %llu (set MERCER_TEST_SEED to repeat another)\n", (unsigned long long)seed);
+    }
+    return seed;
+}
+
+void assert_close_at(double a, double b, double tolerance, const char *file, int line) {
+    const double scale = fmax(1.0, fmax(fabs(a), fabs(b)));
+    if (!(fabs(a - b) <= tolerance * scale)) {
+        print_error("%.17g and %.17g differ by more than %g\n", a, b, tolerance * scale);
+        _fail(file, line);
+    }
+}
+
+void assert_survives_failing_memory(scenario *run, void *arg) {
+    for (long k = 1;; k++) {
+        counter c = {.fail_at = k};
+        mercer_options options = mercer_options_defaults();
+        options.memory = counting_hook;
+        options.memory_user = &c;
+        options.threads = 2;
+        mercer_ctx *ctx = NULL;
+        mercer_status status = mercer_open(&options, &ctx);
+        if (!status)
+            status = run(ctx, arg);
+        const bool injected = c.calls >= k;
+        if (injected && status != MERCER_MEMORY)
+            fail_msg("allocation %ld failed but the call said %s: %s", k, mercer_status_name(status), mercer_message(ctx));
+        if (!injected)
+            assert_int_equal(status, MERCER_OK);
+        mercer_close(ctx);
+        if (c.live)
+            fail_msg("allocation %ld failed and %ld blocks were left behind", k, c.live);
+        if (!injected)
+            return;
+    }
+}

@@ -1,0 +1,42 @@
+/* support.h: what every test shares: cmocka with its headers in order, a context, random input that prints its seed, and memory that
+   fails on purpose. */
+#ifndef TEST_SUPPORT_H
+#define TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <mercer.h>
+
+/* Never fails; threads 0: the machine's. Close with close_clean, which asserts that no block is left. */
+mercer_ctx *open_ctx(int threads);
+void close_clean(mercer_ctx *ctx);
+
+/* $MERCER_TEST_SEED or a fixed one; printed by the first call so that a failure can be repeated. */
+uint64_t test_seed(void);
+
+#define assert_ok(ctx, call)                                                                                           \
+    do {                                                                                                               \
+        const mercer_status status_ = (call);                                                                          \
+        if (status_ != MERCER_OK)                                                                                      \
+            fail_msg("%s: %s", mercer_status_name(status_), mercer_message(ctx));                                      \
+    } while (0)
+/* The call fails with this status and its message contains text. */
+#define assert_fails(ctx, call, expected, text)                                                                        \
+    do {                                                                                                               \
+        const mercer_status status_ = (call);                                                                          \
+        if (status_ != (expected) || !strstr(mercer_message(ctx), (text)))                                             \
+            fail_msg("wanted %s with '%s', got %s: %s", mercer_status_name(expected), (text),                          \
+                     mercer_status_name(status_), mercer_message(ctx));                                                \
+    } while (0)
+#define assert_close(a, b, tolerance) assert_close_at((a), (b), (tolerance), __FILE__, __LINE__)
+void assert_close_at(double a, double b, double tolerance, const char *file, int line);
+
+/* Run the scenario with its 1st, 2nd, 3rd, ... allocation failing until it succeeds. It must return MERCER_MEMORY while allocations fail,
+   leave no block behind each time, and free everything itself. */
+typedef mercer_status scenario(mercer_ctx *ctx, void *arg);
+void assert_survives_failing_memory(scenario *run, void *arg);
+
+#endif
