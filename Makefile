@@ -1,0 +1,46 @@
+# A thin face on Meson. `make demo` and `make test` work from a bare clone: tools/setup installs what is missing first.
+BUILD ?= build
+PREFIX ?= /usr/local
+
+.PHONY: all demo test test-long fuzz bench install format clean setup
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+	@echo "built $(BUILD)/mercer"
+
+$(BUILD)/build.ninja:
+	@tools/setup build
+	@meson setup $(BUILD) --prefix=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+setup:
+	@tools/setup build test
+
+demo: all
+	@tools/demo $(BUILD)/mercer
+
+test:
+	@tools/setup build test
+	@python3 tools/test.py
+
+# What is too slow for every commit: long fuzzing runs and the full sanitizer matrix.
+test-long:
+	@tools/setup build test
+	@python3 tools/test.py --long
+
+fuzz:
+	@tools/setup build test
+	@tools/fuzz
+
+bench: all
+	@tools/setup build bench
+	@python3 bench/run.py --build $(BUILD)
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	@rm -rf $(BUILD) build-*

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""layers.py ROOT: includes point up the list of rooms only; the command and the public header see no private header."""
+import pathlib
+import re
+import sys
+
+ROOMS = ["base", "data", "kernel", "backend", "gram", "solve", "learn", "model", "select", "cli"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def broken(file, room, target):
+    """Why this include breaks the order, or None."""
+    if "/" not in target:
+        return None if (file.parent / target).exists() else f"'{target}' is not beside it: write \"room/file.h\""
+    seen = target.split("/")[0]
+    if seen not in ROOMS:
+        return f"'{target}' is in no room"
+    if room == "cli" and seen != "cli":
+        return f"the command uses mercer.h only, not '{target}'"
+    return None if ROOMS.index(seen) <= ROOMS.index(room) else f"{room} stands above {seen}: '{target}'"
+
+
+def main(root):
+    src = pathlib.Path(root) / "src"
+    faults = []
+    for file in sorted(src.rglob("*.[ch]")):
+        room = file.relative_to(src).parts[0]
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            found = INCLUDE.match(line)
+            why = broken(file, room, found.group(1)) if found else None
+            if why:
+                faults.append(f"{file}:{number}: {why}")
+    header = (pathlib.Path(root) / "include/mercer.h").read_text()
+    faults += [f"include/mercer.h includes {name}" for name in re.findall(r'#\s*include\s+"([^"]+)"', header)]
+    print("\n".join(faults) or "the layers hold")
+    return bool(faults)
+
+
+sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))

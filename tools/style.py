@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""style.py ROOT: what the style guide can check by machine: sizes of files and functions, where OpenMP and malloc may stand."""
+import pathlib
+import re
+import sys
+
+FILE_LINES, FUNCTION_LINES, COLUMNS = 600, 80, 140
+ONLY_IN = {  # a pattern and the one place it may stand
+    r"#\s*pragma omp": {"src/base/parallel.c"},
+    r"\b(malloc|calloc|realloc|free)\s*\(": {"src/base/memory.c"},
+    r"\b(abort|exit|printf|perror|fprintf)\s*\(": set(),
+    r"\brand\s*\(|\bsrand\s*\(": set(),
+    r"\b(TODO|FIXME|XXX)\b": set(),
+}
+NOT_A_FUNCTION = re.compile(r"^(typedef|struct|enum|union|extern)\b")
+
+
+def long_functions(lines):
+    """(first line, length) of functions over the limit: a body opens with '{' at the end of a line that starts in column 0."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        opens = re.match(r"^[A-Za-z_ ].*\)\s*\{\s*$", line) and not line.startswith("    ") and not NOT_A_FUNCTION.match(line)
+        if start is None and opens:
+            start = number
+        elif line.startswith("}") and start is not None:
+            if number - start > FUNCTION_LINES:
+                yield start, number - start
+            start = None
+
+
+def faults_in(name, text):
+    lines = text.splitlines()
+    if len(lines) > FILE_LINES:
+        yield f"{name}: {len(lines)} lines, over {FILE_LINES}"
+    for start, length in long_functions(lines):
+        yield f"{name}:{start}: a function of {length} lines, over {FUNCTION_LINES}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS:
+            yield f"{name}:{number}: {len(line)} columns, over {COLUMNS}"
+        if line.rstrip() != line or "\t" in line:
+            yield f"{name}:{number}: a tab or trailing space"
+        code = re.sub(r'"(\\.|[^"\\])*"|/\*.*?(\*/|$)', "", line)
+        if name.startswith("src/") and not name.startswith("src/cli/"):
+            for pattern, places in ONLY_IN.items():
+                if name not in places and re.search(pattern, code):
+                    yield f"{name}:{number}: {pattern} does not belong here"
+
+
+def main(root):
+    root = pathlib.Path(root)
+    faults = []
+    for folder in ("src", "include", "tests", "examples", "bench"):
+        for file in sorted((root / folder).rglob("*.[ch]")):
+            faults += faults_in(str(file.relative_to(root)), file.read_text())
+    print("\n".join(faults) or "the style holds")
+    return bool(faults)
+
+
+sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))

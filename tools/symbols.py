@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""symbols.py SHARED STATIC: the shared library exports mercer_* only; no object of the library holds mutable global data."""
+import subprocess
+import sys
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def exported(shared):
+    return [line.split()[-1] for line in output("nm", "-D", "--defined-only", shared).splitlines()]
+
+
+def writable(static):
+    """Named objects in .data or .bss. Constant tables with relocations stand in .data.rel.ro and are fine."""
+    for line in output("objdump", "-t", static).splitlines():
+        parts = line.split()
+        if len(parts) >= 5 and parts[-3] in (".data", ".bss") and parts[-1] not in (".data", ".bss"):
+            yield parts[-1]
+
+
+def main(shared, static):
+    faults = [f"exported but not mercer_*: {name}" for name in exported(shared) if not name.startswith("mercer_")]
+    faults += [f"mutable global: {name}" for name in writable(static)]
+    print("\n".join(faults) or "the symbols hold")
+    return bool(faults)
+
+
+sys.exit(main(*sys.argv[1:3]))

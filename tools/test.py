@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""test.py [--long] [LEG...]: the whole test run, leg by leg, with one closing line 'N passed, N failed, N skipped'.
+
+gcc      release build, every test
+clang    the same sources under the other compiler, every test but the slow ones
+asan     AddressSanitizer, UndefinedBehaviorSanitizer and the leak checker, every test but the slow ones
+tsan     ThreadSanitizer on the tests of parallel code (clang with its own OpenMP: gcc's is not instrumented)"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SANITIZED = ["-Dbuildtype=debugoptimized", "-Db_lundef=false"]
+LEGS = {
+    "gcc": dict(cc="gcc", build="build", setup=[], only=[], skip=[]),
+    "clang": dict(cc="clang", build="build-clang", setup=[], only=[], skip=["slow"]),
+    "asan": dict(cc="gcc", build="build-asan", setup=SANITIZED + ["-Db_sanitize=address,undefined"], only=[], skip=["slow"]),
+    "tsan": dict(cc="clang", build="build-tsan", setup=SANITIZED + ["-Db_sanitize=thread"], only=["parallel"], skip=["slow"]),
+}
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": f"suppressions={ROOT}/tools/tsan.supp:ignore_noninstrumented_modules=1",
+    "OMP_WAIT_POLICY": "passive",
+}
+
+
+def run(command, environment, log):
+    with open(log, "a") as out:
+        return subprocess.run(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT).returncode
+
+
+def count(test):
+    """[passed, failed, skipped] of one test: its TAP lines where it prints them, itself otherwise."""
+    lines = test.get("stdout", "").splitlines()
+    skipped = sum(l.startswith("ok ") and "# SKIP" in l for l in lines)
+    passed = sum(l.startswith("ok ") for l in lines) - skipped
+    failed = sum(l.startswith("not ok ") for l in lines)
+    if test["result"] == "SKIP":
+        return [0, 0, 1]
+    if test["result"] == "OK":
+        return [passed if passed + skipped else 1, 0, skipped]
+    return [passed, max(failed, 1), skipped]
+
+
+def read_log(path):
+    total, failures = [0, 0, 0], []
+    for line in open(path, encoding="utf-8", errors="replace"):
+        test = json.loads(line)
+        counts = count(test)
+        total = [a + b for a, b in zip(total, counts)]
+        if counts[1]:
+            failures.append((test["name"], (test.get("stdout", "") + test.get("stderr", ""))[-4000:]))
+    return total, failures
+
+
+def build(spec, environment, log):
+    folder = ROOT / spec["build"]
+    steps = [["ninja", "-C", str(folder)]]
+    if not (folder / "build.ninja").exists():
+        steps.insert(0, ["meson", "setup", str(folder), *spec["setup"]])
+    return all(run(step, environment, log) == 0 for step in steps)
+
+
+def leg(name):
+    """Configure, build and test one leg; its counts."""
+    spec = LEGS[name]
+    environment = dict(os.environ, CC=spec["cc"], **ENVIRONMENT)
+    log, began = ROOT / f"{spec['build']}.log", time.time()
+    log.unlink(missing_ok=True)
+    if not build(spec, environment, log):
+        print(log.read_text()[-6000:])
+        print(f"{name}: the build failed ({log})")
+        return [0, 1, 0]
+    command = ["meson", "test", "-C", spec["build"], "--no-rebuild", "--timeout-multiplier", "4"]
+    command += [f"--suite={suite}" for suite in spec["only"]] + [f"--no-suite={suite}" for suite in spec["skip"]]
+    record = ROOT / spec["build"] / "meson-logs/testlog.json"
+    record.unlink(missing_ok=True)
+    run(command, environment, log)
+    total, failures = read_log(record)
+    for test, text in failures:
+        print(f"---- {name}: {test} failed\n{text}")
+    log.unlink(missing_ok=True)
+    print(f"{name:6} {total[0]:5} passed {total[1]:3} failed {total[2]:3} skipped   {time.time() - began:.0f} s", flush=True)
+    return total
+
+
+def main(arguments):
+    if "--long" in arguments:
+        for spec in LEGS.values():
+            spec["skip"] = []
+    chosen = [a for a in arguments if not a.startswith("--")] or list(LEGS)
+    totals = [leg(name) for name in chosen]
+    passed, failed, skipped = (sum(t[i] for t in totals) for i in range(3))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return bool(failed or not passed)
+
+
+sys.exit(main(sys.argv[1:]))
