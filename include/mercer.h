@@ -111,7 +111,10 @@ MERCER_API size_t mercer_memory_limit(const mercer_ctx *ctx);
 MERCER_API int mercer_threads(const mercer_ctx *ctx);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx);     /* the instruction set in use */
 
-/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output. */
+MERCER_API const char *mercer_blas(void);                     /* the linear algebra library in use, in its own words */
+
+/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output; a device or a pipe is
+   written in place. */
 MERCER_API mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size);
 /* A double as the shortest text that reads back to the same double; at most 31 characters and the closing zero. */
 MERCER_API const char *mercer_number_text(double value, char text[32]);

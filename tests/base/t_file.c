@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/mercer-file-XXXXXX";
@@ -54,7 +55,7 @@ static void test_abandoning_leaves_nothing(void **state) {
     close_clean(ctx);
 }
 
-static void test_a_full_disk_and_a_missing_folder_are_named(void **state) {
+static void test_a_folder_and_a_missing_folder_are_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     assert_fails(ctx, mercer_file_write(ctx, "no/such/file", "x", 1), MERCER_IO, "'no/such/file': No such file");
@@ -62,11 +63,41 @@ static void test_a_full_disk_and_a_missing_folder_are_named(void **state) {
     close_clean(ctx);
 }
 
+static void test_devices_stay_devices_and_a_full_one_is_an_error(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    struct stat info;
+    assert_ok(ctx, mercer_file_write(ctx, "/dev/null", "x", 1));
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    assert_fails(ctx, mercer_file_write(ctx, "/dev/full", "x", 1), MERCER_IO, "'/dev/full': No space left");
+    close_clean(ctx);
+}
+
+static void test_a_link_is_followed_and_the_mode_is_kept(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    assert_ok(ctx, mercer_file_write(ctx, "a", "old", 3));
+    assert_int_equal(chmod("a", 0600), 0);
+    assert_int_equal(symlink("a", "link"), 0);
+    assert_ok(ctx, mercer_file_write(ctx, "link", "newer", 5));
+    struct stat link, file;
+    assert_int_equal(lstat("link", &link), 0);
+    assert_int_equal(lstat("a", &file), 0);
+    assert_true(S_ISLNK(link.st_mode));
+    assert_int_equal(file.st_size, 5);
+    assert_int_equal(file.st_mode & 0777, 0600);
+    unlink("link");
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_committed_file_replaces_the_old_one),
         cmocka_unit_test(test_abandoning_leaves_nothing),
-        cmocka_unit_test(test_a_full_disk_and_a_missing_folder_are_named),
+        cmocka_unit_test(test_a_folder_and_a_missing_folder_are_named),
+        cmocka_unit_test(test_devices_stay_devices_and_a_full_one_is_an_error),
+        cmocka_unit_test(test_a_link_is_followed_and_the_mode_is_kept),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }
