@@ -1,6 +1,7 @@
 /* ctx.c: opening and closing a context, and what it can be asked. */
 #include "base/ctx.h"
 #include "base/clock.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include <omp.h>
 
@@ -43,7 +44,7 @@ void mc_begin(mercer_ctx *ctx) {
     ctx->message[0] = '\0';
     ctx->offset = -1;
     ctx->stop = MERCER_OK;
-    ctx->phase = NULL;
+    mc_phase(ctx, NULL);
     ctx->call_began = mc_clock();
     ctx->next_progress = ctx->call_began + 0.1;
 }

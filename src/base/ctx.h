@@ -17,6 +17,7 @@ struct mercer_ctx {
     double next_progress; /* when the callback may be called again */
     mercer_status stop;   /* CANCELLED or TIME once a call has been told to stop */
     const char *phase;
+    double span_low, span_high; /* the part of the phase that loops now report on */
     int64_t offset;       /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };

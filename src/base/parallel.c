@@ -11,6 +11,7 @@
 /* OpenBLAS's own controls, looked up weakly: any other BLAS links as well. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
+extern int openblas_get_parallel(void) __attribute__((weak)); /* 0: one thread, 1: its own, 2: OpenMP's */
 extern char *openblas_get_config(void) __attribute__((weak));
 
 const char *mercer_blas(void) {
@@ -77,33 +78,21 @@ mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, v
     return ctx->stop;
 }
 
-/* OpenBLAS's OpenMP flavour computes in the threads of this very pool, so the flag must be set in each of them. */
-static void flush_everywhere(int threads, bool on, unsigned csr) {
-#pragma omp parallel num_threads(threads)
-    {
-        if (on)
-            flush_on();
-        else
-            flush_restore(csr);
-    }
-}
-
-mc_region mc_blas_begin(const mercer_ctx *ctx) {
-    mc_region region = {.csr = flush_on(), .threads = ctx->threads, .blas_threads = 0};
-    if (openblas_set_num_threads && openblas_get_num_threads) {
+/* OpenBLAS built on OpenMP asks this thread's own setting before every call; the flavour with threads of its own has one setting for
+   the whole process. */
+mc_region mc_blas_begin(void) {
+    mc_region region = {.csr = flush_on(), .omp_threads = omp_get_max_threads()};
+    omp_set_num_threads(1);
+    if (openblas_get_parallel && openblas_get_parallel() == 1 && openblas_get_num_threads() != 1) {
         region.blas_threads = openblas_get_num_threads();
-        if (region.blas_threads != ctx->threads)
-            openblas_set_num_threads(ctx->threads);
+        openblas_set_num_threads(1);
     }
-    if (ctx->threads > 1)
-        flush_everywhere(ctx->threads, true, 0);
     return region;
 }
 
 void mc_blas_end(mc_region region) {
-    if (region.blas_threads && region.blas_threads != region.threads)
+    if (region.blas_threads)
         openblas_set_num_threads(region.blas_threads);
-    if (region.threads > 1)
-        flush_everywhere(region.threads, false, region.csr);
+    omp_set_num_threads(region.omp_threads);
     flush_restore(region.csr);
 }

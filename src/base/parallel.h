@@ -15,13 +15,14 @@ typedef void mc_body(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg);
 int64_t mc_chunks(int64_t n, int64_t grain);
 
-/* Bracket calls of BLAS and LAPACK from the calling thread: ctx->threads for the library, subnormals flushed in every thread
-   (they slow a float32 factorisation of a Gaussian Gram matrix some twentyfold). */
+/* Bracket calls of BLAS and LAPACK. The library computes on the one thread that calls it: its own threads split sums by their number,
+   so that not even a matrix product would keep its bits. Parallel work is mc_for over blocks of a fixed size, one call of the library
+   in each. Subnormals are flushed (they slow the factorisation of a Gaussian Gram matrix some twentyfold). */
 typedef struct mc_region {
-    unsigned csr; /* the floating-point control word to put back */
-    int threads, blas_threads;
+    unsigned csr;                  /* the floating-point control word to put back */
+    int omp_threads, blas_threads; /* what the calling program had set; 0: nothing to put back */
 } mc_region;
-mc_region mc_blas_begin(const mercer_ctx *ctx);
+mc_region mc_blas_begin(void);
 void mc_blas_end(mc_region region);
 
 #endif

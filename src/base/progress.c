@@ -9,6 +9,12 @@ static const double interval = 0.1; /* seconds between two calls of the callback
 
 void mc_phase(mercer_ctx *ctx, const char *phase) {
     ctx->phase = phase;
+    mc_span(ctx, 0, 1);
+}
+
+void mc_span(mercer_ctx *ctx, double low, double high) {
+    ctx->span_low = low;
+    ctx->span_high = high;
 }
 
 mercer_status mc_progress(mercer_ctx *ctx, double done) {
@@ -24,7 +30,8 @@ mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) 
     if (!ctx->options.progress || now < ctx->next_progress)
         return MERCER_OK;
     ctx->next_progress = now + interval;
-    const mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = done, .seconds = seconds, .measure = measure};
+    const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
+    const mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure};
     if (ctx->options.progress(ctx->options.progress_user, &p))
         return ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
     return MERCER_OK;

@@ -6,6 +6,8 @@
 
 /* Name what is being done from here on; NULL: nothing worth showing. */
 void mc_phase(mercer_ctx *ctx, const char *phase);
+/* What is reported from here on, up to the next span or phase, is the part [low, high] of the phase: for a phase of many loops. */
+void mc_span(mercer_ctx *ctx, double low, double high);
 /* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or MERCER_TIME, with its
    message, once the caller or the clock says stop. Call it from the calling thread only. */
 mercer_status mc_progress(mercer_ctx *ctx, double done);

@@ -3,6 +3,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "backend/blas.h"
+#include <omp.h>
 #include <string.h>
 #include <time.h>
 
@@ -117,12 +119,63 @@ static void test_time_limit_stops_the_loop(void **state) {
     close_clean(ctx);
 }
 
+static int within_the_span(void *user, const mercer_progress *p) {
+    assert_true(p->done >= 0.5 && p->done <= 0.75);
+    ++*(int *)user;
+    return 0;
+}
+
+static void test_a_loop_reports_inside_its_span(void **state) {
+    (void)state;
+    int calls = 0;
+    mercer_options options = mercer_options_defaults();
+    options.threads = 2;
+    options.progress = within_the_span;
+    options.progress_user = &calls;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mc_phase(ctx, "test");
+    mc_span(ctx, 0.5, 0.75);
+    assert_ok(ctx, mc_for(ctx, 120, 1, slow_chunk, NULL));
+    assert_true(calls > 0);
+    close_clean(ctx);
+}
+
+/* A product as every room calls it: the bits must not know how many threads the caller gave to BLAS or to OpenMP. */
+static void product(double *c) {
+    enum { SIZE = 300 };
+    static double a[SIZE * SIZE];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 1);
+    for (int i = 0; i < SIZE * SIZE; i++)
+        a[i] = mc_rng_normal(&rng);
+    const int n = SIZE;
+    const double one = 1, zero = 0;
+    const mc_region region = mc_blas_begin();
+    dgemm_("N", "T", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n, 1, 1);
+    mc_blas_end(region);
+}
+
+static void test_blas_keeps_its_bits_and_the_callers_settings(void **state) {
+    (void)state;
+    static double once[300 * 300], again[300 * 300];
+    omp_set_num_threads(1);
+    product(once);
+    for (int threads = 2; threads <= 5; threads++) {
+        omp_set_num_threads(threads);
+        product(again);
+        assert_memory_equal(once, again, sizeof once);
+        assert_int_equal(omp_get_max_threads(), threads);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_subnormals_are_flushed_inside_and_kept_outside),
         cmocka_unit_test(test_cancel_stops_the_loop),
         cmocka_unit_test(test_time_limit_stops_the_loop),
+        cmocka_unit_test(test_a_loop_reports_inside_its_span),
+        cmocka_unit_test(test_blas_keeps_its_bits_and_the_callers_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+/* blas.h: the Fortran routines Mercer calls, by their symbols: any BLAS and LAPACK with the standard interface will do. Matrices are
+   column-major. Call them between mc_blas_begin and mc_blas_end (base/parallel.h); the lengths of the texts come last, as compilers of
+   Fortran pass them. */
+#ifndef MC_BACKEND_BLAS_H
+#define MC_BACKEND_BLAS_H
+
+#include <stddef.h>
+
+void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const double *alpha, const double *a,
+            const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc, size_t, size_t);
+void sgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const float *alpha, const float *a,
+            const int *lda, const float *b, const int *ldb, const float *beta, float *c, const int *ldc, size_t, size_t);
+void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a, const int *lda,
+            const double *beta, double *c, const int *ldc, size_t, size_t);
+void dtrsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
+            const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t, size_t);
+
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t, size_t);
+/* Eigenvalues of a symmetric tridiagonal matrix; of a symmetric matrix, with eigenvectors in place of it for jobz 'V'. */
+void dsterf_(const int *n, double *d, double *e, int *info);
+void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
+             int *iwork, const int *liwork, int *info, size_t, size_t);
+
+#endif
