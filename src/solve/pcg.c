@@ -1,0 +1,241 @@
+/* pcg.c: preconditioned conjugate gradients for A X = B, A = K + D, inside iterative refinement.
+
+       mc_pcg_open, mc_pcg_step until done, mc_pcg_close; or mc_pcg_solve, which does just that.
+
+   Outer loop:  R <- B - A X with the exact operator; stop when every column is small enough.
+   Inner loop:  conjugate gradients on A dX = R with the fast operator, until the recursive residual has fallen by
+   `drop`; X <- X + dX. The fast operator works in float32, so a drop below DROP_FLOOR would chase its rounding; the
+   next refinement takes over from there. With a loose tolerance one inner run and one exact product are all there is.
+
+   The columns are independent recurrences that share every product with K. Beta is the Polak-Ribiere form z+'(r+ - r) /
+   z'r, which tolerates a preconditioner that is itself rounded to float32; r+ - r = -a A p, so it costs no extra
+   vector. A finished column is given a step of zero: it rides along unchanged. Hestenes and Stiefel (1952); refinement
+   as in Higham, Accuracy and Stability (2002), chapter 12. */
+#include "solve/pcg.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "solve/vectors.h"
+#include <math.h>
+#include <string.h>
+
+static const double DROP_FLOOR = 1e-5; /* what one run of float32 products can be trusted to gain */
+static const int64_t STALL = 40;       /* inner steps without a new smallest residual before refinement steps in */
+
+/* Everything that changes, in one block: this is what a checkpoint holds. Numbers per column first, then five n x t
+ * blocks. */
+typedef struct head {
+    mc_pcg_result result;
+    bool inner; /* inside an inner run */
+    int64_t stalled;
+    double best, outer; /* smallest inner residual, and the exact residual before this inner run, both worst over
+                           columns and relative */
+} head;
+
+struct mc_pcg {
+    mc_pcg_problem p;
+    double *X;
+    void *block;
+    size_t bytes;
+    head *h;
+    double *rz, *norm_b, *start, *step, *beta, *part; /* t each: z'r, |b|, |r| at the start of the inner run, ... */
+    double *R, *Z, *P, *AP, *dX;
+};
+
+int64_t mc_pcg_iteration_bound(double kappa, double tolerance) {
+    const double bound = ceil(0.5 * sqrt(kappa) * log(2 / tolerance));
+    return bound < 1e15 ? (int64_t)fmax(1, bound) : (int64_t)1e15;
+}
+
+static int64_t small_numbers(int64_t n, int64_t t) {
+    return 6 * t + mc_dots_scratch(n, t);
+}
+
+size_t mc_pcg_bytes(int64_t n, int64_t t) {
+    return sizeof(mc_pcg) + sizeof(head) + (size_t)(small_numbers(n, t) + 5 * n * t) * sizeof(double) + 8 * MC_ALIGN;
+}
+
+static void carve(mc_pcg *s) {
+    const int64_t t = s->p.t, size = s->p.n * t;
+    s->h = s->block;
+    double *next = (double *)(void *)((char *)s->block + (sizeof(head) + 7) / 8 * 8);
+    double **numbers[] = {&s->rz, &s->norm_b, &s->start, &s->step, &s->beta};
+    for (int i = 0; i < 5; i++, next += t)
+        *numbers[i] = next;
+    double **blocks[] = {&s->R, &s->Z, &s->P, &s->AP, &s->dX};
+    for (int i = 0; i < 5; i++, next += size)
+        *blocks[i] = next;
+    s->part = next;
+}
+
+mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg **out) {
+    *out = NULL;
+    mc_pcg *s = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    s->p = *problem;
+    s->X = X;
+    const int64_t numbers = small_numbers(problem->n, problem->t) + 5 * problem->n * problem->t;
+    s->bytes = (sizeof(head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
+    s->block = mc_alloc(ctx, (int64_t)s->bytes, 1);
+    if (!s->block) {
+        mc_pcg_close(s);
+        return MERCER_MEMORY;
+    }
+    carve(s);
+    s->h->result.residual_relative = INFINITY;
+    *out = s;
+    return MERCER_OK;
+}
+
+void mc_pcg_close(mc_pcg *s) {
+    if (s)
+        mc_free(s->block);
+    mc_free(s);
+}
+
+const mc_pcg_result *mc_pcg_progress(const mc_pcg *s) {
+    return &s->h->result;
+}
+
+void *mc_pcg_state(mc_pcg *s, size_t *bytes) {
+    *bytes = s->bytes;
+    return s->block;
+}
+
+static mercer_status dots(mercer_ctx *ctx, mc_pcg *s, const double *A, const double *B, double *out) {
+    return mc_dots(ctx, s->p.n, s->p.t, A, B, s->part, out);
+}
+
+/* Y <- K V + D V. */
+static mercer_status apply_A(mercer_ctx *ctx, const mc_pcg *s, const mc_operator *K, const double *V, double *Y) {
+    MC_TRY(K->apply(ctx, K->self, s->p.t, V, Y));
+    for (int64_t i = 0; i < s->p.n; i++)
+        for (int64_t k = 0; k < s->p.t; k++)
+            Y[i * s->p.t + k] += s->p.diagonal[i] * V[i * s->p.t + k];
+    return MERCER_OK;
+}
+
+static mercer_status precondition(mercer_ctx *ctx, mc_pcg *s) {
+    if (s->p.preconditioner.apply)
+        return s->p.preconditioner.apply(ctx, s->p.preconditioner.self, s->p.t, s->R, s->Z);
+    memcpy(s->Z, s->R, (size_t)(s->p.n * s->p.t) * sizeof(double));
+    return MERCER_OK;
+}
+
+static double worst_relative(const mc_pcg *s, const double *squares) {
+    double worst = 0;
+    for (int64_t k = 0; k < s->p.t; k++)
+        worst = fmax(worst, s->norm_b[k] > 0 ? sqrt(squares[k]) / s->norm_b[k] : sqrt(squares[k]));
+    return worst;
+}
+
+/* R <- B - A X by the exact operator; the verdict, or the start of an inner run. */
+static mercer_status refine(mercer_ctx *ctx, mc_pcg *s, bool *done) {
+    MC_TRY(dots(ctx, s, s->p.B, s->p.B, s->norm_b));
+    for (int64_t k = 0; k < s->p.t; k++)
+        s->norm_b[k] = sqrt(s->norm_b[k]);
+    MC_TRY(apply_A(ctx, s, &s->p.exact, s->X, s->R));
+    for (int64_t i = 0; i < s->p.n * s->p.t; i++)
+        s->R[i] = s->p.B[i] - s->R[i];
+    MC_TRY(dots(ctx, s, s->R, s->R, s->start));
+    mc_pcg_result *result = &s->h->result;
+    const double residual = worst_relative(s, s->start), before = result->residual_relative;
+    result->refinements++;
+    result->residual_relative = residual;
+    result->converged = residual <= s->p.tolerance;
+    /* A refinement that gains less than half has met the precision of the exact operator itself. */
+    *done = result->converged || result->iterations >= s->p.iterations_max || !(residual < 0.5 * before);
+    if (*done)
+        return MERCER_OK;
+    memset(s->dX, 0, (size_t)(s->p.n * s->p.t) * sizeof(double));
+    MC_TRY(precondition(ctx, s));
+    memcpy(s->P, s->Z, (size_t)(s->p.n * s->p.t) * sizeof(double));
+    MC_TRY(dots(ctx, s, s->Z, s->R, s->rz));
+    s->h->inner = true;
+    s->h->stalled = 0;
+    s->h->best = s->h->outer = residual;
+    return MERCER_OK;
+}
+
+/* Step lengths a_k = z'r / p'Ap; zero for a column that is done. Negative curvature means A is not positive definite.
+ */
+static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s) {
+    MC_TRY(dots(ctx, s, s->P, s->AP, s->step));
+    for (int64_t k = 0; k < s->p.t; k++) {
+        const double curvature = s->step[k];
+        if (s->rz[k] <= 0) {
+            s->step[k] = 0;
+            continue;
+        }
+        if (!(curvature > 0))
+            return mc_fail(
+                ctx, MERCER_NUMERIC,
+                "conjugate gradients met curvature %g in column %lld: K + lambda I is not positive definite; "
+                "raise lambda",
+                curvature, (long long)k + 1);
+        s->step[k] = s->rz[k] / curvature;
+    }
+    return MERCER_OK;
+}
+
+/* One conjugate gradient step on every column; the worst relative residual afterwards. */
+static mercer_status advance(mercer_ctx *ctx, mc_pcg *s, double *residual) {
+    const int64_t n = s->p.n, t = s->p.t;
+    MC_TRY(apply_A(ctx, s, &s->p.fast, s->P, s->AP));
+    s->h->result.iterations++;
+    MC_TRY(step_lengths(ctx, s));
+    MC_TRY(mc_axpys(ctx, n, t, s->step, s->P, s->dX)); /* dX <- dX + a P */
+    for (int64_t k = 0; k < t; k++)
+        s->step[k] = -s->step[k];
+    MC_TRY(mc_axpys(ctx, n, t, s->step, s->AP, s->R)); /* R <- R - a A P */
+    MC_TRY(precondition(ctx, s));
+    MC_TRY(dots(ctx, s, s->Z, s->AP, s->beta));
+    for (int64_t k = 0; k < t; k++)
+        s->beta[k] = s->rz[k] > 0 ? fmax(0, s->step[k] * s->beta[k] / s->rz[k]) : 0;
+    MC_TRY(mc_xpays(ctx, n, t, s->beta, s->Z, s->P)); /* P <- Z + beta P */
+    MC_TRY(dots(ctx, s, s->Z, s->R, s->rz));
+    MC_TRY(dots(ctx, s, s->R, s->R, s->step));
+    *residual = worst_relative(s, s->step);
+    return MERCER_OK;
+}
+
+mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *s) {
+    if (!s->h->inner)
+        return MERCER_OK;
+    for (int64_t i = 0; i < s->p.n * s->p.t; i++)
+        s->X[i] += s->dX[i];
+    s->h->inner = false;
+    (void)ctx;
+    return MERCER_OK;
+}
+
+mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
+    *done = false;
+    if (!s->h->inner)
+        return refine(ctx, s, done);
+    double residual;
+    MC_TRY(advance(ctx, s, &residual));
+    s->h->stalled = residual < 0.9 * s->h->best ? 0 : s->h->stalled + 1;
+    s->h->best = fmin(s->h->best, residual);
+    const bool enough = residual <= 0.7 * s->p.tolerance
+                        || residual <= DROP_FLOOR * s->h->outer; /* 0.7: the exact check must pass too */
+    if (enough || s->h->stalled >= STALL || s->h->result.iterations >= s->p.iterations_max)
+        MC_TRY(mc_pcg_settle(ctx, s));
+    return mc_progress_measure(ctx, -1, residual);
+}
+
+mercer_status mc_pcg_solve(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg_result *result) {
+    mc_pcg *s = NULL;
+    *result = (mc_pcg_result){.residual_relative = INFINITY};
+    MC_TRY(mc_pcg_open(ctx, problem, X, &s));
+    bool done = false;
+    mercer_status status = MERCER_OK;
+    while (!status && !done)
+        status = mc_pcg_step(ctx, s, &done);
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        mc_pcg_settle(ctx, s);
+    *result = s->h->result;
+    mc_pcg_close(s);
+    return status;
+}

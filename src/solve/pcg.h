@@ -1,0 +1,51 @@
+/* pcg.h: solve (K + D) X = B for t right-hand sides at once, K a symmetric positive semidefinite operator, D a positive
+ * diagonal. */
+#ifndef MC_SOLVE_PCG_H
+#define MC_SOLVE_PCG_H
+
+#include "gram/operator.h"
+
+typedef struct mc_pcg mc_pcg;
+
+typedef struct mc_pcg_problem {
+    int64_t n, t;
+    mc_operator fast;           /* K for the iterations: float32 tiles, or stored */
+    mc_operator exact;          /* K for the residuals that count: float64 */
+    const double *diagonal;     /* D, n entries > 0 */
+    mc_operator preconditioner; /* R -> P^-1 R; apply NULL: none */
+    const double *B;            /* n x t, row-major */
+    double tolerance; /* stop when every column has |b - A x| <= tolerance |b|, measured with the exact operator */
+    int64_t iterations_max;
+} mc_pcg_problem;
+
+typedef struct mc_pcg_result {
+    int64_t iterations;       /* products with the fast operator */
+    int64_t refinements;      /* products with the exact one */
+    double residual_relative; /* worst column, by the last exact product */
+    bool converged;
+} mc_pcg_result;
+
+/* Bytes a solve takes. */
+size_t mc_pcg_bytes(int64_t n, int64_t t);
+/* Iterations that suffice for a reduction by tolerance at this condition number: ceil(sqrt(kappa)/2 * ln(2/tolerance)).
+ */
+int64_t mc_pcg_iteration_bound(double kappa, double tolerance);
+
+/* X: the start (zeros will do), then the answer. A stop by the clock or the caller returns that status with X the best
+   iterate so far; its residual is then for the caller to measure. Running out of iterations is not an error: converged
+   says. */
+mercer_status mc_pcg_solve(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg_result *result);
+
+/* The same, step by step, so that a run can be saved and continued to the same bits. */
+mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg **out);
+/* One product with K; *done once the answer stands in X or the iterations are used up. */
+mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *pcg, bool *done);
+/* Add the unfinished correction to X, so that X is the best iterate. */
+mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *pcg);
+const mc_pcg_result *mc_pcg_progress(const mc_pcg *pcg);
+/* The whole state (but X and the problem) as one block of bytes, to write and to read back into a fresh mc_pcg of the
+ * same problem. */
+void *mc_pcg_state(mc_pcg *pcg, size_t *bytes);
+void mc_pcg_close(mc_pcg *pcg);
+
+#endif
