@@ -205,6 +205,11 @@ MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64
 MERCER_API void mercer_data_row(const mercer_data *data, int64_t row, double *out); /* d values, zeros filled in */
 MERCER_API const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k); /* k-th text column kept */
 MERCER_API int64_t mercer_data_texts(const mercer_data *data);
+/* The name of a target column (of the class column: output 0); "y", "y2", ... where the file has none; NULL without a target. */
+MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t output);
+MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells of the file that were missing: filled in, or their rows dropped */
+/* The same data with these row weights (n, all >= 0) in place of any it had. */
+MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights, mercer_data **out);
 /* Rows begin .. end-1, or the listed rows, as new data. */
 MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                           mercer_data **out);
@@ -337,6 +342,7 @@ typedef struct mercer_certificate {
 
 typedef struct mercer_report {
     const char *machine, *solver;
+    const char *scale;         /* what was done to the columns: none, standard, minmax */
     int64_t n, d, outputs;
     double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
     double objective;
@@ -354,6 +360,8 @@ MERCER_API int64_t mercer_model_classes(const mercer_model *model); /* 0: regres
 MERCER_API const char *mercer_model_label(const mercer_model *model, int64_t k);
 MERCER_API int64_t mercer_model_columns(const mercer_model *model); /* d of the data it predicts for */
 MERCER_API int64_t mercer_model_centres(const mercer_model *model); /* rows kept */
+MERCER_API const char *mercer_model_column_name(const mercer_model *model, int64_t column);
+MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64_t output); /* as mercer_data_target_name */
 
 /* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. */
 MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path,
@@ -364,6 +372,8 @@ MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *mod
 typedef struct mercer_scores {
     int64_t n;
     double accuracy, balanced_accuracy; /* classes; NaN otherwise */
+    double auc;                         /* two classes; NaN otherwise. Ties count half */
+    double log_loss;                    /* machines that give probabilities; NaN otherwise */
     double rmse, mae, r2;               /* numbers; over all outputs */
 } mercer_scores;
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
