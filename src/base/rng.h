@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 /* One stream per use, so that two uses of one seed never share numbers. Never renumber: seeds in the wild depend on it. */
-typedef enum mc_stream { MC_STREAM_TEST, MC_STREAM_GENERATE, MC_STREAM_FOLDS, MC_STREAM_PIVOTS, MC_STREAM_REFUTE } mc_stream;
+typedef enum mc_stream {
+    MC_STREAM_TEST, MC_STREAM_GENERATE, MC_STREAM_FOLDS, MC_STREAM_PIVOTS, MC_STREAM_REFUTE, MC_STREAM_LANCZOS
+} mc_stream;
 
 typedef struct mc_rng {
     uint32_t key[2], counter[4], block[4];
