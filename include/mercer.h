@@ -210,7 +210,7 @@ MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t 
 MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells of the file that were missing: filled in, or their rows dropped */
 /* The same data with these row weights (n, all >= 0) in place of any it had. */
 MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights, mercer_data **out);
-/* Rows begin .. end-1, or the listed rows, as new data. */
+/* The listed rows, in that order and repeated where listed twice, as new data; rows NULL: the first count. Classes keep their numbers. */
 MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                           mercer_data **out);
 

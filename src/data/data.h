@@ -4,6 +4,8 @@
 
 #include <mercer.h>
 
+/* A list of strings (label, name, target_name, text, level) is one block, pointers and then bytes: see strings.h. */
+
 /* How the columns of a file became the columns of the data: kept in models, so that a new file is read the same way. */
 typedef enum mc_column_kind {
     MC_COLUMN_NUMBER, /* one data column */
@@ -17,7 +19,7 @@ typedef struct mc_column {
     char *name; /* NULL when the file has no header */
     mc_column_kind kind;
     int64_t levels;
-    char **level;     /* sorted */
+    char **level;     /* sorted, one block */
     double mean;      /* what stands in for a missing number under MERCER_MISSING_MEAN */
 } mc_column;
 
@@ -41,15 +43,30 @@ struct mercer_data {
     double *weight;      /* n; NULL: all 1 */
     char **name;         /* d data column names; NULL: none */
     char **target_name;  /* outputs names (1 for classes); NULL: none */
+    int64_t missing;     /* cells of the file that were missing */
     int64_t texts;
     char **text;         /* n x texts strings, row-major */
+    char **numbered;     /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
     mc_schema schema;
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
 mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero, mercer_data **out);
 
-/* Element (i, j) of dense data, and the d values of any row, as doubles. */
+/* To be called when everything else is in place. */
+mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data);
+size_t mc_dtype_size(mercer_dtype dtype);
+/* The first of count values that is NaN or infinite; -1: none. */
+int64_t mc_first_not_finite(mercer_dtype dtype, const void *values, int64_t count);
+/* Finite, not negative, not all zero. */
+mercer_status mc_weights_check(mercer_ctx *ctx, const double *weights, int64_t n);
+
+/* mercer_data_make for callers inside the library. */
+mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out);
+/* The listed rows (NULL: 0 .. count-1) as new data; rows are taken on trust. */
+mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count, mercer_data **out);
+
+/* Element (i, j), a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 
 /* Read path under the schema of earlier data: same columns by name (by place without a header), same levels; the target may be
@@ -60,5 +77,9 @@ mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_
 
 mercer_status mc_schema_copy(mercer_ctx *ctx, const mc_schema *schema, mc_schema *out);
 void mc_schema_free(mc_schema *schema);
+/* The schema of data that came with names instead of a file. */
+mercer_status mc_schema_of_names(mercer_ctx *ctx, mercer_data *data);
+/* Data columns the file's columns make: one per number, one per level. */
+int64_t mc_schema_columns(const mc_schema *schema);
 
 #endif

@@ -1,0 +1,170 @@
+/* data.c: the table itself: making an empty one, freeing it, and what it can be asked. */
+#include "data/data.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/strings.h"
+#include <math.h>
+#include <string.h>
+
+enum { NUMBERED_COLUMNS = 1 << 16 }; /* wider nameless data carry no invented names: a sparse file may claim 2^31 columns */
+
+size_t mc_dtype_size(mercer_dtype dtype) {
+    return dtype == MERCER_F32 ? sizeof(float) : sizeof(double);
+}
+
+static mercer_status new_values(mercer_ctx *ctx, mercer_data *data, int64_t nonzero) {
+    const size_t size = mc_dtype_size(data->dtype);
+    if (nonzero < 0) {
+        if (data->d > INT64_MAX / 16)
+            return mc_fail(ctx, MERCER_MEMORY, "memory: %lld columns are more than any table can hold", (long long)data->d);
+        data->values = mc_alloc(ctx, data->n, (size_t)data->d * size);
+        return data->values ? MERCER_OK : MERCER_MEMORY;
+    }
+    data->values = mc_alloc(ctx, nonzero, size);
+    data->row_start = mc_alloc(ctx, data->n + 1, sizeof *data->row_start);
+    data->column = mc_alloc(ctx, nonzero, sizeof *data->column);
+    return data->values && data->row_start && data->column ? MERCER_OK : MERCER_MEMORY;
+}
+
+mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero, mercer_data **out) {
+    *out = NULL;
+    mercer_data *data = NULL;
+    MC_TRY(MC_ALLOC(ctx, data, 1));
+    data->n = n;
+    data->d = d;
+    data->dtype = dtype;
+    const mercer_status status = new_values(ctx, data, nonzero);
+    if (status)
+        mercer_data_free(data);
+    else
+        *out = data;
+    return status;
+}
+
+/* "y", "y2", "y3", ... */
+static char **target_names(mercer_ctx *ctx, int64_t count) {
+    char **names = mc_strings_numbered(ctx, "y", count);
+    if (names)
+        names[0][1] = '\0'; /* the first is plain "y" */
+    return names;
+}
+
+mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data) {
+    const int64_t targets = data->classes ? 1 : data->outputs;
+    if (targets > 0 && !data->target_name && !(data->target_name = target_names(ctx, targets)))
+        return MERCER_MEMORY;
+    if (data->name || data->numbered || data->d > NUMBERED_COLUMNS)
+        return MERCER_OK;
+    data->numbered = mc_strings_numbered(ctx, "x", data->d);
+    return data->numbered ? MERCER_OK : MERCER_MEMORY;
+}
+
+void mercer_data_free(mercer_data *data) {
+    if (!data)
+        return;
+    void *const blocks[] = {data->values,   data->row_start, data->column, data->target,      data->label, data->class_of,
+                            data->weight,   data->name,      data->text,   data->target_name, data->numbered};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        mc_free(blocks[i]);
+    mc_schema_free(&data->schema);
+    mc_free(data);
+}
+
+static double stored(const mercer_data *data, int64_t k) {
+    return data->dtype == MERCER_F32 ? (double)((const float *)data->values)[k] : ((const double *)data->values)[k];
+}
+
+/* The place of column j among the stored values of a sparse row; -1: a zero. */
+static int64_t find_column(const mercer_data *data, int64_t i, int64_t j) {
+    int64_t low = data->row_start[i], high = data->row_start[i + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (data->column[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < data->row_start[i + 1] && data->column[low] == j ? low : -1;
+}
+
+double mc_data_value(const mercer_data *data, int64_t i, int64_t j) {
+    const int64_t k = data->row_start ? find_column(data, i, j) : i * data->d + j;
+    return k < 0 ? 0.0 : stored(data, k);
+}
+
+static bool has_row(const mercer_data *data, int64_t row) {
+    return row >= 0 && row < data->n;
+}
+
+int64_t mercer_data_rows(const mercer_data *data) {
+    return data->n;
+}
+
+int64_t mercer_data_columns(const mercer_data *data) {
+    return data->d;
+}
+
+int64_t mercer_data_outputs(const mercer_data *data) {
+    return data->outputs;
+}
+
+int64_t mercer_data_classes(const mercer_data *data) {
+    return data->classes;
+}
+
+bool mercer_data_is_sparse(const mercer_data *data) {
+    return data->row_start != NULL;
+}
+
+int64_t mercer_data_stored(const mercer_data *data) {
+    return data->row_start ? data->row_start[data->n] : data->n * data->d;
+}
+
+const char *mercer_data_column_name(const mercer_data *data, int64_t column) {
+    if (column < 0 || column >= data->d)
+        return NULL;
+    return data->name ? data->name[column] : data->numbered ? data->numbered[column] : "x";
+}
+
+const char *mercer_data_label(const mercer_data *data, int64_t k) {
+    return k >= 0 && k < data->classes ? data->label[k] : NULL;
+}
+
+int64_t mercer_data_class(const mercer_data *data, int64_t row) {
+    return data->class_of && has_row(data, row) ? data->class_of[row] : -1;
+}
+
+double mercer_data_target(const mercer_data *data, int64_t row, int64_t output) {
+    const bool inside = data->target && has_row(data, row) && output >= 0 && output < data->outputs;
+    return inside ? data->target[row * data->outputs + output] : NAN;
+}
+
+const char *mercer_data_target_name(const mercer_data *data, int64_t output) {
+    const int64_t count = data->classes ? 1 : data->outputs;
+    return data->target_name && output >= 0 && output < count ? data->target_name[output] : NULL;
+}
+
+int64_t mercer_data_missing(const mercer_data *data) {
+    return data->missing;
+}
+
+void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
+    if (!has_row(data, row))
+        return;
+    if (!data->row_start) {
+        for (int64_t j = 0; j < data->d; j++)
+            out[j] = stored(data, row * data->d + j);
+        return;
+    }
+    memset(out, 0, (size_t)data->d * sizeof *out);
+    for (int64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++)
+        out[data->column[k]] = stored(data, k);
+}
+
+int64_t mercer_data_texts(const mercer_data *data) {
+    return data->texts;
+}
+
+const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k) {
+    return has_row(data, row) && k >= 0 && k < data->texts ? data->text[row * data->texts + k] : NULL;
+}
