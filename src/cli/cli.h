@@ -1,0 +1,222 @@
+/* cli.h: what the files of the command share. One file per verb; each verb is a row of the table in main.c: its
+   operands, its options and the function that runs it. Everything is done through mercer.h.
+
+   main.c      the table of verbs, help and version, the life of one run
+   args.c      options and operands from the command line, by the verb's tables and the settings rows of the machines
+   suggest.c   the nearest known name to a mistyped one
+   help.c      help texts, made from the same tables
+   session.c   the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
+   say.c       results for people; json.c: results for programs
+   input.c     kernels, data files and model files, as several verbs read them
+   report.c    rows and JSON that several verbs print
+   job.c       what fit and plan share: machine, settings, kernel and data from the options */
+#ifndef MC_CLI_CLI_H
+#define MC_CLI_CLI_H
+
+#include <jansson.h>
+#include <mercer.h>
+#include <stdio.h>
+
+/* Exit statuses, part of the interface. A function that returns int returns one of these, having printed what went
+ * wrong. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_NEGATIVE = 1, /* refuted, not positive semidefinite */
+    EXIT_BAD = 2,      /* bad usage or bad input */
+    EXIT_OPEN = 3,     /* neither proved nor refuted */
+    EXIT_STOPPED = 4,  /* Ctrl-C or the time limit */
+    EXIT_MEMORY = 5,
+    EXIT_NUMERIC = 6
+};
+
+/* Early return where there is nothing to undo yet. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const int try_ = (call);                                                                                       \
+        if (try_ != EXIT_DONE)                                                                                         \
+            return try_;                                                                                               \
+    } while (0)
+
+/* ---- Options (args.c) ----------------------------------------------------------------------------------------------
+ */
+
+typedef struct session session;
+
+/* A short text by value: text_size(n).bytes stands in an argument list without a buffer beside it. */
+typedef struct text {
+    char bytes[32];
+} text;
+
+/* One row drives parsing, help and suggestions. */
+typedef struct option {
+    const char *name;     /* without dashes; NULL closes a table */
+    char letter;          /* 0: no short form */
+    const char *argument; /* what help calls the value; NULL: a flag */
+    const char *help;
+} option;
+
+typedef struct verb {
+    const char *name, *summary;
+    const char *usage;       /* what follows the name on a usage line */
+    const char *notes;       /* more words and examples for `mercer help NAME` */
+    int least, most;         /* operands */
+    const option *tables[6]; /* closed by NULL */
+    bool machine;            /* takes the settings of the machines as options */
+    bool computes;           /* runs parallel work: see passive_waiting in main.c */
+    int (*run)(session *s);
+} verb;
+
+/* An option as it was given. */
+typedef struct given {
+    const char *name, *text; /* text "yes" or "no" for a flag */
+    bool setting;            /* a machine's, not the verb's own */
+} given;
+
+typedef struct args {
+    const verb *verb;
+    const char *operand[3];
+    int operands;
+    given *given;
+    int count;
+    bool help;
+} args;
+
+/* argv are the words after the verb. Free with args_close, after a failure too. */
+int args_parse(const verb *v, int argc, char *const *argv, args *out);
+void args_close(args *a);
+const char *args_text(const args *a, const char *name); /* NULL when not given */
+bool args_flag(const args *a, const char *name);
+/* A settings row's name as an option is written, with dashes. */
+text option_text(const char *name);
+/* The row of a setting by its option name ("allow-indefinite"); NULL when the machine has none. */
+const mercer_setting *setting_find(const mercer_machine *machine, const char *name);
+/* Numbers of options: what is wrong is said with the option's name. */
+int args_whole(const args *a, const char *name, int64_t low, int64_t high, int64_t *value);
+int args_real(const args *a, const char *name, double low, double high, double *value);
+int args_bytes(const args *a, const char *name, size_t *value);
+/* The place of the option's text in "a|b|c"; value stays when the option was not given. */
+int args_choice(const args *a, const char *name, const char *choices, int *value);
+
+/* ---- Names and help (suggest.c, help.c) ----------------------------------------------------------------------------
+ */
+
+/* Keeps the name nearest to text seen so far. A name too far away to be meant is not kept. */
+typedef struct nearest {
+    const char *text, *name;
+    int distance;
+} nearest;
+void nearest_try(nearest *best, const char *name);
+
+void help_overview(FILE *out, const verb *const *verbs, int count);
+void help_verb(FILE *out, const verb *v);
+
+/* ---- One run (session.c) -------------------------------------------------------------------------------------------
+ */
+
+struct session {
+    args args;
+    mercer_ctx *ctx;
+    FILE *out; /* where the report for people goes: standard error when standard output carries a file */
+    bool json, quiet;
+    double began;      /* clock at the start */
+    double time_limit; /* seconds for the whole run; 0: none */
+    bool expired;      /* the time limit was reached */
+    bool bar;          /* a progress bar may be drawn */
+    bool drawn;        /* one stands on the terminal now */
+};
+
+/* Opens the context with the options given. On failure the session is closed all the same with session_close. */
+int session_open(session *s);
+void session_close(session *s);
+double clock_now(void);
+/* Print the context's message and return the exit status that belongs to the failure. */
+int session_fail(session *s, mercer_status status);
+/* The same for a kernel expression: shows the place under the text. */
+int session_fail_at(session *s, mercer_status status, const char *expression);
+/* EXIT_STOPPED with a message when Ctrl-C or the time limit asks to end: looked at before a result is written. */
+int session_alive(session *s);
+/* Memory of the command's own (results it holds), under the same limit; NULL with a message. free() it. */
+void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
+
+/* Status of a library call -> exit status, with its message printed. */
+#define TRY_CTX(s, call)                                                                                               \
+    do {                                                                                                               \
+        const mercer_status try_ = (call);                                                                             \
+        if (try_ != MERCER_OK)                                                                                         \
+            return session_fail((s), try_);                                                                            \
+    } while (0)
+
+/* ---- Results (say.c, json.c) ---------------------------------------------------------------------------------------
+ */
+
+/* One sentence to standard error, after "mercer: "; returns EXIT_BAD. */
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A remark to standard error unless -q. */
+void remark(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One line of a report: a label and a fact. Nothing under --json or -q. */
+void say(const session *s, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Whole report texts that are not rows. */
+void say_text(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool says(const session *s); /* whether say prints at all */
+
+text text_size(size_t bytes);  /* "12.4 MiB" */
+text text_seconds(double s);   /* "0.031 s", "2 min 5 s" */
+text text_value(double value); /* four digits, for people */
+
+/* The object is printed by the verb that made it, as its last act, and freed. */
+int json_finish(const session *s, json_t *object);
+json_t *json_value(double value);    /* NaN and infinities, which JSON has not, become null */
+json_t *json_text(const char *utf8); /* bytes that are not UTF-8 become U+FFFD; NULL becomes null */
+json_t *json_values(const double *values, int64_t count);
+void json_put(json_t *object, const char *key, json_t *value);
+void json_print(FILE *out, const json_t *value);
+
+/* ---- Input (input.c, job.c) ----------------------------------------------------------------------------------------
+ */
+
+extern const option common_options[];  /* every verb: json, quiet, memory, threads, time limit, help */
+extern const option seed_options[];    /* verbs that draw random numbers */
+extern const option data_options[];    /* how a data file is read */
+extern const option missing_options[]; /* the one choice left when a model says how a file is read */
+
+int input_kernel(session *s, const char *expression, mercer_kernel **out);
+/* weights: the column of row weights; NULL: none. */
+int input_data(session *s, const char *path, const char *weights, mercer_data **out);
+int input_model(session *s, const char *path, mercer_model **out);
+/* A file read as the model's training file was. */
+int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out);
+/* By its first bytes: a model file starts with the length of a JSON header, then the header. */
+bool is_model(const char *path);
+/* Refuses to replace a file that is not a model. */
+int check_model_path(const char *path);
+
+/* Rows of a report that several verbs print. */
+void say_data(const session *s, const char *path, const mercer_data *data);
+void say_kernel(const session *s, const mercer_kernel *kernel, const char *remark);
+void say_certificate(const session *s, const mercer_report *report);
+json_t *json_report(const mercer_model *model);
+
+/* ---- What fit and plan share (job.c) -------------------------------------------------------------------------------
+ */
+
+typedef struct job {
+    const char *path;
+    const mercer_machine *machine;
+    const char *chosen; /* why this machine, when the command chose it; NULL when the user did */
+    void *settings;
+    mercer_kernel *kernel;
+    mercer_data *data;
+    double read_seconds;
+} job;
+int job_open(session *s, job *j);
+void job_close(job *j);
+extern const option job_options[];
+bool job_flag(const job *j, const char *name); /* the value of a machine's flag; false when it has none */
+
+/* ---- Verbs ---------------------------------------------------------------------------------------------------------
+ */
+
+extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_plan, verb_show, verb_generate,
+    verb_info;
+
+#endif

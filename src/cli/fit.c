@@ -1,0 +1,226 @@
+/* fit.c: mercer fit DATA: fit a machine, save the model, say what came out. */
+#include "cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const option options[] = {
+    {"output", 'o', "MODEL", "the model file (default: the data file's name with .mercer, in this folder)"},
+    {0},
+};
+
+typedef struct fit {
+    job job;
+    mercer_model *model;
+    mercer_verdict verdict; /* on the kernel as fitted */
+    char path[4096];        /* of the model */
+    double seconds;
+} fit;
+
+/* table.csv.gz -> table.mercer, in the current folder. */
+static void default_path(const char *data, char *path, size_t size) {
+    const char *slash = strrchr(data, '/'), *base = slash ? slash + 1 : data;
+    if (strcmp(data, "-") == 0)
+        base = "model";
+    size_t length = strlen(base);
+    if (length > 3 && strcmp(base + length - 3, ".gz") == 0)
+        length -= 3;
+    for (size_t i = length; i-- > 1;)
+        if (base[i] == '.') {
+            length = i;
+            break;
+        }
+    snprintf(path, size, "%.*s.mercer", (int)length, base);
+}
+
+static int choose_path(session *s, fit *f) {
+    const char *named = args_text(&s->args, "output");
+    if (named)
+        snprintf(f->path, sizeof f->path, "%s", named);
+    else
+        default_path(s->args.operand[0], f->path, sizeof f->path);
+    if (strcmp(f->path, "-") != 0)
+        return check_model_path(f->path);
+    if (s->json)
+        return complain("--json and a model on standard output (-o -) cannot share it; name a file");
+    if (isatty(STDOUT_FILENO))
+        return complain("a model is binary and standard output is a terminal; name a file with -o");
+    s->out = stderr;
+    return EXIT_DONE;
+}
+
+/* Without consent only a proved kernel passes, so the question is open only with it. */
+static int find_verdict(session *s, fit *f) {
+    f->verdict = MERCER_PROVED;
+    if (!job_flag(&f->job, "allow-indefinite"))
+        return EXIT_DONE;
+    mercer_proof *proof = NULL;
+    TRY_CTX(s, mercer_prove(s->ctx, mercer_model_kernel(f->model), mercer_model_columns(f->model), &proof));
+    f->verdict = mercer_proof_verdict(proof);
+    mercer_proof_free(proof);
+    return EXIT_DONE;
+}
+
+static int fit_and_save(session *s, fit *f) {
+    const double began = clock_now();
+    const mercer_status status =
+        mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
+    f->seconds = clock_now() - began;
+    if (status)
+        return session_fail_at(s, status, args_text(&s->args, "kernel") ? args_text(&s->args, "kernel") : "rbf");
+    TRY(find_verdict(s, f));
+    TRY(session_alive(s));
+    TRY_CTX(s, mercer_model_save(s->ctx, f->model, f->path));
+    return EXIT_DONE;
+}
+
+/* ---- For people ---- */
+
+/* What predicting the mean would cost: the yardstick for an error in the target's own unit. */
+static double spread(const mercer_data *data) {
+    const int64_t n = mercer_data_rows(data);
+    double mean = 0, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        mean += mercer_data_target(data, i, 0) / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        sum += pow(mercer_data_target(data, i, 0) - mean, 2);
+    return sqrt(sum / (double)n);
+}
+
+static int say_training_score(session *s, const fit *f) {
+    mercer_scores scores;
+    TRY_CTX(s, mercer_score(s->ctx, f->model, f->job.data, &scores));
+    if (mercer_model_classes(f->model))
+        say(s, "training", "accuracy %.4g%% on the rows it was fitted to", 100 * scores.accuracy);
+    else
+        say(s, "training", "RMSE %.4g, R2 %.4g on the rows it was fitted to", scores.rmse, scores.r2);
+    return EXIT_DONE;
+}
+
+static int say_quality(session *s, const fit *f) {
+    const double loo = mercer_model_report(f->model)->loo_rmse;
+    if (isnan(loo) || mercer_model_classes(f->model))
+        TRY(say_training_score(s, f));
+    if (isnan(loo))
+        return EXIT_DONE;
+    if (mercer_model_classes(f->model))
+        say(s, "left out", "RMSE %.4g for rows left out one by one, on class indicators +1 and -1", loo);
+    else if (mercer_data_outputs(f->job.data) == 1)
+        say(s, "left out", "RMSE %.4g for rows left out one by one (predicting the mean: %.4g)", loo,
+            spread(f->job.data));
+    else
+        say(s, "left out", "RMSE %.4g for rows left out one by one", loo);
+    return EXIT_DONE;
+}
+
+static const char *verdict_remark(mercer_verdict verdict) {
+    static const char *const texts[] = {
+        [MERCER_PROVED] = " (proved)",
+        [MERCER_REFUTED] = " (refuted: not positive definite; fitted by consent)",
+        [MERCER_UNKNOWN] = " (neither proved nor refuted; fitted by consent)",
+    };
+    return texts[verdict];
+}
+
+static void say_machine(session *s, const fit *f) {
+    const mercer_report *r = mercer_model_report(f->model);
+    char chosen[64] = "";
+    if (f->job.chosen)
+        snprintf(chosen, sizeof chosen, " (%s)", f->job.chosen);
+    say(s, "machine", "%s%s, lambda %g, %s", r->machine, chosen, r->lambda,
+        job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
+}
+
+static void say_scale(session *s, const fit *f) {
+    const char *scale = mercer_model_report(f->model)->scale;
+    const char *asked = args_text(&s->args, "scale");
+    if (scale && strcmp(scale, "none") != 0)
+        say(s, "scaling", "%s%s", scale,
+            asked && strcmp(asked, "auto") != 0 ? "" : " (chosen: the columns differ in spread by more than 10x)");
+}
+
+static void say_times(session *s, const fit *f) {
+    const mercer_report *r = mercer_model_report(f->model);
+    say(s, "time", "%s for the fit by %s, %s to read; %s of memory", text_seconds(f->seconds).bytes, r->solver,
+        text_seconds(f->job.read_seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
+}
+
+static void say_next(session *s, const fit *f) {
+    const double loo = mercer_model_report(f->model)->loo_rmse;
+    const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
+    if (plain && loo > 0.95 * spread(f->job.data))
+        say(s, "next", "no better than the mean: try a larger --lambda, --scale standard or another -k");
+    else
+        say(s, "next", "mercer predict %s NEW_DATA", f->path);
+}
+
+static int report_people(session *s, const fit *f) {
+    if (!says(s))
+        return EXIT_DONE;
+    say_machine(s, f);
+    say_kernel(s, mercer_model_kernel(f->model), verdict_remark(f->verdict));
+    say_data(s, f->job.path, f->job.data);
+    say_scale(s, f);
+    TRY(say_quality(s, f));
+    say_certificate(s, mercer_model_report(f->model));
+    say_times(s, f);
+    if (strcmp(f->path, "-") == 0)
+        return EXIT_DONE;
+    say(s, "model", "%s", f->path);
+    say_next(s, f);
+    return EXIT_DONE;
+}
+
+/* ---- For programs ---- */
+
+static int report_json(session *s, const fit *f) {
+    static const char *const verdicts[] = {"proved", "refuted", "unknown"};
+    json_t *object = json_report(f->model), *seconds = json_object();
+    json_put(seconds, "read", json_value(f->job.read_seconds));
+    json_put(seconds, "fit", json_value(f->seconds));
+    json_put(seconds, "total", json_value(clock_now() - s->began));
+    json_put(object, "kernel_verdict", json_text(verdicts[f->verdict]));
+    json_put(object, "seconds", seconds);
+    json_put(object, "memory_peak_bytes", json_integer((json_int_t)mercer_memory_peak(s->ctx)));
+    json_put(object, "model", json_text(f->path));
+    return json_finish(s, object);
+}
+
+static int run_fit(session *s) {
+    fit *f = calloc(1, sizeof *f);
+    int code = f ? choose_path(s, f) : session_fail(s, MERCER_MEMORY);
+    if (code == EXIT_DONE)
+        code = job_open(s, &f->job);
+    if (code == EXIT_DONE)
+        code = fit_and_save(s, f);
+    if (code == EXIT_DONE)
+        code = s->json ? report_json(s, f) : report_people(s, f);
+    if (f) {
+        mercer_model_free(f->model);
+        job_close(&f->job);
+    }
+    free(f);
+    return code;
+}
+
+const verb verb_fit = {
+    .name = "fit",
+    .summary = "fit a machine to data and save the model",
+    .usage = "DATA [-m MACHINE] [-k KERNEL] [-o MODEL] [options]",
+    .notes =
+        "Fits a machine to a data file (CSV, TSV, LIBSVM text or .npy, plain or gzipped; - is standard input), saves "
+        "the model and\n"
+        "says how good the fit is and how far it can be from the exact optimum. A kernel that is not proved to be "
+        "positive definite is\n"
+        "refused unless --allow-indefinite is given. A file that is not a model is never replaced.\n\n"
+        "  mercer fit houses.csv                        ridge with a Gaussian kernel, the last column is the target\n"
+        "  mercer fit houses.csv -k '0.5*rbf(sigma=2) + linear' --lambda 0.1 -o houses.mercer\n"
+        "  mercer fit - --target price --json < houses.csv",
+    .least = 1,
+    .most = 1,
+    .tables = {options, job_options, data_options, seed_options, common_options},
+    .machine = true,
+    .computes = true,
+    .run = run_fit,
+};

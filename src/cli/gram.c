@@ -1,0 +1,207 @@
+/* gram.c: mercer gram KERNEL DATA [DATA2]: the matrix of kernel values, written, printed or checked. */
+#include "cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 50 }; /* rows and columns that are still worth printing */
+
+static const option options[] = {
+    {"output", 'o', "FILE", "write the matrix: NumPy format, or CSV when the name ends in .csv"},
+    {"check", 0, NULL,
+     "symmetry, eigenvalues, Cauchy-Schwarz and rank; exit status 1 when it is not positive semidefinite"},
+    {0},
+};
+
+typedef struct gram {
+    mercer_kernel *kernel, *bound;
+    mercer_data *data, *other;
+    int64_t n, m;
+    double *K;
+    bool checked;
+    mercer_gram_facts facts;
+} gram;
+
+/* Text columns become one column per level: two files agree only when their levels do. */
+static int check_columns(const session *s, const gram *g) {
+    const int64_t d = mercer_data_columns(g->data);
+    if (d != mercer_data_columns(g->other))
+        return complain("'%s' has %lld columns, '%s' has %lld", s->args.operand[1], (long long)d, s->args.operand[2],
+                        (long long)mercer_data_columns(g->other));
+    for (int64_t j = 0; j < d; j++) {
+        const char *a = mercer_data_column_name(g->data, j), *b = mercer_data_column_name(g->other, j);
+        if (strcmp(a, b) != 0)
+            return complain("column %lld is '%s' in '%s' but '%s' in '%s'", (long long)j + 1, a, s->args.operand[1], b,
+                            s->args.operand[2]);
+    }
+    return EXIT_DONE;
+}
+
+static int read_input(session *s, gram *g) {
+    const args *a = &s->args;
+    if (a->operands == 3 && args_flag(a, "check"))
+        return complain("--check needs a square matrix: give one data file");
+    TRY(input_kernel(s, a->operand[0], &g->kernel));
+    TRY(input_data(s, a->operand[1], NULL, &g->data));
+    if (a->operands == 3) {
+        TRY(input_data(s, a->operand[2], NULL, &g->other));
+        TRY(check_columns(s, g));
+    }
+    const mercer_status status = mercer_kernel_bind(s->ctx, g->kernel, g->data, &g->bound);
+    return status ? session_fail_at(s, status, a->operand[0]) : EXIT_DONE;
+}
+
+static int compute(session *s, gram *g) {
+    g->n = mercer_data_rows(g->data);
+    g->m = g->other ? mercer_data_rows(g->other) : g->n;
+    g->K = session_take(s, g->n, g->m, sizeof *g->K);
+    if (!g->K)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_gram(s->ctx, g->bound, g->data, g->other, g->K));
+    g->checked = args_flag(&s->args, "check");
+    if (g->checked)
+        TRY_CTX(s, mercer_gram_check(s->ctx, g->K, g->n, &g->facts));
+    return session_alive(s);
+}
+
+/* ---- Output ---- */
+
+static int write_csv(session *s, const gram *g, const char *path) {
+    char *bytes = NULL, number[32];
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    for (int64_t i = 0; out && i < g->n; i++)
+        for (int64_t j = 0; j < g->m; j++)
+            fprintf(out, "%s%s", mercer_number_text(g->K[i * g->m + j], number), j + 1 < g->m ? "," : "\n");
+    const bool failed = !out || ferror(out) || fclose(out);
+    const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
+    free(bytes);
+    return status ? session_fail(s, status) : EXIT_DONE;
+}
+
+static int write_matrix(session *s, const gram *g, const char *path) {
+    const size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".csv") == 0)
+        return write_csv(s, g, path);
+    TRY_CTX(s, mercer_npy_write(s->ctx, path, g->K, g->n, g->m));
+    return EXIT_DONE;
+}
+
+static bool is_small(const gram *g) {
+    return g->n <= SMALL && g->m <= SMALL;
+}
+
+/* Rounding of the computed matrix is not a defect of the kernel. */
+static bool is_symmetric(const mercer_gram_facts *f) {
+    return f->asymmetry <= 1e-12 * fmax(fabs(f->eigenvalue_max), fabs(f->eigenvalue_min));
+}
+
+static json_t *json_facts(const gram *g) {
+    const mercer_gram_facts *f = &g->facts;
+    json_t *object = json_object();
+    json_put(object, "asymmetry", json_value(f->asymmetry));
+    json_put(object, "eigenvalue_min", json_value(f->eigenvalue_min));
+    json_put(object, "eigenvalue_max", json_value(f->eigenvalue_max));
+    json_put(object, "cauchy_schwarz", json_value(f->cauchy_schwarz));
+    json_put(object, "pair", json_pack("[I, I]", (json_int_t)f->row, (json_int_t)f->column));
+    json_put(object, "rank", json_integer(f->rank));
+    json_put(object, "positive", json_boolean(f->positive && is_symmetric(f)));
+    return object;
+}
+
+static void report_json(session *s, const gram *g, const char *path) {
+    json_t *object = json_object(), *rows = json_array();
+    json_put(object, "kernel", json_text(mercer_kernel_text(g->bound)));
+    json_put(object, "n", json_integer(g->n));
+    json_put(object, "m", json_integer(g->m));
+    if (path)
+        json_put(object, "output", json_text(path));
+    if (g->checked)
+        json_put(object, "check", json_facts(g));
+    for (int64_t i = 0; is_small(g) && i < g->n; i++)
+        json_array_append_new(rows, json_values(g->K + i * g->m, g->m));
+    if (!path && !g->checked && is_small(g))
+        json_object_set(object, "values", rows);
+    json_decref(rows);
+    json_finish(s, object);
+}
+
+static void say_cauchy_schwarz(session *s, const mercer_gram_facts *f) {
+    if (f->cauchy_schwarz <= 1e-12)
+        say(s, "pairs", "k(x,z)^2 <= k(x,x) k(z,z) for all: Cauchy-Schwarz holds");
+    else
+        say(s, "pairs",
+            "k(x,z)^2 > k(x,x) k(z,z) for rows %lld and %lld, by %.2g of the largest k(x,x)^2: Cauchy-Schwarz fails",
+            (long long)f->row + 1, (long long)f->column + 1, f->cauchy_schwarz);
+}
+
+static void say_facts(session *s, const gram *g) {
+    const mercer_gram_facts *f = &g->facts;
+    say(s, "symmetry", "largest |K_ij - K_ji| is %.2g", f->asymmetry);
+    say(s, "eigenvalues", "from %.6g to %.6g", f->eigenvalue_min, f->eigenvalue_max);
+    say_cauchy_schwarz(s, f);
+    say(s, "rank", "%lld of %lld", (long long)f->rank, (long long)g->n);
+    say(s, "verdict", "%s",
+        !is_symmetric(f) ? "not symmetric"
+        : f->positive    ? "positive semidefinite, up to rounding"
+                         : "NOT positive semidefinite: no kernel gives this matrix");
+}
+
+static void report_people(session *s, const gram *g, const char *path) {
+    say_kernel(s, g->bound, "");
+    say(s, "matrix", "%lld x %lld, %s", (long long)g->n, (long long)g->m, text_size((size_t)(g->n * g->m) * 8).bytes);
+    if (g->checked)
+        say_facts(s, g);
+    if (path)
+        say(s, "written", "%s", path);
+    else if (!g->checked)
+        say(s, "next", "too large to print: write it with -o K.npy, or look at it with --check");
+}
+
+static int deliver(session *s, const gram *g) {
+    const char *path = args_text(&s->args, "output");
+    if (path && strcmp(path, "-") == 0)
+        s->out = stderr;
+    if (path)
+        TRY(write_matrix(s, g, path));
+    if (s->json)
+        report_json(s, g, path);
+    else if (!path && !g->checked && is_small(g))
+        TRY(write_csv(s, g, "-"));
+    else
+        report_people(s, g, path);
+    return g->checked && !(g->facts.positive && is_symmetric(&g->facts)) ? EXIT_NEGATIVE : EXIT_DONE;
+}
+
+static int run_gram(session *s) {
+    gram g = {0};
+    int code = read_input(s, &g);
+    if (code == EXIT_DONE)
+        code = compute(s, &g);
+    if (code == EXIT_DONE)
+        code = deliver(s, &g);
+    free(g.K);
+    mercer_data_free(g.other);
+    mercer_data_free(g.data);
+    mercer_kernel_free(g.bound);
+    mercer_kernel_free(g.kernel);
+    return code;
+}
+
+const verb verb_gram = {
+    .name = "gram",
+    .summary = "compute, write or check a Gram matrix",
+    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check] [options]",
+    .notes = "K_ij = k(x_i, z_j) over the rows of DATA and of DATA2 (DATA again when it is not given). The target "
+             "column is left out, as in fit;\n"
+             "--no-target keeps every column. Without -o and --check a matrix of at most 50 x 50 is printed as CSV. "
+             "The kernel need not be\n"
+             "proved: --check is how to look at one that is not.\n\n"
+             "  mercer gram rbf iris.csv -o K.npy\n"
+             "  mercer gram 'tanh(a=1, c=0)' iris.csv --check",
+    .least = 2,
+    .most = 3,
+    .tables = {options, data_options, common_options},
+    .computes = true,
+    .run = run_gram,
+};

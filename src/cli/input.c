@@ -1,0 +1,87 @@
+/* input.c: kernels, data files and model files, as several verbs read them. */
+#include "cli.h"
+#include <string.h>
+#include <sys/stat.h>
+
+const option data_options[] = {
+    {"target", 0, "NAME|INDEX", "target column by name or place from 1, several with commas (default: the last)"},
+    {"no-target", 0, NULL, "there is no target: every column is an input"},
+    {"target-kind", 0, "KIND", "auto|number|class: what the target is (default auto)"},
+    {"missing", 0, "WAY", "error|mean|drop: what to do with missing values (default error)"},
+    {0},
+};
+
+const option missing_options[] = {
+    {"missing", 0, "WAY", "error|mean|drop: what to do with missing values (default error)"},
+    {0},
+};
+
+int input_kernel(session *s, const char *expression, mercer_kernel **out) {
+    const mercer_status status = mercer_kernel_parse(s->ctx, expression, out);
+    return status ? session_fail_at(s, status, expression) : EXIT_DONE;
+}
+
+static int read_missing(const args *a, mercer_read *set) {
+    static const mercer_missing ways[] = {MERCER_MISSING_ERROR, MERCER_MISSING_MEAN, MERCER_MISSING_DROP};
+    int way = 0;
+    TRY(args_choice(a, "missing", "error|mean|drop", &way));
+    set->missing = ways[way];
+    return EXIT_DONE;
+}
+
+static int read_target(const args *a, mercer_read *set) {
+    static const mercer_target kinds[] = {MERCER_TARGET_AUTO, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS};
+    int kind = 0;
+    TRY(args_choice(a, "target-kind", "auto|number|class", &kind));
+    set->kind = kinds[kind];
+    set->target = args_text(a, "target");
+    if (!args_flag(a, "no-target"))
+        return EXIT_DONE;
+    if (set->target)
+        return complain("--target %s and --no-target contradict each other", set->target);
+    set->target = "";
+    set->kind = MERCER_TARGET_NONE;
+    return EXIT_DONE;
+}
+
+int input_data(session *s, const char *path, const char *weights, mercer_data **out) {
+    mercer_read set = mercer_read_defaults();
+    TRY(read_target(&s->args, &set));
+    TRY(read_missing(&s->args, &set));
+    set.weights = weights;
+    if (is_model(path))
+        return complain("'%s' is a model, not data; 'mercer show %s' prints it", path, path);
+    TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));
+    return EXIT_DONE;
+}
+
+int input_model(session *s, const char *path, mercer_model **out) {
+    TRY_CTX(s, mercer_model_load(s->ctx, path, out));
+    return EXIT_DONE;
+}
+
+int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out) {
+    mercer_read set = mercer_read_defaults();
+    TRY(read_missing(&s->args, &set));
+    TRY_CTX(s, mercer_model_read(s->ctx, model, path, &set, out));
+    return EXIT_DONE;
+}
+
+bool is_model(const char *path) {
+    unsigned char head[9] = {0};
+    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    const size_t seen = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file)
+        fclose(file);
+    uint64_t length = 0;
+    for (int i = 7; i >= 0; i--)
+        length = length << 8 | head[i];
+    return seen == sizeof head && head[8] == '{' && length < (uint64_t)1 << 40;
+}
+
+int check_model_path(const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 && !is_model(path))
+        return complain("'%s' exists and is not a model: it is left alone; choose another name with -o", path);
+    return EXIT_DONE;
+}

@@ -1,0 +1,135 @@
+/* job.c: what fit and plan share: the kernel, the machine with its settings, and the data, from the options.
+
+   Cheap mistakes first: the kernel is parsed and a named machine looked up before a file is opened. */
+#include "cli.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const option job_options[] = {
+    {"machine", 'm', "NAME", "what to fit (default: chosen by the target, and printed)"},
+    {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf)"},
+    {"weights", 0, "FILE|COLUMN", "row weights: a file with one number per row, else a column of the data"},
+    {0},
+};
+
+static int unknown_machine(const char *name) {
+    nearest best = {.text = name};
+    char list[400] = "";
+    int count = 0;
+    const mercer_machine *machines = mercer_machines(&count);
+    for (int i = 0; i < count; i++) {
+        nearest_try(&best, machines[i].name);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", machines[i].name);
+    }
+    if (best.name)
+        return complain("there is no machine '%s'; did you mean '%s'?", name, best.name);
+    return complain("there is no machine '%s'; there is: %s", name, list);
+}
+
+static int named_machine(const args *a, job *j) {
+    const char *name = args_text(a, "machine");
+    j->machine = name ? mercer_machine_find(name) : NULL;
+    return name && !j->machine ? unknown_machine(name) : EXIT_DONE;
+}
+
+static void choose_machine(job *j) {
+    j->machine = mercer_machine_find("ridge");
+    j->chosen = mercer_data_classes(j->data) ? "chosen: ridge on class indicators" : "chosen: the target is numeric";
+}
+
+static int lacks_setting(const mercer_machine *machine, const char *name) {
+    char list[400] = "";
+    for (int i = 0; i < machine->count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s--%s", i ? ", " : "",
+                 option_text(machine->settings[i].name).bytes);
+    return complain("%s has no --%s; it has %s", machine->name, option_text(name).bytes, list);
+}
+
+static int apply_settings(session *s, job *j) {
+    const args *a = &s->args;
+    j->settings = calloc(1, j->machine->size);
+    if (!j->settings)
+        return session_fail(s, MERCER_MEMORY);
+    mercer_settings_defaults(j->machine, j->settings);
+    for (int i = 0; i < a->count; i++) {
+        if (!a->given[i].setting)
+            continue;
+        if (!setting_find(j->machine, a->given[i].name))
+            return lacks_setting(j->machine, a->given[i].name);
+        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, a->given[i].name, a->given[i].text));
+    }
+    return EXIT_DONE;
+}
+
+/* The single column of a file, one number per row of the data. */
+static int take_weights(session *s, const char *path, const mercer_data *file, double **out) {
+    const int64_t n = mercer_data_rows(file), d = mercer_data_columns(file);
+    if (d != 1)
+        return complain("weights: '%s' must have one column, it has %lld", path, (long long)d);
+    *out = session_take(s, n, 1, sizeof **out);
+    for (int64_t i = 0; *out && i < n; i++)
+        mercer_data_row(file, i, *out + i);
+    return *out ? EXIT_DONE : EXIT_MEMORY;
+}
+
+static int weigh(session *s, job *j, const char *path, const mercer_data *file) {
+    if (mercer_data_rows(file) != mercer_data_rows(j->data))
+        return complain("weights: '%s' has %lld rows, the data have %lld", path, (long long)mercer_data_rows(file),
+                        (long long)mercer_data_rows(j->data));
+    double *weights = NULL;
+    TRY(take_weights(s, path, file, &weights));
+    mercer_data *weighted = NULL;
+    const mercer_status status = mercer_data_weigh(s->ctx, j->data, weights, &weighted);
+    free(weights);
+    if (status)
+        return session_fail(s, status);
+    mercer_data_free(j->data);
+    j->data = weighted;
+    return EXIT_DONE;
+}
+
+static int weights_from_file(session *s, job *j, const char *path) {
+    mercer_read set = mercer_read_defaults();
+    set.target = "";
+    set.kind = MERCER_TARGET_NONE;
+    mercer_data *file = NULL;
+    const mercer_status status = mercer_data_read(s->ctx, path, &set, &file);
+    const int code = status ? session_fail(s, status) : weigh(s, j, path, file);
+    mercer_data_free(file);
+    return code;
+}
+
+static int read_data(session *s, job *j) {
+    const char *weights = args_text(&s->args, "weights");
+    const bool from_file = weights && access(weights, F_OK) == 0;
+    const double began = clock_now();
+    TRY(input_data(s, j->path, from_file ? NULL : weights, &j->data));
+    if (from_file)
+        TRY(weights_from_file(s, j, weights));
+    j->read_seconds = clock_now() - began;
+    return EXIT_DONE;
+}
+
+int job_open(session *s, job *j) {
+    const args *a = &s->args;
+    const char *kernel = args_text(a, "kernel");
+    j->path = a->operand[0];
+    TRY(named_machine(a, j));
+    TRY(input_kernel(s, kernel ? kernel : "rbf", &j->kernel));
+    TRY(read_data(s, j));
+    if (!j->machine)
+        choose_machine(j);
+    return apply_settings(s, j);
+}
+
+void job_close(job *j) {
+    mercer_data_free(j->data);
+    mercer_kernel_free(j->kernel);
+    free(j->settings);
+}
+
+bool job_flag(const job *j, const char *name) {
+    const mercer_setting *row = setting_find(j->machine, name);
+    return row && row->type == MERCER_FLAG && *((const bool *)j->settings + row->offset);
+}

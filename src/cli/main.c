@@ -1,0 +1,95 @@
+/* main.c: the command. The first word names a verb; its row says what follows. */
+#include "cli.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const verb *const verbs[] = {&verb_fit,  &verb_predict, &verb_score,    &verb_prove, &verb_gram,
+                                    &verb_plan, &verb_show,    &verb_generate, &verb_info};
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+static const verb *find_verb(const char *name) {
+    for (int i = 0; i < VERBS; i++)
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *name) {
+    nearest best = {.text = name};
+    char list[160] = "";
+    for (int i = 0; i < VERBS; i++) {
+        nearest_try(&best, verbs[i]->name);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", verbs[i]->name);
+    }
+    if (best.name)
+        return complain("there is no verb '%s'; did you mean '%s'? The verbs are %s", name, best.name, list);
+    return complain("there is no verb '%s'; the verbs are %s", name, list);
+}
+
+/* libgomp's threads spin while they wait, which ruins everybody when another job holds the cores: measured, an
+   eigensolver fell from 3 s to 70 s. OMP_WAIT_POLICY=passive cures it, but libgomp reads it when it is loaded, before
+   main: so the command starts itself again with the variable set. That costs 2 to 3 ms, once, and only verbs that
+   compute pay it. A value set by the user is left alone, and its presence is also what ends the recursion. When the
+   start fails the run simply goes on. */
+static void passive_waiting(char **argv) {
+    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1))
+        return;
+    execv("/proc/self/exe", argv);
+}
+
+static int run_verb(const verb *v, int argc, char **argv) {
+    session s = {0};
+    int code = args_parse(v, argc - 2, argv + 2, &s.args);
+    if (code == EXIT_DONE && s.args.help) {
+        help_verb(stdout, v);
+        args_close(&s.args);
+        return EXIT_DONE;
+    }
+    if (code == EXIT_DONE && v->computes)
+        passive_waiting(argv);
+    if (code == EXIT_DONE)
+        code = session_open(&s);
+    if (code == EXIT_DONE)
+        code = v->run(&s);
+    session_close(&s);
+    return code;
+}
+
+static int help(int argc, char **argv) {
+    const verb *v = argc > 2 ? find_verb(argv[2]) : NULL;
+    if (v)
+        help_verb(stdout, v);
+    else if (argc > 2)
+        return unknown_verb(argv[2]);
+    else
+        help_overview(stdout, verbs, VERBS);
+    return EXIT_DONE;
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) {
+        help_overview(stderr, verbs, VERBS);
+        return EXIT_BAD;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("mercer %s\n", mercer_version());
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help(argc, argv);
+    const verb *v = find_verb(argv[1]);
+    return v ? run_verb(v, argc, argv) : unknown_verb(argv[1]);
+}
+
+/* A result that could not be printed was not delivered. A reader that has gone away (mercer ... | head) wanted no more:
+ * no words then. */
+int main(int argc, char **argv) {
+    const int code = dispatch(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (errno != EPIPE)
+        complain("cannot write standard output: %s", strerror(errno));
+    return EXIT_BAD;
+}

@@ -1,0 +1,178 @@
+/* predict.c: mercer predict MODEL DATA: predictions as CSV that reads back to the same doubles. */
+#include "cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option options[] = {
+    {"output", 'o', "FILE", "the CSV file (default: standard output)"},
+    {"decision", 0, NULL, "one more column per class with its decision value; the largest wins"},
+    {0},
+};
+
+typedef struct prediction {
+    mercer_model *model;
+    mercer_data *data;
+    double *values; /* n x outputs */
+    int64_t n, outputs, classes;
+    bool decision;
+} prediction;
+
+static int compute(session *s, prediction *p) {
+    p->n = mercer_data_rows(p->data);
+    p->outputs = mercer_model_outputs(p->model);
+    p->values = session_take(s, p->n, p->outputs, sizeof *p->values);
+    if (!p->values)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, p->values));
+    return session_alive(s);
+}
+
+static int64_t winner(const double *values, int64_t count) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < count; k++)
+        if (values[k] > values[best])
+            best = k;
+    return best;
+}
+
+/* ---- CSV ---- */
+
+static void put_field(FILE *out, const char *prefix, const char *field) {
+    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
+    fprintf(out, "%s%s", quoted ? "\"" : "", prefix);
+    for (const char *p = field; *p; p++)
+        fprintf(out, *p == '"' ? "\"\"" : "%c", *p);
+    fputs(quoted ? "\"" : "", out);
+}
+
+static void write_header(FILE *out, const prediction *p) {
+    fputs("prediction", out);
+    for (int64_t k = 1; !p->classes && k < p->outputs; k++)
+        fprintf(out, ",prediction_%lld", (long long)k + 1);
+    for (int64_t k = 0; p->decision && k < p->outputs; k++) {
+        fputc(',', out);
+        put_field(out, "decision_", mercer_model_label(p->model, k));
+    }
+    fputc('\n', out);
+}
+
+static void write_numbers(FILE *out, const double *values, int64_t count, const char *before) {
+    char number[32];
+    for (int64_t k = 0; k < count; k++) {
+        fprintf(out, "%s%s", before, mercer_number_text(values[k], number));
+        before = ",";
+    }
+}
+
+static void write_row(FILE *out, const prediction *p, const double *values) {
+    if (p->classes)
+        put_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
+    if (!p->classes || p->decision)
+        write_numbers(out, values, p->outputs, p->classes ? "," : "");
+    fputc('\n', out);
+}
+
+/* The whole text first: a file is written whole or not at all. */
+static int write_csv(session *s, const prediction *p, const char *path) {
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (out) {
+        write_header(out, p);
+        for (int64_t i = 0; i < p->n; i++)
+            write_row(out, p, p->values + i * p->outputs);
+    }
+    const bool failed = !out || ferror(out) || fclose(out);
+    const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
+    free(bytes);
+    return status ? session_fail(s, status) : EXIT_DONE;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_predictions(const prediction *p) {
+    json_t *array = json_array();
+    for (int64_t i = 0; i < p->n; i++) {
+        const double *values = p->values + i * p->outputs;
+        json_t *one = p->classes        ? json_text(mercer_model_label(p->model, winner(values, p->outputs)))
+                      : p->outputs == 1 ? json_value(values[0])
+                                        : json_values(values, p->outputs);
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *json_decisions(const prediction *p) {
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < p->n; i++)
+        json_array_append_new(rows, json_values(p->values + i * p->outputs, p->outputs));
+    return rows;
+}
+
+static int report_json(session *s, const prediction *p, const char *path) {
+    json_t *object = json_object();
+    json_put(object, "n", json_integer(p->n));
+    if (path)
+        json_put(object, "output", json_text(path));
+    else
+        json_put(object, "prediction", json_predictions(p));
+    if (!path && p->decision)
+        json_put(object, "decision", json_decisions(p));
+    return json_finish(s, object);
+}
+
+/* ---- The verb ---- */
+
+static int deliver(session *s, const prediction *p) {
+    const char *path = args_text(&s->args, "output");
+    if (path || !s->json)
+        TRY(write_csv(s, p, path ? path : "-"));
+    if (s->json)
+        return report_json(s, p, path);
+    if (path && strcmp(path, "-") != 0)
+        say(s, "predictions", "%s: %lld rows", path, (long long)p->n);
+    return EXIT_DONE;
+}
+
+static int check_decision(const prediction *p) {
+    if (p->decision && !p->classes)
+        return complain("--decision: this model predicts numbers, which have no decision values beside them");
+    return EXIT_DONE;
+}
+
+static int predict(session *s, prediction *p) {
+    const args *a = &s->args;
+    TRY(input_model(s, a->operand[0], &p->model));
+    p->classes = mercer_model_classes(p->model);
+    p->decision = args_flag(a, "decision");
+    TRY(check_decision(p));
+    TRY(input_data_for(s, p->model, a->operand[1], &p->data));
+    TRY(compute(s, p));
+    return deliver(s, p);
+}
+
+static int run_predict(session *s) {
+    prediction p = {0};
+    const int code = predict(s, &p);
+    free(p.values);
+    mercer_data_free(p.data);
+    mercer_model_free(p.model);
+    return code;
+}
+
+const verb verb_predict = {
+    .name = "predict",
+    .summary = "predict new rows with a saved model",
+    .usage = "MODEL DATA [-o FILE] [--decision] [options]",
+    .notes = "Writes CSV with the header 'prediction': a number or a class label per row of DATA. Columns are found by "
+             "name where the files have\n"
+             "headers; the target may be absent. Numbers read back to the same double.\n\n"
+             "  mercer predict houses.mercer new.csv -o prices.csv\n"
+             "  mercer predict flowers.mercer new.csv --decision",
+    .least = 2,
+    .most = 2,
+    .tables = {options, missing_options, common_options},
+    .computes = true,
+    .run = run_predict,
+};

@@ -1,0 +1,83 @@
+/* report.c: rows and JSON that several verbs print. */
+#include "cli.h"
+#include <math.h>
+#include <string.h>
+
+static void target_text(const mercer_data *data, char *bytes, size_t size) {
+    const int64_t outputs = mercer_data_outputs(data), classes = mercer_data_classes(data);
+    if (classes)
+        snprintf(bytes, size, "target '%s' with %lld classes", mercer_data_target_name(data, 0), (long long)classes);
+    else if (outputs == 1)
+        snprintf(bytes, size, "target '%s'", mercer_data_target_name(data, 0));
+    else if (outputs)
+        snprintf(bytes, size, "%lld targets", (long long)outputs);
+    else
+        snprintf(bytes, size, "no target");
+}
+
+void say_data(const session *s, const char *path, const mercer_data *data) {
+    const int64_t n = mercer_data_rows(data), d = mercer_data_columns(data);
+    char target[300], kind[64] = "";
+    target_text(data, target, sizeof target);
+    if (mercer_data_is_sparse(data))
+        snprintf(kind, sizeof kind, ", sparse (%.3g%% stored)",
+                 100 * (double)mercer_data_stored(data) / ((double)n * (double)d));
+    say(s, "data", "%s: %lld rows, %lld columns%s, %s", strcmp(path, "-") ? path : "standard input", (long long)n,
+        (long long)d, kind, target);
+    if (mercer_data_missing(data))
+        say(s, "", "%lld missing values", (long long)mercer_data_missing(data));
+}
+
+/* The bandwidth of a lone Gaussian in its other dress: gamma = 1/(2 sigma^2). */
+void say_kernel(const session *s, const mercer_kernel *kernel, const char *remark_text) {
+    const char *t = mercer_kernel_text(kernel);
+    char sigma[64] = "";
+    if (strncmp(t, "rbf(gamma=", 10) == 0 && mercer_kernel_parameters(kernel) == 1
+        && strchr(t, ')') == t + strlen(t) - 1)
+        snprintf(sigma, sizeof sigma, ", sigma %.4g", 1 / sqrt(2 * mercer_kernel_parameter(kernel, 0)));
+    say(s, "kernel", "%s%s%s", t, sigma, remark_text);
+}
+
+void say_certificate(const session *s, const mercer_report *report) {
+    const mercer_certificate *c = &report->certificate;
+    if (isfinite(c->prediction_error_bound))
+        say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative residual %.2g)",
+            c->prediction_error_bound, c->residual_relative);
+    else
+        say(s, "certificate", "relative residual %.2g; it bounds no prediction (lambda is %g)", c->residual_relative,
+            report->lambda);
+}
+
+static json_t *json_certificate(const mercer_certificate *c) {
+    json_t *object = json_object();
+    json_put(object, "kind", json_text(c->kind));
+    json_put(object, "residual_relative", json_value(c->residual_relative));
+    json_put(object, "residual", json_value(c->residual));
+    json_put(object, "rounding", json_value(c->rounding));
+    json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
+    json_put(object, "objective_gap", json_value(c->objective_gap));
+    return object;
+}
+
+json_t *json_report(const mercer_model *model) {
+    const mercer_report *r = mercer_model_report(model);
+    json_t *object = json_object(), *classes = json_array();
+    for (int64_t k = 0; k < mercer_model_classes(model); k++)
+        json_array_append_new(classes, json_text(mercer_model_label(model, k)));
+    json_put(object, "machine", json_text(r->machine));
+    json_put(object, "kernel", json_text(mercer_kernel_text(mercer_model_kernel(model))));
+    json_put(object, "solver", json_text(r->solver));
+    json_put(object, "n", json_integer(r->n));
+    json_put(object, "d", json_integer(r->d));
+    json_put(object, "outputs", json_integer(r->outputs));
+    json_put(object, "classes", classes);
+    json_put(object, "scale", json_text(r->scale));
+    json_put(object, "lambda", json_value(r->lambda));
+    json_put(object, "objective", json_value(r->objective));
+    json_put(object, "norm", json_value(r->norm));
+    json_put(object, "rank", json_integer(r->rank));
+    json_put(object, "iterations", json_integer(r->iterations));
+    json_put(object, "loo_rmse", json_value(r->loo_rmse));
+    json_put(object, "certificate", json_certificate(&r->certificate));
+    return object;
+}

@@ -1,0 +1,81 @@
+/* say.c: results for people: rows of a label and a fact on standard output, sentences on standard error. */
+#include "cli.h"
+#include <math.h>
+#include <stdarg.h>
+
+int complain(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fputs("mercer: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return EXIT_BAD;
+}
+
+void remark(const session *s, const char *format, ...) {
+    if (s->quiet)
+        return;
+    va_list list;
+    va_start(list, format);
+    fputs("note: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+bool says(const session *s) {
+    return !s->json && !s->quiet;
+}
+
+void say(const session *s, const char *label, const char *format, ...) {
+    if (!says(s))
+        return;
+    va_list list;
+    va_start(list, format);
+    fprintf(s->out, "%-12s ", label);
+    vfprintf(s->out, format, list);
+    fputc('\n', s->out);
+    va_end(list);
+}
+
+void say_text(const session *s, const char *format, ...) {
+    if (!says(s))
+        return;
+    va_list list;
+    va_start(list, format);
+    vfprintf(s->out, format, list);
+    va_end(list);
+}
+
+text text_size(size_t bytes) {
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double v = (double)bytes;
+    int k = 0;
+    for (; v >= 1024 && k < 5; k++)
+        v /= 1024;
+    text t;
+    snprintf(t.bytes, sizeof t.bytes, k && v < 99.95 ? "%.1f %s" : "%.0f %s", v, unit[k]);
+    return t;
+}
+
+text text_seconds(double s) {
+    text t;
+    if (!isfinite(s))
+        snprintf(t.bytes, sizeof t.bytes, "unknown");
+    else if (s < 10)
+        snprintf(t.bytes, sizeof t.bytes, s < 0.0995 ? "%.3f s" : "%.2f s", s);
+    else if (s < 99.5)
+        snprintf(t.bytes, sizeof t.bytes, "%.1f s", s);
+    else if (s < 7200)
+        snprintf(t.bytes, sizeof t.bytes, "%.0f min %02.0f s", floor(s / 60), floor(fmod(s, 60)));
+    else
+        snprintf(t.bytes, sizeof t.bytes, "%.3g h", s / 3600);
+    return t;
+}
+
+text text_value(double value) {
+    text t;
+    snprintf(t.bytes, sizeof t.bytes, "%.4g", value);
+    return t;
+}

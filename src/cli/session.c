@@ -1,0 +1,180 @@
+/* session.c: one run of the command: the context, Ctrl-C, the time limit, the progress bar, how a failure is said.
+
+   Ctrl-C (and SIGTERM) sets a flag that the library's progress callback reads; the call ends with MERCER_CANCELLED,
+   nothing is written and the exit status is 4. A second one ends the process at once. */
+#include "cli.h"
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const option common_options[] = {
+    {"json", 0, NULL, "print the result as one JSON object"},
+    {"quiet", 'q', NULL, "print no report and no notes"},
+    {"memory", 0, "SIZE", "limit on memory, such as 500M or 4G (default: 80% of what is free)"},
+    {"threads", 0, "N", "threads to compute with (default: all cores of this process)"},
+    {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4"},
+    {"help", 'h', NULL, "print this text"},
+    {0},
+};
+
+const option seed_options[] = {
+    {"seed", 0, "N", "seed of random numbers (default 0)"},
+    {0},
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+/* SA_RESETHAND: the next one has its usual effect, for work that cannot be asked to stop. */
+static void watch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+double clock_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Progress ---- */
+
+static void wipe_bar(session *s) {
+    if (s->drawn)
+        fputs("\r\033[K", stderr);
+    s->drawn = false;
+}
+
+static void draw_bar(session *s, const mercer_progress *p) {
+    enum { WIDTH = 30 };
+    const double elapsed = clock_now() - s->began;
+    if (elapsed < 2) /* short runs stay silent */
+        return;
+    const int full = p->done > 0 ? (int)(WIDTH * fmin(p->done, 1)) : 0;
+    fprintf(stderr, "\r%-10s [%.*s%*s] ", p->phase, full, "##############################", WIDTH - full, "");
+    if (p->done >= 0)
+        fprintf(stderr, "%3.0f%%  ", 100 * fmin(p->done, 1));
+    fprintf(stderr, "%.0f s\033[K", elapsed);
+    s->drawn = true;
+}
+
+static int on_progress(void *user, const mercer_progress *p) {
+    session *s = user;
+    if (s->bar)
+        draw_bar(s, p);
+    if (s->time_limit > 0 && clock_now() - s->began > s->time_limit)
+        s->expired = true;
+    return interrupted || s->expired;
+}
+
+/* ---- Opening ---- */
+
+static int read_options(session *s, mercer_options *options) {
+    const args *a = &s->args;
+    int64_t threads = 0, seed = 0;
+    TRY(args_whole(a, "threads", 1, 4096, &threads));
+    TRY(args_whole(a, "seed", 0, (int64_t)1 << 53, &seed));
+    TRY(args_bytes(a, "memory", &options->memory_limit));
+    TRY(args_real(a, "time-limit", 1e-3, 1e9, &s->time_limit));
+    options->threads = (int)threads;
+    options->seed = (uint64_t)seed;
+    options->time_limit = s->time_limit; /* of one call; on_progress watches the whole run */
+    options->progress = on_progress;
+    options->progress_user = s;
+    return EXIT_DONE;
+}
+
+int session_open(session *s) {
+    s->out = stdout;
+    s->began = clock_now();
+    s->json = args_flag(&s->args, "json");
+    s->quiet = args_flag(&s->args, "quiet");
+    s->bar = !s->quiet && isatty(STDERR_FILENO);
+    mercer_options options = mercer_options_defaults();
+    TRY(read_options(s, &options));
+    watch_signals();
+    const mercer_status status = mercer_open(&options, &s->ctx);
+    return status ? session_fail(s, status) : EXIT_DONE;
+}
+
+void session_close(session *s) {
+    wipe_bar(s);
+    mercer_close(s->ctx);
+    args_close(&s->args);
+}
+
+/* ---- Failing ---- */
+
+static int exit_status(mercer_status status) {
+    static const int table[] = {
+        [MERCER_OK] = EXIT_DONE,           [MERCER_INVALID] = EXIT_BAD,   [MERCER_SYNTAX] = EXIT_BAD,
+        [MERCER_DATA] = EXIT_BAD,          [MERCER_IO] = EXIT_BAD,        [MERCER_FORMAT] = EXIT_BAD,
+        [MERCER_NOT_A_KERNEL] = EXIT_BAD,  [MERCER_MEMORY] = EXIT_MEMORY, [MERCER_NUMERIC] = EXIT_NUMERIC,
+        [MERCER_CANCELLED] = EXIT_STOPPED, [MERCER_TIME] = EXIT_STOPPED,  [MERCER_INTERNAL] = EXIT_NUMERIC,
+    };
+    return table[status];
+}
+
+static int stopped(session *s) {
+    if (s->expired)
+        complain("the time limit of %g s was reached; nothing was written", s->time_limit);
+    else
+        complain("stopped by a signal; nothing was written");
+    return EXIT_STOPPED;
+}
+
+int session_fail(session *s, mercer_status status) {
+    wipe_bar(s);
+    if (status == MERCER_TIME)
+        s->expired = true;
+    if (status == MERCER_CANCELLED || status == MERCER_TIME)
+        return stopped(s);
+    const char *message = mercer_message(s->ctx);
+    complain("%s", *message ? message : mercer_status_text(status));
+    return exit_status(status);
+}
+
+/* Bytes that continue a UTF-8 character take no column. */
+static int columns_before(const char *bytes, int64_t offset) {
+    int columns = 0;
+    for (int64_t i = 0; i < offset && bytes[i]; i++)
+        columns += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+    return columns;
+}
+
+int session_fail_at(session *s, mercer_status status, const char *expression) {
+    const int code = session_fail(s, status);
+    const int64_t offset = mercer_message_offset(s->ctx);
+    if (offset < 0 || strpbrk(expression, "\t\r\n"))
+        return code;
+    fprintf(stderr, "  %s\n  %*s^\n", expression, columns_before(expression, offset), "");
+    return code;
+}
+
+int session_alive(session *s) {
+    if (s->time_limit > 0 && clock_now() - s->began > s->time_limit)
+        s->expired = true;
+    if (!interrupted && !s->expired)
+        return EXIT_DONE;
+    wipe_bar(s);
+    return stopped(s);
+}
+
+void *session_take(session *s, int64_t rows, int64_t columns, size_t size) {
+    const double wanted = (double)rows * (double)columns * (double)size;
+    const double left = (double)mercer_memory_limit(s->ctx) - (double)mercer_memory_used(s->ctx);
+    void *block = wanted <= left ? calloc((size_t)(rows * columns) + 1, size) : NULL;
+    if (!block)
+        complain("%lld x %lld numbers take %s, but %s are left of the memory limit of %s", (long long)rows,
+                 (long long)columns, text_size((size_t)wanted).bytes, text_size((size_t)fmax(left, 0)).bytes,
+                 text_size(mercer_memory_limit(s->ctx)).bytes);
+    return block;
+}

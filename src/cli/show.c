@@ -1,0 +1,208 @@
+/* show.c: mercer show FILE: a model or a data file, told apart by content. */
+#include "cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 20 }; /* columns and classes listed for people; --json lists all */
+
+/* ---- A model ---- */
+
+static void say_labels(session *s, const mercer_model *model) {
+    const int64_t classes = mercer_model_classes(model);
+    char list[400] = "";
+    for (int64_t k = 0; k < classes && strlen(list) < 300; k++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", mercer_model_label(model, k));
+    if (classes)
+        say(s, "classes", "%lld: %s", (long long)classes, list);
+}
+
+static void say_columns(session *s, const mercer_model *model) {
+    const int64_t d = mercer_model_columns(model);
+    char list[400] = "";
+    int64_t j = 0;
+    for (; j < d && strlen(list) < 80; j++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", j ? ", " : "",
+                 mercer_model_column_name(model, j));
+    say(s, "columns", "%lld: %s%s", (long long)d, list, j < d ? ", ..." : "");
+}
+
+static void say_model(session *s, const mercer_model *model) {
+    const mercer_report *r = mercer_model_report(model);
+    const char *target = mercer_model_target_name(model, 0);
+    say(s, "model", "%s: %s, lambda %g, by %s", s->args.operand[0], r->machine, r->lambda, r->solver);
+    say_kernel(s, mercer_model_kernel(model), "");
+    say(s, "fitted on", "%lld rows; %lld are kept for prediction", (long long)r->n,
+        (long long)mercer_model_centres(model));
+    say_columns(s, model);
+    say(s, "scaling", "%s", r->scale);
+    if (target)
+        say(s, "target", "%s", target);
+    say_labels(s, model);
+    if (!isnan(r->loo_rmse))
+        say(s, "left out", "RMSE %.4g for rows left out one by one", r->loo_rmse);
+    say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
+    say_certificate(s, r);
+}
+
+static int show_model(session *s) {
+    mercer_model *model = NULL;
+    TRY(input_model(s, s->args.operand[0], &model));
+    if (!s->json)
+        say_model(s, model);
+    json_t *object = json_report(model), *columns = json_array();
+    for (int64_t j = 0; j < mercer_model_columns(model); j++)
+        json_array_append_new(columns, json_text(mercer_model_column_name(model, j)));
+    json_put(object, "type", json_text("model"));
+    json_put(object, "centres", json_integer(mercer_model_centres(model)));
+    json_put(object, "columns", columns);
+    json_put(object, "target", json_text(mercer_model_target_name(model, 0)));
+    mercer_model_free(model);
+    return json_finish(s, object);
+}
+
+/* ---- Data ---- */
+
+typedef struct range {
+    double low, mean, high;
+} range;
+
+static int find_ranges(session *s, const mercer_data *data, range **out) {
+    const int64_t n = mercer_data_rows(data), d = mercer_data_columns(data);
+    range *ranges = *out = session_take(s, d, 1, sizeof *ranges);
+    double *row = ranges ? session_take(s, d, 1, sizeof *row) : NULL;
+    if (!row)
+        return EXIT_MEMORY;
+    for (int64_t j = 0; j < d; j++)
+        ranges[j] = (range){.low = INFINITY, .high = -INFINITY};
+    for (int64_t i = 0; i < n; i++) {
+        mercer_data_row(data, i, row);
+        for (int64_t j = 0; j < d; j++) {
+            ranges[j].low = fmin(ranges[j].low, row[j]);
+            ranges[j].high = fmax(ranges[j].high, row[j]);
+            ranges[j].mean += row[j] / (double)n;
+        }
+    }
+    free(row);
+    return EXIT_DONE;
+}
+
+static range target_range(const mercer_data *data, int64_t output) {
+    const int64_t n = mercer_data_rows(data);
+    range r = {.low = INFINITY, .high = -INFINITY};
+    for (int64_t i = 0; i < n; i++) {
+        const double y = mercer_data_target(data, i, output);
+        r.low = fmin(r.low, y);
+        r.high = fmax(r.high, y);
+        r.mean += y / (double)n;
+    }
+    return r;
+}
+
+static int64_t class_count(const mercer_data *data, int64_t k) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < mercer_data_rows(data); i++)
+        count += mercer_data_class(data, i) == k;
+    return count;
+}
+
+static void say_range(session *s, const char *name, range r) {
+    say_text(s, "  %-24s %12s %12s %12s\n", name, text_value(r.low).bytes, text_value(r.mean).bytes,
+             text_value(r.high).bytes);
+}
+
+static void say_target(session *s, const mercer_data *data) {
+    const int64_t classes = mercer_data_classes(data);
+    for (int64_t k = 0; k < mercer_data_outputs(data) && k < SHOWN; k++)
+        say_range(s, mercer_data_target_name(data, k), target_range(data, k));
+    for (int64_t k = 0; k < classes && k < SHOWN; k++)
+        say(s, k ? "" : "classes", "%s: %lld rows", mercer_data_label(data, k), (long long)class_count(data, k));
+    if (classes > SHOWN)
+        say(s, "", "and %lld more", (long long)classes - SHOWN);
+}
+
+static void say_ranges(session *s, const mercer_data *data, const range *ranges) {
+    const int64_t d = mercer_data_columns(data);
+    say_text(s, "  %-24s %12s %12s %12s\n", "column", "least", "mean", "greatest");
+    for (int64_t j = 0; j < d && j < SHOWN; j++)
+        say_range(s, mercer_data_column_name(data, j), ranges[j]);
+    if (d > SHOWN)
+        say_text(s, "  and %lld more\n", (long long)d - SHOWN);
+    say_target(s, data);
+}
+
+static json_t *json_range(const char *name, range r) {
+    json_t *object = json_object();
+    json_put(object, "name", json_text(name));
+    json_put(object, "least", json_value(r.low));
+    json_put(object, "mean", json_value(r.mean));
+    json_put(object, "greatest", json_value(r.high));
+    return object;
+}
+
+static json_t *json_target(const mercer_data *data) {
+    json_t *array = json_array();
+    for (int64_t k = 0; k < mercer_data_outputs(data); k++)
+        json_array_append_new(array, json_range(mercer_data_target_name(data, k), target_range(data, k)));
+    return array;
+}
+
+static json_t *json_classes(const mercer_data *data) {
+    json_t *object = json_object();
+    for (int64_t k = 0; k < mercer_data_classes(data); k++) {
+        json_t *label = json_text(mercer_data_label(data, k));
+        json_put(object, json_string_value(label), json_integer(class_count(data, k)));
+        json_decref(label);
+    }
+    return object;
+}
+
+static int report_data(session *s, const mercer_data *data, const range *ranges) {
+    say_data(s, s->args.operand[0], data);
+    say_ranges(s, data, ranges);
+    json_t *object = json_object(), *columns = json_array();
+    for (int64_t j = 0; j < mercer_data_columns(data); j++)
+        json_array_append_new(columns, json_range(mercer_data_column_name(data, j), ranges[j]));
+    json_put(object, "type", json_text("data"));
+    json_put(object, "n", json_integer(mercer_data_rows(data)));
+    json_put(object, "d", json_integer(mercer_data_columns(data)));
+    json_put(object, "sparse", json_boolean(mercer_data_is_sparse(data)));
+    json_put(object, "stored", json_integer(mercer_data_stored(data)));
+    json_put(object, "missing", json_integer(mercer_data_missing(data)));
+    json_put(object, "columns", columns);
+    json_put(object, "target", json_target(data));
+    json_put(object, "classes", json_classes(data));
+    return json_finish(s, object);
+}
+
+static int show_data(session *s) {
+    mercer_data *data = NULL;
+    range *ranges = NULL;
+    int code = input_data(s, s->args.operand[0], NULL, &data);
+    if (code == EXIT_DONE)
+        code = find_ranges(s, data, &ranges);
+    if (code == EXIT_DONE)
+        code = report_data(s, data, ranges);
+    free(ranges);
+    mercer_data_free(data);
+    return code;
+}
+
+static int run_show(session *s) {
+    return is_model(s->args.operand[0]) ? show_model(s) : show_data(s);
+}
+
+const verb verb_show = {
+    .name = "show",
+    .summary = "describe a model or a data file",
+    .usage = "FILE [options]",
+    .notes = "A model: its kernel, machine, columns, classes and certificate. A data file: its columns with their "
+             "ranges, its target.\n"
+             "Options about the target and missing values apply to data files.\n\n"
+             "  mercer show houses.mercer\n"
+             "  mercer show houses.csv --missing mean",
+    .least = 1,
+    .most = 1,
+    .tables = {data_options, common_options},
+    .run = run_show,
+};
