@@ -17,7 +17,7 @@ typedef enum mc_value_kind {
     MC_VALUE_AUTO,   /* not given: from the data (rbf's gamma) */
     MC_VALUE_NUMBER,
     MC_VALUE_VECTOR, /* one number per column */
-    MC_VALUE_MATRIX, /* rows x columns, row-major */
+    MC_VALUE_MATRIX, /* rows x columns, row-major; symmetric. number: its rank, -1 when it is not positive semidefinite */
     MC_VALUE_FILE,   /* form("A.npy"), read when the kernel is bound */
     MC_VALUE_RANGE,  /* lo..hi, for tune */
     MC_VALUE_SET     /* {a, b, c}, for tune */
@@ -25,7 +25,7 @@ typedef enum mc_value_kind {
 
 typedef struct mc_value {
     mc_value_kind kind;
-    double number;
+    double number;          /* NUMBER; NaN for what is open */
     double low, high;       /* RANGE */
     int64_t rows, columns;  /* VECTOR: 1 x columns; MATRIX; SET: 1 x columns */
     double *numbers;
@@ -33,20 +33,25 @@ typedef struct mc_value {
     int64_t offset;         /* byte in the text, for messages */
 } mc_value;
 
-/* One row per parameter of an atom. */
+enum { MC_PARAMETERS_MAX = 3, MC_CHOICES_MAX = 3 };
+
+/* One row per parameter of an atom. A value in [low, high] parses; below kernel_low, or not whole where integer is set, it parses only
+   to be refuted. A parameter with choices or with integer set is never learned. */
 typedef struct mc_parameter_row {
     const char *name, *alias; /* alias NULL: none. rbf takes sigma and length_scale instead of gamma: see atoms.c */
     double initial;           /* default; NaN: AUTO */
-    double low, high;         /* valid closed range; open ends are written as the nearest double */
+    double low, high;         /* closed range that parses; open ends are written as the nearest normal double */
     bool integer, vector;     /* vector: one number per column is allowed */
+    double kernel_low;        /* closed: smallest value for which the atom may be a kernel */
+    int choices;              /* more than 0: one of these and nothing else */
+    double choice[MC_CHOICES_MAX];
 } mc_parameter_row;
-
-enum { MC_PARAMETERS_MAX = 3 };
 
 typedef struct mc_atom_row {
     const char *name, *alias;
     int parameters;
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
+    bool nonnegative; /* defined on vectors without negative entries */
 } mc_atom_row;
 extern const mc_atom_row mc_atoms[MC_ATOM_COUNT]; /* atoms.c */
 
@@ -71,7 +76,7 @@ typedef struct mc_function {
     mc_function_kind kind;
     double number;
     int64_t column; /* from 0 */
-    struct mc_function *child[2];
+    struct mc_function *child[2]; /* POWER: child[0] ^ child[1] */
 } mc_function;
 
 typedef struct mc_node mc_node;
@@ -95,10 +100,15 @@ struct mercer_kernel {
     int64_t d;        /* columns it was bound to; 0: not bound */
     bool open;        /* has AUTO, FILE or column names that binding must fill in */
     bool ranges;      /* has RANGE or SET: for tune only */
+    int64_t slots;    /* what a Gaussian process may learn; see mc_slots */
+    struct mc_slot *slot;
+    char *slot_names; /* "rbf.gamma", ... one after the other, each closed by a zero */
+    int64_t *slot_name; /* where each begins */
 };
 
 /* The judge: k(x, z) by the definition, in double. The kernel must be bound, or have nothing open. d is the length of x and z.
-   Equality of points, which white needs, is equality of all their columns in view. */
+   Equality of points, which white needs, is equality of all their columns in view. NaN where the definition has no value: a power that
+   is not whole of a negative number, the logarithm of one in a function. */
 double mc_eval(const mc_node *node, const double *x, const double *z, int64_t d);
 double mc_function_eval(const mc_function *f, const double *x, int64_t d);
 

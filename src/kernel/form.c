@@ -1,0 +1,124 @@
+/* form.c: the matrix of form([[2, 1], [1, 2]]): read, checked, its rank found.
+
+   The rank comes from a Cholesky factorisation that always takes the largest diagonal entry left: A is positive semidefinite of rank r
+   when after r steps what is left is 0 to rounding. It serves the feature dimension only; proofs look at A themselves. */
+#include "kernel/form.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/node.h"
+#include "kernel/parse.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static int64_t largest_diagonal(const double *S, int64_t n) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (S[i * n + i] > S[best * n + best])
+            best = i;
+    return best;
+}
+
+static double largest_entry(const double *S, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n * n; i++)
+        most = fmax(most, fabs(S[i]));
+    return most;
+}
+
+/* S <- S - s s' / S_kk, with s its column k. */
+static void eliminate(double *S, int64_t n, int64_t k, double *s) {
+    for (int64_t i = 0; i < n; i++)
+        s[i] = S[i * n + k];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            S[i * n + j] -= s[i] / s[k] * s[j];
+    for (int64_t i = 0; i < n; i++)
+        S[i * n + k] = S[k * n + i] = 0; /* exactly, so that k is never taken again */
+}
+
+static int64_t rank_of(double *S, int64_t n, double *column) {
+    const double tolerance = (double)n * DBL_EPSILON * largest_entry(S, n);
+    for (int64_t rank = 0; rank < n; rank++) {
+        const int64_t k = largest_diagonal(S, n);
+        if (S[k * n + k] <= tolerance)
+            return largest_entry(S, n) <= tolerance ? rank : -1;
+        eliminate(S, n, k, column);
+    }
+    return n;
+}
+
+static mercer_status find_rank(mercer_ctx *ctx, mc_value *A) {
+    const int64_t n = A->rows;
+    double *S = mc_alloc(ctx, n * n + n, sizeof *S);
+    if (!S)
+        return MERCER_MEMORY;
+    memcpy(S, A->numbers, (size_t)(n * n) * sizeof *S);
+    A->number = (double)rank_of(S, n, S + n * n);
+    mc_free(S);
+    return MERCER_OK;
+}
+
+static mercer_status fail_at(mercer_ctx *ctx, int64_t offset, const mc_value *A, int64_t i, int64_t j) {
+    const long long row = (long long)i + 1, column = (long long)j + 1;
+    return mc_fail_at(ctx, MERCER_SYNTAX, offset,
+                      "column %lld: form's matrix must be finite and symmetric, but A(%lld,%lld) = %g and A(%lld,%lld) = %g",
+                      (long long)offset + 1, row, column, A->numbers[i * A->columns + j], column, row,
+                      A->numbers[j * A->columns + i]);
+}
+
+mercer_status mc_form_check(mercer_ctx *ctx, mc_value *A, int64_t offset) {
+    if (A->rows != A->columns)
+        return mc_fail_at(ctx, MERCER_SYNTAX, offset, "column %lld: form's matrix must be square, got %lld x %lld",
+                          (long long)offset + 1, (long long)A->rows, (long long)A->columns);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const double a = A->numbers[i * A->columns + j];
+            if (!isfinite(a) || a != A->numbers[j * A->columns + i])
+                return fail_at(ctx, offset, A, i, j);
+        }
+    return find_rank(ctx, A);
+}
+
+static mercer_status parse_row(mc_parser *p, mc_value *A, int64_t width) {
+    const int64_t offset = p->lexer.token.offset, before = A->columns;
+    MC_TRY(mc_lex_expect(&p->lexer, '[', "'['"));
+    do {
+        double number;
+        MC_TRY(mc_parse_number(p, &number));
+        MC_TRY(mc_value_add(p->lexer.ctx, A, number));
+    } while (mc_lex_take(&p->lexer, ','));
+    MC_TRY(mc_lex_expect(&p->lexer, ']', "',' or ']'"));
+    if (width > 0 && A->columns - before != width)
+        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: this row has %lld numbers, the first has %lld",
+                          (long long)offset + 1, (long long)(A->columns - before), (long long)width);
+    return MERCER_OK;
+}
+
+/* The numbers are collected as one long row and given their shape at the end. */
+static mercer_status parse_rows(mc_parser *p, mc_value *A) {
+    int64_t rows = 0, width = 0;
+    A->kind = MC_VALUE_MATRIX;
+    MC_TRY(mc_lex_expect(&p->lexer, '[', "'[' or a file name in quotes"));
+    do {
+        MC_TRY(parse_row(p, A, width));
+        width = rows == 0 ? A->columns : width;
+        rows++;
+    } while (mc_lex_take(&p->lexer, ','));
+    MC_TRY(mc_lex_expect(&p->lexer, ']', "',' or ']'"));
+    A->rows = rows;
+    A->columns = width;
+    return mc_form_check(p->lexer.ctx, A, A->offset);
+}
+
+mercer_status mc_parse_matrix(mc_parser *p, mc_node *form) {
+    mc_value *A = &form->parameter[0];
+    MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
+    A->offset = p->lexer.token.offset;
+    if (p->lexer.token.kind == MC_TOKEN_STRING) {
+        A->kind = MC_VALUE_FILE;
+        MC_TRY(mc_lex_string(&p->lexer, &A->file));
+    } else
+        MC_TRY(parse_rows(p, A));
+    return mc_lex_expect(&p->lexer, ')', "')'");
+}

@@ -1,0 +1,81 @@
+/* kernel.c: the kernel as an object: a tree, its text, and what is still open in it. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/fits.h"
+#include "kernel/node.h"
+#include "kernel/parse.h"
+
+static bool has_kind(const mc_node *node, mc_value_kind a, mc_value_kind b) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == a || node->parameter[i].kind == b)
+            return true;
+    return false;
+}
+
+bool mc_node_open(const mc_node *node) {
+    for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
+        if (node->column[i] < 0)
+            return true;
+    return has_kind(node, MC_VALUE_AUTO, MC_VALUE_FILE);
+}
+
+bool mc_node_ranges(const mc_node *node) {
+    return has_kind(node, MC_VALUE_RANGE, MC_VALUE_SET);
+}
+
+static mercer_status finish(mercer_ctx *ctx, mercer_kernel *kernel) {
+    MC_TRY(mc_node_print(ctx, kernel->root, &kernel->text));
+    kernel->open = mc_node_any(kernel->root, mc_node_open);
+    kernel->ranges = mc_node_any(kernel->root, mc_node_ranges);
+    return MERCER_OK;
+}
+
+mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out) {
+    mercer_kernel *kernel = mc_alloc(ctx, 1, sizeof *kernel);
+    if (!kernel) {
+        mc_node_free(root);
+        return MERCER_MEMORY;
+    }
+    kernel->root = root;
+    const mercer_status status = finish(ctx, kernel);
+    if (status) {
+        mercer_kernel_free(kernel);
+        return status;
+    }
+    *out = kernel;
+    return MERCER_OK;
+}
+
+mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    mc_node *root = NULL;
+    MC_TRY(mc_parse(ctx, text, &root));
+    return mc_kernel_wrap(ctx, root, out);
+}
+
+void mercer_kernel_free(mercer_kernel *kernel) {
+    if (!kernel)
+        return;
+    mc_node_free(kernel->root);
+    mc_free(kernel->text);
+    mc_free(kernel->slot);
+    mc_free(kernel->slot_names);
+    mc_free(kernel->slot_name);
+    mc_free(kernel);
+}
+
+const char *mercer_kernel_text(const mercer_kernel *kernel) {
+    return kernel->text;
+}
+
+mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z, int64_t d,
+                                  double *out) {
+    mc_begin(ctx);
+    MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
+    MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));
+    MC_TRY(mc_kernel_check_point(ctx, kernel, z, d, "z"));
+    *out = mc_eval(kernel->root, x, z, d);
+    return MERCER_OK;
+}

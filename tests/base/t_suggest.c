@@ -1,0 +1,38 @@
+#include "support.h"
+#include "base/suggest.h"
+#include <string.h>
+
+static const char *const names[] = {"linear", "laplacian", "rbf", "exp", "log", "exponential"};
+
+static const char *nearest(const char *word) {
+    return mc_suggest(word, strlen(word), names, 6);
+}
+
+static void test_a_slip_finds_the_name(void **state) {
+    (void)state;
+    assert_string_equal(nearest("rbg"), "rbf");
+    assert_string_equal(nearest("RBF"), "rbf");
+    assert_string_equal(nearest("brf"), "rbf");
+    assert_string_equal(nearest("lapalcian"), "laplacian");
+    assert_string_equal(nearest("linea"), "linear");
+    assert_string_equal(nearest("exponentail"), "exponential");
+    assert_string_equal(nearest("exq"), "exp");
+}
+
+static void test_a_stranger_finds_nothing(void **state) {
+    (void)state;
+    assert_null(nearest("foo"));
+    assert_null(nearest("zebra"));
+    assert_null(nearest(""));
+    char text[200];
+    memset(text, 'a', sizeof text);
+    assert_null(mc_suggest(text, sizeof text, names, 6));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_slip_finds_the_name),
+        cmocka_unit_test(test_a_stranger_finds_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
