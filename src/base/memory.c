@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct mc_heap {
@@ -26,13 +27,32 @@ typedef struct header {
 } header;
 _Static_assert(sizeof(header) <= MC_ALIGN, "the header must fit before the block");
 
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Large blocks are matrices, read from end to end: huge pages save most of the faults of filling them. A hint; failure is no matter. */
+static void hint_huge(void *block, size_t size) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const uintptr_t end = ((uintptr_t)block + size) / HUGE_PAGE * HUGE_PAGE;
+    if (size >= 4 * HUGE_PAGE && begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)size;
+#endif
+}
+
 static void *libc_hook(void *user, void *block, size_t old_size, size_t new_size) {
     (void)user;
     (void)old_size;
-    if (new_size)
-        return realloc(block, new_size);
-    free(block);
-    return NULL;
+    if (!new_size) {
+        free(block);
+        return NULL;
+    }
+    void *fresh = realloc(block, new_size);
+    if (fresh)
+        hint_huge(fresh, new_size);
+    return fresh;
 }
 
 /* MemAvailable of /proc/meminfo in bytes; free physical pages where there is no such file. */
@@ -117,7 +137,7 @@ static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
     return NULL;
 }
 
-void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size) {
+void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size) {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2)
         return refuse(ctx, SIZE_MAX, true);
@@ -133,18 +153,24 @@ void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size) {
     atomic_fetch_add(&heap->holders, 1);
     char *block = (char *)raw + MC_ALIGN;
     block += (size_t)(-(intptr_t)block & (MC_ALIGN - 1));
-    memset(block, 0, bytes);
     *header_of(block) = (header){.heap = heap, .raw = raw, .raw_size = raw_size, .size = bytes};
     return block;
 }
 
+void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size) {
+    void *block = mc_alloc_unset(ctx, count, size);
+    return block ? memset(block, 0, header_of(block)->size) : NULL;
+}
+
 /* Copies rather than asking the hook to grow: alignment would be lost, and growth is geometric wherever it happens. */
 void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
-    void *fresh = mc_alloc(ctx, count, size);
-    if (!fresh || !block)
-        return fresh;
-    const size_t old = header_of(block)->size, now = header_of(fresh)->size;
-    memcpy(fresh, block, old < now ? old : now);
+    char *fresh = mc_alloc_unset(ctx, count, size);
+    if (!fresh)
+        return NULL;
+    const size_t now = header_of(fresh)->size, old = block ? header_of(block)->size : 0, kept = old < now ? old : now;
+    if (kept)
+        memcpy(fresh, block, kept);
+    memset(fresh + kept, 0, now - kept);
     mc_free(block);
     return fresh;
 }

@@ -13,6 +13,8 @@ enum { MC_ALIGN = 64 };
 
 /* NULL with a message on ctx when the product overflows, the limit would be passed, or the hook says no. count 0 gives a block. */
 void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size);
+/* The same without the zeros, for a block about to be filled whole. */
+void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size);
 /* Change the count of a block (NULL: make one); new bytes are zero. On failure the old block stays valid. */
 void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size);
 void mc_free(void *block);
