@@ -14,6 +14,8 @@ void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, con
             const double *beta, double *c, const int *ldc, size_t, size_t);
 void dtrsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
             const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t, size_t);
+void strsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const float *alpha,
+            const float *a, const int *lda, float *b, const int *ldb, size_t, size_t, size_t, size_t);
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t, size_t);
