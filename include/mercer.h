@@ -112,6 +112,9 @@ MERCER_API int mercer_threads(const mercer_ctx *ctx);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx);     /* the instruction set in use */
 
 MERCER_API const char *mercer_blas(void);                     /* the linear algebra library in use, in its own words */
+/* The value of OPENBLAS_CORETYPE with which this program would run faster if it were started with it (OpenBLAS falls back to very old
+   kernels on a processor it does not know); NULL when all is well. */
+MERCER_API const char *mercer_blas_better_core(void);
 
 /* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output; a device or a pipe is
    written in place. */

@@ -12,11 +12,6 @@
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 extern int openblas_get_parallel(void) __attribute__((weak)); /* 0: one thread, 1: its own, 2: OpenMP's */
-extern char *openblas_get_config(void) __attribute__((weak));
-
-const char *mercer_blas(void) {
-    return openblas_get_config ? openblas_get_config() : "a library that does not tell its name";
-}
 
 #if defined(__x86_64__)
 static unsigned flush_on(void) {

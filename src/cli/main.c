@@ -28,13 +28,18 @@ static int unknown_verb(const char *name) {
     return complain("there is no verb '%s'; the verbs are %s", name, list);
 }
 
-/* libgomp's threads spin while they wait, which ruins everybody when another job holds the cores: measured, an
-   eigensolver fell from 3 s to 70 s. OMP_WAIT_POLICY=passive cures it, but libgomp reads it when it is loaded, before
-   main: so the command starts itself again with the variable set. That costs 2 to 3 ms, once, and only verbs that
-   compute pay it. A value set by the user is left alone, and its presence is also what ends the recursion. When the
-   start fails the run simply goes on. */
-static void passive_waiting(char **argv) {
-    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1))
+/* Two libraries read the environment when they are loaded, before main, so the command starts itself again with what it
+   wants set. That costs 2 to 3 ms, once, and only verbs that compute pay it. A value set by the user is left alone, and
+   its presence is also what ends the recursion. When the start fails the run simply goes on.
+
+   OMP_WAIT_POLICY=passive: libgomp's threads spin while they wait, which ruins everybody when another job holds the
+   cores: measured, an eigensolver fell from 3 s to 70 s. OPENBLAS_CORETYPE: OpenBLAS falls back to its oldest kernels on
+   a processor newer than itself: measured, a fifth of the speed. */
+static void set_environment(char **argv) {
+    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mercer_blas_better_core();
+    if (getenv("OMP_WAIT_POLICY") && !core)
+        return;
+    if (setenv("OMP_WAIT_POLICY", "passive", 0) || (core && setenv("OPENBLAS_CORETYPE", core, 0)))
         return;
     execv("/proc/self/exe", argv);
 }
@@ -48,7 +53,7 @@ static int run_verb(const verb *v, int argc, char **argv) {
         return EXIT_DONE;
     }
     if (code == EXIT_DONE && v->computes)
-        passive_waiting(argv);
+        set_environment(argv);
     if (code == EXIT_DONE)
         code = session_open(&s);
     if (code == EXIT_DONE)
