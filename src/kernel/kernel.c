@@ -5,6 +5,7 @@
 #include "kernel/fits.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
+#include "kernel/simplify.h"
 
 static bool has_kind(const mc_node *node, mc_value_kind a, mc_value_kind b) {
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
@@ -25,6 +26,7 @@ bool mc_node_ranges(const mc_node *node) {
 }
 
 static mercer_status finish(mercer_ctx *ctx, mercer_kernel *kernel) {
+    MC_TRY(mc_simplify(ctx, &kernel->root));
     MC_TRY(mc_node_print(ctx, kernel->root, &kernel->text));
     kernel->open = mc_node_any(kernel->root, mc_node_open);
     kernel->ranges = mc_node_any(kernel->root, mc_node_ranges);

@@ -2,7 +2,7 @@
 
      sum      = product (('+' | '-') product)*               a - b is a + (-1)*b
      product  = factor ('*' factor)*
-     factor   = '-' factor | '+' factor | power              -k^2 is -(k^2)
+     factor   = ('-' | '+')* power                           -k^2 is -(k^2)
      power    = view ('^' signed number)?
      view     = primary ('[' columns ']')?
      primary  = number | '(' sum ')' | atom ('(' arguments ')')? | constant ('(' number ')')?
@@ -162,20 +162,21 @@ static mercer_status negate(mercer_ctx *ctx, int64_t offset, mc_node **io) {
         return MERCER_OK;
     }
     MC_TRY(mc_node_wrap(ctx, MC_PRODUCT, offset, io));
-    MC_TRY(mc_node_add(ctx, *io, (*io)->child[0]));
+    mc_node *negated = (*io)->child[0];
     (*io)->child[0] = NULL;
+    MC_TRY(mc_node_add(ctx, *io, negated));
     return mc_node_make_number(ctx, -1, offset, &(*io)->child[0]);
 }
 
 static mercer_status factor(mc_parser *p, mc_node **out) {
-    const mc_token t = p->lexer.token;
-    if (t.kind != '-' && t.kind != '+')
-        return power(p, out);
-    mc_lex_next(&p->lexer);
-    MC_TRY(mc_parse_deeper(p));
-    MC_TRY(factor(p, out));
-    p->depth--;
-    return t.kind == '-' ? negate(p->lexer.ctx, t.offset, out) : MERCER_OK;
+    const int64_t offset = p->lexer.token.offset;
+    bool minus = false;
+    for (int kind = p->lexer.token.kind; kind == '-' || kind == '+'; kind = p->lexer.token.kind) {
+        minus ^= kind == '-';
+        mc_lex_next(&p->lexer);
+    }
+    MC_TRY(power(p, out));
+    return minus ? negate(p->lexer.ctx, offset, out) : MERCER_OK;
 }
 
 static mercer_status too_many(mc_parser *p, const char *what) {

@@ -1,11 +1,10 @@
 /* parse_columns.c: the columns of k[1:3, age, "sepal width"]: numbers from 1, ranges with both ends in, names; each at most once. */
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static mercer_status fail(mc_parser *p, int64_t offset, const char *what) {
     return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: %s", (long long)offset + 1, what);
@@ -87,20 +86,27 @@ static mercer_status add_columns(mc_parser *p, mc_node *node) {
     return mc_lex_unexpected(&p->lexer, "a column number or name");
 }
 
-static int compare(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+static int compare(const void *columns, int64_t a, int64_t b) {
+    const int64_t *column = columns;
+    return (column[a] > column[b]) - (column[a] < column[b]);
+}
+
+/* The column of the first pair of neighbours that are equal once sorted; -1: none. items holds 2n numbers. */
+static int64_t find_twice(const int64_t *column, int64_t n, int64_t *items) {
+    for (int64_t i = 0; i < n; i++)
+        items[i] = i;
+    mc_sort(items, items + n, n, compare, column);
+    for (int64_t i = 1; i < n; i++)
+        if (column[items[i]] >= 0 && column[items[i]] == column[items[i - 1]])
+            return column[items[i]];
+    return -1;
 }
 
 mercer_status mc_columns_distinct(mercer_ctx *ctx, const mc_node *node) {
-    int64_t *sorted = NULL, twice = -1;
-    MC_TRY(MC_ALLOC(ctx, sorted, node->columns));
-    memcpy(sorted, node->column, (size_t)node->columns * sizeof *sorted);
-    qsort(sorted, (size_t)node->columns, sizeof *sorted, compare);
-    for (int64_t i = 1; i < node->columns; i++)
-        if (sorted[i] >= 0 && sorted[i] == sorted[i - 1])
-            twice = sorted[i];
-    mc_free(sorted);
+    int64_t *items = NULL;
+    MC_TRY(MC_ALLOC(ctx, items, 2 * node->columns));
+    const int64_t twice = find_twice(node->column, node->columns, items);
+    mc_free(items);
     if (twice < 0)
         return MERCER_OK;
     return mc_fail_at(ctx, MERCER_SYNTAX, node->offset, "column %lld: column %lld is listed twice",

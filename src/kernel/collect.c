@@ -1,0 +1,302 @@
+/* collect.c: sums and products in canonical form: flat, with numbers gathered and equal parts merged.
+
+   Order is the writer's own: a merged part stands where its first piece stood, the numeric factor of a product in front.
+
+     a + (b + c) - (d - e)  =  a + b + c - d + e          2*linear*3       =  6*linear
+     2*k + 3*k              =  5*k                        k*k^2            =  k^3
+     k - k                  =  0                          0*k              =  0
+
+   Numbers are the doubles they read as. Sums of them are exact before they become one double, products are taken in double; what
+   would overflow or underflow is left as it is. So no sign is ever lost to rounding. Parts with ranges are not merged: each of them
+   is to be chosen on its own. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/node.h"
+#include "kernel/range.h"
+#include "kernel/simplify.h"
+#include <math.h>
+#include <string.h>
+
+static bool is_number(const mc_node *node) {
+    return node->kind == MC_NUMBER;
+}
+
+static void remove_child(mc_node *node, int i) {
+    mc_node_free(node->child[i]);
+    node->children--;
+    memmove(node->child + i, node->child + i + 1, (size_t)(node->children - i) * sizeof *node->child);
+}
+
+static mercer_status insert_front(mercer_ctx *ctx, mc_node *node, double number) {
+    mc_node *front = NULL;
+    MC_TRY(mc_node_make_number(ctx, number, node->offset, &front));
+    MC_TRY(mc_node_add(ctx, node, front));
+    memmove(node->child + 1, node->child, (size_t)(node->children - 1) * sizeof *node->child);
+    node->child[0] = front;
+    return MERCER_OK;
+}
+
+static bool has_factor(const mc_node *node) {
+    return node->kind == MC_PRODUCT && is_number(node->child[0]);
+}
+
+double mc_get_factor(const mc_node *node) {
+    return has_factor(node) ? node->child[0]->number : 1;
+}
+
+mercer_status mc_set_factor(mercer_ctx *ctx, mc_node **io, double c) {
+    if (has_factor(*io) && c != 1) {
+        (*io)->child[0]->number = c;
+        return MERCER_OK;
+    }
+    if (has_factor(*io)) {
+        remove_child(*io, 0);
+        if ((*io)->children == 1)
+            mc_node_unwrap(io, 0);
+        return MERCER_OK;
+    }
+    if (c == 1)
+        return MERCER_OK;
+    if ((*io)->kind != MC_PRODUCT)
+        MC_TRY(mc_node_wrap(ctx, MC_PRODUCT, (*io)->offset, io));
+    return insert_front(ctx, *io, c);
+}
+
+/* ---- Flattening ---- */
+
+/* -(a + b) inside of a sum: the signs go to the terms. */
+static mercer_status push_minus(mercer_ctx *ctx, mc_node **io) {
+    mc_node *node = *io;
+    if (!has_factor(node) || node->child[0]->number != -1 || node->children != 2 || node->child[1]->kind != MC_SUM)
+        return MERCER_OK;
+    mc_node_unwrap(io, 1);
+    for (int i = 0; i < (*io)->children; i++) {
+        mc_node **term = &(*io)->child[i];
+        if (is_number(*term))
+            (*term)->number = -(*term)->number;
+        else
+            MC_TRY(mc_set_factor(ctx, term, -mc_get_factor(*term)));
+    }
+    return MERCER_OK;
+}
+
+static int flat_count(const mc_node *node) {
+    int count = 0;
+    for (int i = 0; i < node->children; i++)
+        count += node->child[i]->kind == node->kind ? node->child[i]->children : 1;
+    return count;
+}
+
+static void move_children(mc_node *from, mc_node **to, int *count) {
+    memcpy(to + *count, from->child, (size_t)from->children * sizeof *to);
+    *count += from->children;
+    from->children = 0;
+    mc_node_free(from);
+}
+
+/* Children of the same kind give way to their own children, unless the list would become longer than the parser reads. */
+static mercer_status flatten(mercer_ctx *ctx, mc_node *node) {
+    const int total = flat_count(node);
+    if (total == node->children || total > MC_CHILDREN_MAX)
+        return MERCER_OK;
+    int room = 1, count = 0;
+    while (room < total) /* mc_node_add counts on room for a power of two */
+        room *= 2;
+    mc_node **flat = NULL;
+    MC_TRY(MC_ALLOC(ctx, flat, room));
+    for (int i = 0; i < node->children; i++) {
+        if (node->child[i]->kind == node->kind)
+            move_children(node->child[i], flat, &count);
+        else
+            flat[count++] = node->child[i];
+    }
+    mc_free(node->child);
+    node->child = flat;
+    node->children = count;
+    return MERCER_OK;
+}
+
+/* ---- Sums ---- */
+
+/* A sum of doubles without error, as parts that do not overlap, the largest last (Shewchuk, 1997). 64 parts span all exponents. */
+typedef struct exact {
+    double part[64];
+    int count;
+} exact;
+
+static void add_to(exact *sum, double b) {
+    int kept = 0;
+    for (int i = 0; i < sum->count; i++) {
+        const double a = sum->part[i], s = a + b, t = s - a, error = (a - (s - t)) + (b - t); /* a + b = s + error */
+        if (error != 0)
+            sum->part[kept++] = error;
+        b = s;
+    }
+    sum->part[kept++] = b;
+    sum->count = kept;
+}
+
+/* The sum as a double: within a unit in the last place, of the right sign, and 0 only if the sum is. */
+static double total_of(const exact *sum) {
+    double total = 0;
+    for (int i = 0; i < sum->count; i++)
+        total += sum->part[i];
+    return total;
+}
+
+/* All numbers become one where the first stood; 0 goes. */
+static void gather_terms(mc_node *node) {
+    exact sum = {0};
+    for (int i = 0; i < node->children; i++)
+        if (is_number(node->child[i]))
+            add_to(&sum, node->child[i]->number);
+    double total = total_of(&sum);
+    if (!isfinite(total))
+        return;
+    for (int i = 0; i < node->children;) {
+        mc_node *term = node->child[i];
+        if (!is_number(term))
+            i++;
+        else if (total == 0)
+            remove_child(node, i);
+        else {
+            term->number = total;
+            total = 0;
+            i++;
+        }
+    }
+}
+
+static const mc_node *factor_at(const mc_node *term, int i) {
+    return term->kind == MC_PRODUCT ? term->child[i] : term;
+}
+
+/* The same but for the numeric factor in front. */
+static bool same_tail(const mc_node *a, const mc_node *b) {
+    const int a0 = has_factor(a), b0 = has_factor(b);
+    const int n = a->kind == MC_PRODUCT ? a->children - a0 : 1, m = b->kind == MC_PRODUCT ? b->children - b0 : 1;
+    if (n != m || is_number(a) || is_number(b))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!mc_node_equal(factor_at(a, a0 + i), factor_at(b, b0 + i)))
+            return false;
+    return true;
+}
+
+/* Take the terms after the i-th that differ from it by a factor only, and add up the factors. */
+static double take_equal_terms(mc_node *node, int i) {
+    exact sum = {0};
+    add_to(&sum, mc_get_factor(node->child[i]));
+    for (int j = i + 1; j < node->children; j++) {
+        if (!same_tail(node->child[i], node->child[j]))
+            continue;
+        exact more = sum;
+        add_to(&more, mc_get_factor(node->child[j]));
+        if (!isfinite(total_of(&more)))
+            continue;
+        sum = more;
+        remove_child(node, j--);
+    }
+    return total_of(&sum);
+}
+
+static mercer_status merge_terms(mercer_ctx *ctx, mc_node *node) {
+    for (int i = 0; i < node->children; i++) {
+        if (is_number(node->child[i]) || mc_node_any(node->child[i], mc_node_ranges))
+            continue;
+        const double c = take_equal_terms(node, i);
+        if (c == 0)
+            remove_child(node, i--);
+        else
+            MC_TRY(mc_set_factor(ctx, &node->child[i], c));
+    }
+    return MERCER_OK;
+}
+
+/* No child left: the neutral element. One left: itself. */
+static void settle(mc_node **io, double neutral) {
+    mc_node *node = *io;
+    if (node->children == 1)
+        mc_node_unwrap(io, 0);
+    else if (node->children == 0) {
+        node->kind = MC_NUMBER;
+        node->number = neutral;
+    }
+}
+
+mercer_status mc_collect_sum(mercer_ctx *ctx, mc_node **io) {
+    mc_node *node = *io;
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(push_minus(ctx, &node->child[i]));
+    MC_TRY(flatten(ctx, node));
+    MC_TRY(merge_terms(ctx, node));
+    gather_terms(node);
+    settle(io, 0);
+    return MERCER_OK;
+}
+
+/* ---- Products ---- */
+
+static bool multiply_numbers(const mc_node *node, double *out) {
+    bool zero = false;
+    *out = 1;
+    for (int i = 0; i < node->children; i++)
+        if (is_number(node->child[i])) {
+            *out *= node->child[i]->number;
+            zero |= node->child[i]->number == 0;
+        }
+    if (zero)
+        *out = 0;
+    return zero || (isfinite(*out) && fabs(*out) >= 0x1p-1022);
+}
+
+/* All numbers become one in front; 1 goes, and 0 takes everything with it. */
+static mercer_status gather_factors(mercer_ctx *ctx, mc_node *node) {
+    double c;
+    if (!multiply_numbers(node, &c))
+        return MERCER_OK;
+    for (int i = node->children - 1; i >= 0; i--)
+        if (is_number(node->child[i]) || c == 0)
+            remove_child(node, i);
+    return c == 1 ? MERCER_OK : insert_front(ctx, node, c);
+}
+
+/* k^p as (k, p) for a whole p, anything else as (itself, 1). */
+static const mc_node *base_of(const mc_node *factor, double *p) {
+    const bool power = factor->kind == MC_POWER && mc_is_whole(factor->number);
+    *p = power ? factor->number : 1;
+    return power ? factor->child[0] : factor;
+}
+
+static mercer_status merge_factors(mercer_ctx *ctx, mc_node *node, int i, int j, bool *merged) {
+    double p, q;
+    mc_node **a = &node->child[i];
+    const mc_node *base = base_of(*a, &p);
+    *merged = !is_number(base) && mc_node_equal(base, base_of(node->child[j], &q)) && mc_is_whole(p + q)
+              && !mc_node_any(base, mc_node_ranges);
+    if (!*merged)
+        return MERCER_OK;
+    if (base == *a)
+        MC_TRY(mc_node_wrap(ctx, MC_POWER, (*a)->offset, a));
+    (*a)->number = p + q;
+    remove_child(node, j);
+    return MERCER_OK;
+}
+
+static mercer_status merge_all_factors(mercer_ctx *ctx, mc_node *node) {
+    for (int i = 0; i < node->children; i++)
+        for (int j = i + 1; j < node->children;) {
+            bool merged;
+            MC_TRY(merge_factors(ctx, node, i, j, &merged));
+            j += !merged;
+        }
+    return MERCER_OK;
+}
+
+mercer_status mc_collect_product(mercer_ctx *ctx, mc_node **io) {
+    MC_TRY(flatten(ctx, *io));
+    MC_TRY(gather_factors(ctx, *io));
+    MC_TRY(merge_all_factors(ctx, *io));
+    settle(io, 1);
+    return MERCER_OK;
+}
