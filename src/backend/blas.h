@@ -17,7 +17,11 @@ void dtrsm_(const char *side, const char *uplo, const char *trans, const char *d
 void strsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const float *alpha,
             const float *a, const int *lda, float *b, const int *ldb, size_t, size_t, size_t, size_t);
 
+void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
+            const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t, size_t);
+
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t, size_t);
 /* Eigenvalues of a symmetric tridiagonal matrix; of a symmetric matrix, with eigenvectors in place of it for jobz 'V'. */
 void dsterf_(const int *n, double *d, double *e, int *info);

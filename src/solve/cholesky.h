@@ -26,4 +26,7 @@ mercer_status mc_cholesky_solve(mercer_ctx *ctx, int64_t n, const double *L, int
 /* n^3/3 operations: the inverse of L alone is made, since (A^-1)_ii is the squared length of its i-th column. */
 mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, int64_t n, double *L, double *out);
 
+/* L -> the lower half of A^-1, packed alike; 2n^3/3 operations. */
+mercer_status mc_cholesky_inverse(mercer_ctx *ctx, int64_t n, double *L);
+
 #endif

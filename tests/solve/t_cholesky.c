@@ -100,6 +100,28 @@ static void test_factor_solve_and_inverse_agree_with_lapack(void **state) {
     close_clean(ctx);
 }
 
+static void test_the_whole_inverse_is_lapacks(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1, 2, 3, 7, 256, 257, 700, 1025, 1300};
+    mercer_ctx *ctx = open_ctx(2);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        const int64_t n = sizes[k];
+        double *A = smooth(ctx, n, 1), *L = smooth(ctx, n, 1);
+        int64_t bad;
+        const int order = (int)n;
+        int info = 0;
+        dpftrf_("N", "L", &order, A, &info, 1, 1);
+        dpftri_("N", "L", &order, A, &info, 1, 1);
+        assert_ok(ctx, mc_cholesky_factor(ctx, n, L, &bad));
+        assert_ok(ctx, mc_cholesky_inverse(ctx, n, L));
+        for (int64_t i = 0; i < mc_packed_count(n); i++)
+            assert_close(L[i], A[i], 1e-11);
+        mc_free(A);
+        mc_free(L);
+    }
+    close_clean(ctx);
+}
+
 static void test_many_columns_are_each_solved(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -221,6 +243,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_places_are_lapacks),
         cmocka_unit_test(test_factor_solve_and_inverse_agree_with_lapack),
+        cmocka_unit_test(test_the_whole_inverse_is_lapacks),
         cmocka_unit_test(test_many_columns_are_each_solved),
         cmocka_unit_test(test_the_bad_minor_is_named),
         cmocka_unit_test(test_scaling_is_done_in_place),
