@@ -47,6 +47,21 @@ uint64_t test_seed(void) {
     return seed;
 }
 
+FILE *open_shared(const char *name) {
+    const char *const folders[] = {getenv("MERCER_SHARED"), "../shared/data", "../../shared/data", "../../../shared/data"};
+    char path[4096];
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (!folders[i])
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folders[i], name);
+        FILE *file = fopen(path, "r");
+        if (file)
+            return file;
+    }
+    print_message("# skipped: no shared/data/%s (set MERCER_SHARED to its folder)\n", name);
+    return NULL;
+}
+
 void assert_close_at(double a, double b, double tolerance, const char *file, int line) {
     const double scale = fmax(1.0, fmax(fabs(a), fabs(b)));
     if (!(fabs(a - b) <= tolerance * scale)) {

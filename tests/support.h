@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <mercer.h>
 
@@ -16,6 +17,10 @@ void close_clean(mercer_ctx *ctx);
 
 /* $MERCER_TEST_SEED or a fixed one; printed by the first call so that a failure can be repeated. */
 uint64_t test_seed(void);
+
+/* A file of the shared real data, "small/heart_scale", from $MERCER_SHARED or ../shared/data beside the sources; NULL with a line that
+   says so where it is absent: the test then skips itself. */
+FILE *open_shared(const char *name);
 
 #define assert_ok(ctx, call)                                                                                           \
     do {                                                                                                               \

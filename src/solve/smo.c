@@ -1,0 +1,143 @@
+/* smo.c: sequential minimal optimisation over working sets of some hundreds of variables.
+
+       repeat   choose a working set W                         smo_select.c
+                fetch the rows of W, gather K_WW               smo_set.c
+                minimise over W, two variables at a time       smo_body.inc.c: second-order choice of the pair
+                f <- f + K_W' (change of beta on W)            rows in float32, sums in float64
+       until the violation is at most the tolerance
+
+   A row fetched once serves many steps, and the steps run in fast memory. The inner problem is solved only a little beyond the accuracy
+   of the outer one: the rest of the world is about to move. Every sum is over variables in the order of the set, whatever thread adds it,
+   so the answer has the same bits on any number of threads. Fan, Chen and Lin (2005); blocks as in Joachims (1999). */
+#include "solve/smo.h"
+#include "base/ctx.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "solve/smo_select.h"
+#include "solve/smo_set.h"
+#include <math.h>
+
+enum { WORKING_SET = 512, STEPS_PER_VARIABLE = 20 };
+static const double INNER = 0.05; /* of the violation at the start of the round */
+
+static int64_t set_size(int64_t m, int64_t most) {
+    const int64_t q = m < WORKING_SET ? m : WORKING_SET;
+    return q < most ? q : most;
+}
+
+size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
+    const mc_rows rows = {.n = n, .dtype = dtype};
+    return mc_selection_need(m, set_size(m, m)) + mc_set_need(&rows, set_size(m, m));
+}
+
+typedef struct run {
+    const mc_smo_problem *p;
+    mc_selection selection;
+    mc_set set;
+    double *beta, *f;
+    mc_smo_result *result;
+} run;
+
+/* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used up. */
+static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+    mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
+    MC_TRY(mc_set_load(ctx, &r->set, r->selection.set, r->selection.count, r->beta, r->f));
+    mc_block *b = &r->set.block;
+    const int64_t left = r->p->steps_max - r->result->steps, enough = STEPS_PER_VARIABLE * r->selection.count;
+    b->steps_max = left < enough ? left : enough;
+    b->tolerance = fmax(0.3 * r->p->tolerance, INNER * e->violation);
+    mc_smo_body_of(ctx->isa, r->p->rows.dtype)->block(b);
+    r->result->steps += b->steps;
+    r->result->rounds++;
+    bool moved;
+    MC_TRY(mc_set_store(ctx, &r->set, r->beta, r->f, &moved));
+    *stuck = !moved;
+    return MERCER_OK;
+}
+
+static mercer_status descend(mercer_ctx *ctx, run *r) {
+    for (bool stuck = false;;) {
+        const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+        if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
+            return MERCER_OK;
+        MC_TRY(mc_progress_measure(ctx, -1, e.violation));
+        MC_TRY(turn(ctx, r, &e, &stuck));
+    }
+}
+
+mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f, mc_smo_result *result) {
+    *result = (mc_smo_result){.violation = INFINITY};
+    const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
+    run r = {.p = problem, .beta = beta, .f = f, .result = result};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_set_need(&problem->rows, q)));
+    mc_selection_open(&work, m, q, &r.selection);
+    mc_set_open(&work, &problem->dual, &problem->rows, q, &r.set);
+    const mercer_status status = descend(ctx, &r);
+    mc_work_close(&work);
+    mc_dual_judge(&problem->dual, beta, f, result);
+    result->converged = result->violation <= problem->tolerance;
+    return status;
+}
+
+/* The coefficients of the rows of K, in batches of what the rows' keeper can hold. */
+static mercer_status add_batches(mercer_ctx *ctx, const mc_rows *rows, const double *c, int64_t batch, mc_work *work, double *f) {
+    int64_t *ids = mc_work_take(work, batch, sizeof *ids);
+    double *part = mc_work_take(work, batch, sizeof *part);
+    const void **scratch = mc_work_take(work, 4 * batch, sizeof *scratch);
+    int64_t count = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        if (c[i] != 0) {
+            ids[count] = i;
+            part[count++] = c[i];
+        }
+        if (count == batch || (count && i == rows->n - 1)) {
+            MC_TRY(mc_rows_add(ctx, rows, ids, part, count, scratch, f));
+            count = 0;
+        }
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_smo_product(mercer_ctx *ctx, const mc_rows *rows, const mc_dual *dual, const double *beta, double *f) {
+    const int64_t batch = set_size(rows->n, rows->most);
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(rows->n, sizeof(double)) + 2 * mc_work_need(batch, sizeof(double))
+                                        + mc_work_need(4 * batch, sizeof(void *))));
+    double *c = mc_work_take(&work, rows->n, sizeof *c);
+    for (int64_t t = 0; t < dual->m; t++)
+        c[dual->row ? dual->row[t] : t] += beta[t];
+    for (int64_t i = 0; i < rows->n; i++)
+        f[i] = 0;
+    const mercer_status status = add_batches(ctx, rows, c, batch, &work, f);
+    mc_work_close(&work);
+    return status;
+}
+
+/* The multiplier of a group's sum: the mean slope of the variables off their bounds; without any, the middle of the interval that the
+   others leave, or its one finite end. */
+static double intercept(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int g) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        if (mc_group(dual, t) == g && beta[t] > dual->low[t] && beta[t] < dual->high[t]) {
+            sum += mc_slope(dual, f, t);
+            count++;
+        }
+    if (count)
+        return sum / (double)count;
+    if (isfinite(e->top[g]) && isfinite(e->bottom[g]))
+        return (e->top[g] + e->bottom[g]) / 2;
+    return isfinite(e->top[g]) ? e->top[g] : isfinite(e->bottom[g]) ? e->bottom[g] : 0;
+}
+
+void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
+    const mc_extremes e = mc_extremes_of(dual, beta, f);
+    result->violation = fmax(0, e.violation);
+    result->objective = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        result->objective += beta[t] * (0.5 * f[dual->row ? dual->row[t] : t] + dual->q[t]);
+    for (int g = 0; g < 2; g++)
+        result->intercept[g] = intercept(dual, beta, f, &e, g);
+}

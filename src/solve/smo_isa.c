@@ -1,0 +1,38 @@
+/* smo_isa.c: the bodies of smo_body.h for one instruction set; compiled once per set with MC_SMO_BODIES naming the table. */
+#include "solve/smo_body.h"
+#include <math.h>
+
+/* Eight lanes of doubles; the compiler splits them where registers are shorter. */
+typedef double lanes __attribute__((vector_size(64)));
+typedef int64_t masks __attribute__((vector_size(64)));
+
+#define PICK(mask, yes, no) ((lanes)(((masks)(yes) & (mask)) | ((masks)(no) & ~(mask))))
+#define AT(array, place) (*(const lanes *)(const void *)((array) + (place)))
+
+typedef struct best {
+    double value;
+    int64_t at; /* -1: none */
+} best;
+
+/* The best lane; the lowest place among equals, so that the answer does not depend on how the lanes are laid out. */
+static best highest(const lanes *value, const masks *at) {
+    best b = {-INFINITY, -1};
+    for (int l = 0; l < MC_LANES; l++) {
+        const double x = (*value)[l];
+        const int64_t place = (*at)[l] + l;
+        if (x > b.value || (x == b.value && x > -INFINITY && place < b.at))
+            b = (best){x, place};
+    }
+    return b;
+}
+
+#define REAL float
+#define F(name) name##_f32
+#include "solve/smo_body.inc.c"
+#undef REAL
+#undef F
+#define REAL double
+#define F(name) name##_f64
+#include "solve/smo_body.inc.c"
+
+const mc_smo_body MC_SMO_BODIES[2] = {[MERCER_F32] = {accumulate_f32, block_f32}, [MERCER_F64] = {accumulate_f64, block_f64}};

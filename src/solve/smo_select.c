@@ -1,0 +1,129 @@
+/* smo_select.c: the working set. Half of it may be variables of the last set that are off their bounds: they are coupled and not yet in
+   balance. The rest are the worst violators, a quarter from either side. The worst pair of each group is taken first, whatever else is
+   kept: with it in every set the method converges (Lin, 2001); a set that fills up with old variables may circle for ever. */
+#include "solve/smo_select.h"
+#include <math.h>
+#include <string.h>
+
+mc_extremes mc_extremes_of(const mc_dual *dual, const double *beta, const double *f) {
+    mc_extremes e = {{-INFINITY, -INFINITY}, {INFINITY, INFINITY}, {-1, -1}, {-1, -1}, -INFINITY};
+    for (int64_t t = 0; t < dual->m; t++) {
+        const double v = mc_slope(dual, f, t);
+        const int g = mc_group(dual, t);
+        if (v > e.top[g] && beta[t] < dual->high[t]) {
+            e.top[g] = v;
+            e.top_at[g] = t;
+        }
+        if (v < e.bottom[g] && beta[t] > dual->low[t]) {
+            e.bottom[g] = v;
+            e.bottom_at[g] = t;
+        }
+    }
+    for (int g = 0; g < 2; g++)
+        e.violation = fmax(e.violation, e.top[g] - e.bottom[g]);
+    return e;
+}
+
+size_t mc_selection_need(int64_t m, int64_t q) {
+    return mc_work_need(q, sizeof(int64_t)) + mc_work_need(m, 1) + mc_work_need(m, sizeof(mc_candidate));
+}
+
+void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out) {
+    *out = (mc_selection){.q = q};
+    out->set = mc_work_take(work, q, sizeof *out->set);
+    out->chosen = mc_work_take(work, m, 1);
+    out->candidate = mc_work_take(work, m, sizeof *out->candidate);
+}
+
+static void choose(mc_selection *s, int64_t id) {
+    if (id >= 0 && !s->chosen[id] && s->count < s->q) {
+        s->chosen[id] = 1;
+        s->set[s->count++] = id;
+    }
+}
+
+static bool before(mc_candidate a, mc_candidate b) {
+    return a.score > b.score || (a.score == b.score && a.id < b.id);
+}
+
+static void swap(mc_candidate *a, mc_candidate *b) {
+    const mc_candidate c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Reorder so that the k first come first; Hoare's selection with the median of three. All keys differ, so it always splits. */
+static void select_first(mc_candidate *c, int64_t n, int64_t k) {
+    int64_t low = 0, high = n - 1;
+    while (low < high && k > low && k <= high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (before(c[middle], c[low]))
+            swap(&c[middle], &c[low]);
+        if (before(c[high], c[low]))
+            swap(&c[high], &c[low]);
+        if (before(c[high], c[middle]))
+            swap(&c[high], &c[middle]);
+        const mc_candidate pivot = c[middle];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (before(c[i], pivot))
+                i++;
+            while (before(pivot, c[j]))
+                j--;
+            if (i <= j)
+                swap(&c[i++], &c[j--]);
+        }
+        if (k <= j + 1)
+            high = j;
+        else
+            low = i;
+    }
+}
+
+/* The variables on one side that violate, with how much, not yet chosen. */
+static int64_t gather(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, bool up) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < dual->m; t++) {
+        if (s->chosen[t] || (up ? beta[t] >= dual->high[t] : beta[t] <= dual->low[t]))
+            continue;
+        const int g = mc_group(dual, t);
+        const double v = mc_slope(dual, f, t), score = up ? v - e->bottom[g] : e->top[g] - v;
+        if (score > 0)
+            s->candidate[count++] = (mc_candidate){score, t};
+    }
+    return count;
+}
+
+static void choose_worst(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, bool up,
+                         int64_t room) {
+    const int64_t found = gather(s, dual, beta, f, e, up), count = found < room ? found : room;
+    select_first(s->candidate, found, count);
+    for (int64_t k = 0; k < count; k++)
+        choose(s, s->candidate[k].id);
+}
+
+/* Variables of the last set (the first last places of candidate) off their bounds, up to a set of size room. */
+static void keep(mc_selection *s, const mc_dual *dual, const double *beta, int64_t last, int64_t room) {
+    for (int64_t k = 0; k < last && s->count < room; k++) {
+        const int64_t t = s->candidate[k].id;
+        if (beta[t] > dual->low[t] && beta[t] < dual->high[t])
+            choose(s, t);
+    }
+}
+
+void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e) {
+    const int64_t last = s->count;
+    for (int64_t k = 0; k < last; k++) {
+        s->candidate[k].id = s->set[k];
+        s->chosen[s->set[k]] = 0;
+    }
+    s->count = 0;
+    for (int g = 0; g < 2; g++)
+        if (e->top[g] > e->bottom[g]) {
+            choose(s, e->top_at[g]);
+            choose(s, e->bottom_at[g]);
+        }
+    keep(s, dual, beta, last, s->q / 2);
+    choose_worst(s, dual, beta, f, e, true, (s->q - s->count) / 2);
+    choose_worst(s, dual, beta, f, e, false, s->q - s->count);
+}

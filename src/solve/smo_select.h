@@ -1,0 +1,43 @@
+/* smo_select.h: which variables the next round works on. */
+#ifndef MC_SOLVE_SMO_SELECT_H
+#define MC_SOLVE_SMO_SELECT_H
+
+#include "base/work.h"
+#include "solve/smo.h"
+
+/* How far from optimal: per group the largest v in U and the smallest in D, and where. */
+typedef struct mc_extremes {
+    double top[2], bottom[2];
+    int64_t top_at[2], bottom_at[2]; /* -1: none */
+    double violation;                /* the larger over the groups; not positive at an optimum */
+} mc_extremes;
+
+typedef struct mc_candidate {
+    double score;
+    int64_t id;
+} mc_candidate;
+
+typedef struct mc_selection {
+    int64_t q;               /* places in a working set */
+    int64_t *set, count;     /* the working set, in order of choice */
+    uint8_t *chosen;         /* m marks */
+    mc_candidate *candidate; /* m of scratch */
+} mc_selection;
+
+size_t mc_selection_need(int64_t m, int64_t q);
+void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out);
+/* The next working set from the last one: its variables off their bounds keep at most half the places; the worst violators of each side
+   take the others, the worst pair of each group before all. */
+void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e);
+
+static inline double mc_slope(const mc_dual *dual, const double *f, int64_t t) {
+    return -(f[dual->row ? dual->row[t] : t] + dual->q[t]);
+}
+
+static inline int mc_group(const mc_dual *dual, int64_t t) {
+    return dual->group ? dual->group[t] : 0;
+}
+
+mc_extremes mc_extremes_of(const mc_dual *dual, const double *beta, const double *f);
+
+#endif

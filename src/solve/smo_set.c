@@ -1,0 +1,143 @@
+/* smo_set.c: see smo_set.h. Variables of one group stand together in the block, each group padded to whole lanes; a row of K that two
+   variables share (regression) is fetched once. */
+#include "solve/smo_set.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "solve/smo_select.h"
+#include <math.h>
+
+static int64_t room_for(int64_t q) {
+    return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_GROUPS - 1);
+}
+
+static size_t entry_bytes(mercer_dtype dtype) {
+    return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
+}
+
+size_t mc_set_need(const mc_rows *rows, int64_t q) {
+    const int64_t room = room_for(q);
+    return mc_work_need(room * room, entry_bytes(rows->dtype)) + 8 * mc_work_need(room, sizeof(double))
+           + 3 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
+           + mc_work_need(4 * room, sizeof(void *));
+}
+
+void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_t q, mc_set *out) {
+    *out = (mc_set){.dual = dual, .rows = rows, .room = room_for(q)};
+    out->block.K = out->K = mc_work_take(work, out->room * out->room, entry_bytes(rows->dtype));
+    double **reals[] = {&out->block.v, &out->block.beta, &out->block.up, &out->block.down,
+                        &out->low,     &out->high,       &out->diagonal, &out->change};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(work, out->room, sizeof(double));
+    int64_t **wholes[] = {&out->place, &out->column, &out->row};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        *wholes[i] = mc_work_take(work, out->room, sizeof(int64_t));
+    out->row_of = mc_work_take(work, rows->n, sizeof(int64_t));
+    out->piece = mc_work_take(work, 4 * out->room, sizeof(void *));
+    out->block.low = out->low;
+    out->block.high = out->high;
+    out->block.diagonal = out->diagonal;
+}
+
+static int64_t row_of(const mc_set *s, int64_t variable) {
+    return s->dual->row ? s->dual->row[variable] : variable;
+}
+
+static void list_rows(mc_set *s) {
+    for (int64_t k = 0; k < s->count; k++)
+        s->row_of[row_of(s, s->variable[k])] = -1;
+    s->row_count = 0;
+    for (int64_t k = 0; k < s->count; k++) {
+        const int64_t r = row_of(s, s->variable[k]);
+        if (s->row_of[r] < 0) {
+            s->row_of[r] = s->row_count;
+            s->row[s->row_count++] = r;
+        }
+    }
+}
+
+static void lay_out(mc_set *s) {
+    int64_t at = 0;
+    s->block.groups = s->dual->group ? 2 : 1;
+    for (int64_t k = 0; k < s->room; k++)
+        s->column[k] = -1;
+    for (int g = 0; g < s->block.groups; g++) {
+        s->block.begin[g] = at;
+        for (int64_t k = 0; k < s->count; k++)
+            if (mc_group(s->dual, s->variable[k]) == g) {
+                s->place[k] = at;
+                s->column[at++] = row_of(s, s->variable[k]);
+            }
+        at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
+        s->block.begin[g + 1] = at;
+    }
+    s->block.ld = at;
+}
+
+static void fill(mc_set *s, const double *beta, const double *f) {
+    for (int64_t at = 0; at < s->block.ld; at++) {
+        s->block.v[at] = s->block.beta[at] = s->diagonal[at] = s->low[at] = s->high[at] = 0;
+        s->block.up[at] = -INFINITY;
+        s->block.down[at] = INFINITY;
+    }
+    for (int64_t k = 0; k < s->count; k++) {
+        const int64_t t = s->variable[k], at = s->place[k];
+        s->block.v[at] = mc_slope(s->dual, f, t);
+        s->block.beta[at] = beta[t];
+        s->low[at] = s->dual->low[t];
+        s->high[at] = s->dual->high[t];
+        s->diagonal[at] = s->rows->diagonal[s->column[at]];
+        s->block.up[at] = beta[t] < s->high[at] ? 0 : -INFINITY;
+        s->block.down[at] = beta[t] > s->low[at] ? 0 : INFINITY;
+    }
+}
+
+static double entry(const mc_set *s, int64_t row, int64_t j) {
+    const int64_t split = s->rows->split, side = j >= split, at = side ? j - split : j;
+    const void *piece = s->piece[2 * row + side];
+    return s->rows->dtype == MERCER_F64 ? ((const double *)piece)[at] : (double)((const float *)piece)[at];
+}
+
+/* Rows begin .. end-1 of K_WW. */
+static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const mc_set *s = arg;
+    const int64_t ld = s->block.ld;
+    for (int64_t a = begin; a < end; a++)
+        for (int64_t b = 0; b < ld; b++) {
+            const bool pad = s->column[a] < 0 || s->column[b] < 0;
+            const double k = pad ? 0 : entry(s, s->row_of[s->column[a]], s->column[b]);
+            if (s->rows->dtype == MERCER_F64)
+                ((double *)s->K)[a * ld + b] = k;
+            else
+                ((float *)s->K)[a * ld + b] = (float)k;
+        }
+}
+
+mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, const double *beta, const double *f) {
+    s->variable = variable;
+    s->count = count;
+    list_rows(s);
+    MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
+    lay_out(s);
+    fill(s, beta, f);
+    return mc_for(ctx, s->block.ld, 32, gather, s);
+}
+
+mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved) {
+    for (int64_t r = 0; r < s->row_count; r++)
+        s->change[r] = 0;
+    for (int64_t k = 0; k < s->count; k++) {
+        const double now = s->block.beta[s->place[k]];
+        s->change[s->row_of[s->column[s->place[k]]]] += now - beta[s->variable[k]];
+        beta[s->variable[k]] = now;
+    }
+    int64_t kept = 0;
+    for (int64_t r = 0; r < s->row_count; r++)
+        if (s->change[r] != 0) {
+            s->change[kept] = s->change[r];
+            s->row[kept++] = s->row[r];
+        }
+    *moved = kept > 0;
+    return kept ? mc_rows_add(ctx, s->rows, s->row, s->change, kept, s->piece, f) : MERCER_OK;
+}

@@ -1,0 +1,33 @@
+/* smo_set.h: one round on a working set: its rows, its part of K, the steps inside it, and what changed. */
+#ifndef MC_SOLVE_SMO_SET_H
+#define MC_SOLVE_SMO_SET_H
+
+#include "base/work.h"
+#include "solve/smo.h"
+#include "solve/smo_body.h"
+
+typedef struct mc_set {
+    const mc_dual *dual;
+    const mc_rows *rows;
+    mc_block block;
+    int64_t room;            /* places: the variables and what pads their groups */
+    int64_t count;           /* variables in the set now */
+    const int64_t *variable; /* which */
+    int64_t *place;          /* where each stands in the block */
+    int64_t *column;         /* of K, at each place; -1 pads */
+    int64_t *row;            /* distinct rows of K in the set, */
+    int64_t row_count;
+    int64_t *row_of;         /* n: where a row stands in row */
+    const void **piece;      /* 4 per row: two of the rows fetched, two of scratch */
+    void *K;
+    double *low, *high, *diagonal, *change; /* change: of beta, summed per row */
+} mc_set;
+
+size_t mc_set_need(const mc_rows *rows, int64_t q);
+void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_t q, mc_set *out);
+/* Fetch the rows of these variables and gather K_WW and the state of the set. */
+mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, const double *beta, const double *f);
+/* After steps in the block: write beta back and move f. *moved: whether any variable changed. */
+mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved);
+
+#endif
