@@ -1,0 +1,83 @@
+/* dense.h: matrices written out, seen entry by entry: what the tests of methods on mc_entries work on. */
+#ifndef TEST_DENSE_H
+#define TEST_DENSE_H
+
+#include "base/rng.h"
+#include "gram/lowrank.h"
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct dense {
+    int64_t n;
+    double *K;
+} dense;
+
+static inline mercer_status dense_diagonal(mercer_ctx *ctx, const void *self, double *out) {
+    (void)ctx;
+    const dense *m = self;
+    for (int64_t i = 0; i < m->n; i++)
+        out[i] = m->K[i * m->n + i];
+    return MERCER_OK;
+}
+
+static inline mercer_status dense_take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, float *out, int64_t ld) {
+    (void)ctx;
+    const dense *m = self;
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t j = 0; j < m->n; j++)
+            out[r * ld + j] = (float)m->K[rows[r] * m->n + j];
+    return MERCER_OK;
+}
+
+static inline mercer_status dense_pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, double *out) {
+    (void)ctx;
+    const dense *m = self;
+    for (int64_t a = 0; a < count; a++)
+        for (int64_t b = 0; b < count; b++)
+            out[a * count + b] = m->K[rows[a] * m->n + rows[b]];
+    return MERCER_OK;
+}
+
+static inline mc_entries entries_of(const dense *m) {
+    return (mc_entries){m->n, dense_diagonal, dense_take, dense_pairs, m};
+}
+
+/* exp(-gamma |x - z|^2) of n points in the plane, the last `copies` of them equal to the first one. */
+static inline dense gaussian(int64_t n, double gamma, int64_t copies) {
+    double *x = calloc((size_t)(2 * n), sizeof *x);
+    dense m = {.n = n, .K = calloc((size_t)(n * n), sizeof(double))};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 1);
+    for (int64_t i = 0; i < 2 * n; i++)
+        x[i] = i < 2 * (n - copies) ? mc_rng_normal(&rng) : x[i % 2];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            m.K[i * n + j] = exp(-gamma * (pow(x[2 * i] - x[2 * j], 2) + pow(x[2 * i + 1] - x[2 * j + 1], 2)));
+    free(x);
+    return m;
+}
+
+/* G G' of a random n x k matrix G. */
+static inline dense of_rank(int64_t n, int64_t k) {
+    double *G = calloc((size_t)(n * k), sizeof *G);
+    dense m = {.n = n, .K = calloc((size_t)(n * n), sizeof(double))};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 2);
+    for (int64_t i = 0; i < n * k; i++)
+        G[i] = mc_rng_normal(&rng);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t c = 0; c < k; c++)
+                m.K[i * n + j] += G[i * k + c] * G[j * k + c];
+    free(G);
+    return m;
+}
+
+/* (F F')_ij. */
+static inline double factor_at(const mc_lowrank *f, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int64_t k = 0; k < f->rank; k++)
+        sum += (double)mc_lowrank_column(f, k)[i] * (double)mc_lowrank_column(f, k)[j];
+    return sum;
+}
+
+#endif
