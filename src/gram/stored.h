@@ -1,0 +1,23 @@
+/* stored.h: half of a symmetric Gram matrix kept in memory as floats: an operator at the speed of memory.
+
+       mc_stored *k = NULL;
+       MC_TRY(mc_stored_open(ctx, gram, t, &k));
+       const mc_operator K = mc_stored_operator(k);
+       mc_stored_close(k); */
+#ifndef MC_GRAM_STORED_H
+#define MC_GRAM_STORED_H
+
+#include "gram/gram.h"
+#include "gram/operator.h"
+
+typedef struct mc_stored mc_stored;
+
+/* Bytes for n rows and products of up to t columns. */
+size_t mc_stored_bytes(mercer_ctx *ctx, int64_t n, int64_t t);
+/* Evaluates every pair once; gram may be closed afterwards. */
+mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, mc_stored **out);
+void mc_stored_close(mc_stored *k);
+/* Its apply takes at most t columns at a time. Products are rounded to float, sums over blocks are kept in double. */
+mc_operator mc_stored_operator(const mc_stored *k);
+
+#endif

@@ -1,0 +1,153 @@
+#include "base/rng.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/entries.h"
+#include "gram/stored.h"
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 700, D = 3, T = 4 };
+
+typedef struct setup {
+    mercer_kernel *kernel;
+    mercer_data *data;
+    mc_gram *gram;
+    double V[N * T], Y[N * T];
+} setup;
+
+static setup *prepare(mercer_ctx *ctx, int64_t n) {
+    setup *s = calloc(1, sizeof *s);
+    double values[N * D];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 4);
+    for (int i = 0; i < N * D; i++)
+        values[i] = mc_rng_normal(&rng);
+    for (int i = 0; i < N * T; i++)
+        s->V[i] = mc_rng_normal(&rng);
+    const mercer_table table = {.n = n, .d = D, .dtype = MERCER_F64, .values = values};
+    assert_ok(ctx, mercer_data_make(ctx, &table, &s->data));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4) + 0.1*linear", &s->kernel));
+    assert_ok(ctx, mc_gram_open(ctx, s->kernel, s->data, NULL, MERCER_F64, &s->gram));
+    return s;
+}
+
+static void put_away(setup *s) {
+    mc_gram_close(s->gram);
+    mercer_kernel_free(s->kernel);
+    mercer_data_free(s->data);
+    free(s);
+}
+
+/* Sizes around the edges of a stripe; every count of columns up to T. */
+static void test_a_product_is_that_of_the_matrix(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const int64_t sizes[] = {1, 2, 255, 256, 257, 511, 513, N};
+    double *exact = calloc(N * T, sizeof *exact);
+    for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
+        setup *s = prepare(ctx, sizes[c]);
+        mc_stored *k = NULL;
+        assert_ok(ctx, mc_stored_open(ctx, s->gram, T, &k));
+        const mc_operator K = mc_stored_operator(k);
+        for (int64_t t = 1; t <= T; t++) {
+            assert_ok(ctx, mc_gram_apply(ctx, s->gram, t, s->V, exact));
+            assert_ok(ctx, K.apply(ctx, K.self, t, s->V, s->Y));
+            for (int64_t i = 0; i < sizes[c] * t; i++)
+                assert_close(s->Y[i], exact[i], 2e-6 * sqrt((double)N) * 3);
+        }
+        assert_ok(ctx, K.diagonal(ctx, K.self, s->Y));
+        assert_ok(ctx, mc_gram_diagonal(ctx, s->gram, exact));
+        for (int64_t i = 0; i < sizes[c]; i++)
+            assert_close(s->Y[i], exact[i], 1e-6 * fabs(exact[i]));
+        mc_stored_close(k);
+        put_away(s);
+    }
+    free(exact);
+    close_clean(ctx);
+}
+
+static void test_the_bits_do_not_depend_on_the_threads(void **state) {
+    (void)state;
+    mercer_ctx *one = open_ctx(1), *five = open_ctx(5);
+    setup *a = prepare(one, N), *b = prepare(five, N);
+    mc_stored *ka = NULL, *kb = NULL;
+    assert_ok(one, mc_stored_open(one, a->gram, T, &ka));
+    assert_ok(five, mc_stored_open(five, b->gram, T, &kb));
+    const mc_operator Ka = mc_stored_operator(ka), Kb = mc_stored_operator(kb);
+    assert_ok(one, Ka.apply(one, Ka.self, T, a->V, a->Y));
+    assert_ok(five, Kb.apply(five, Kb.self, T, b->V, b->Y));
+    assert_memory_equal(a->Y, b->Y, sizeof a->Y);
+    mc_stored_close(ka);
+    mc_stored_close(kb);
+    put_away(a);
+    put_away(b);
+    close_clean(one);
+    close_clean(five);
+}
+
+static mercer_status store_again(mercer_ctx *ctx, void *arg) {
+    setup *s = arg;
+    mc_stored *k = NULL;
+    MC_TRY(mc_stored_open(ctx, s->gram, T, &k));
+    const mc_operator K = mc_stored_operator(k);
+    const mercer_status status = K.apply(ctx, K.self, T, s->V, s->Y);
+    mc_stored_close(k);
+    return status;
+}
+
+static mercer_ctx *open_limited(size_t bytes) {
+    mercer_options options = mercer_options_defaults();
+    options.threads = 2;
+    mercer_ctx *ctx = open_ctx(2), *limited = NULL;
+    options.memory_limit = mercer_memory_used(ctx) + bytes;
+    close_clean(ctx);
+    assert_int_equal(mercer_open(&options, &limited), MERCER_OK);
+    return limited;
+}
+
+static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    setup *s = prepare(ctx, N);
+    assert_survives_failing_memory(store_again, s);
+    mercer_ctx *limited = open_limited(mc_stored_bytes(ctx, N, T));
+    assert_ok(limited, store_again(limited, s));
+    close_clean(limited);
+    put_away(s);
+    close_clean(ctx);
+}
+
+static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    setup *s = prepare(ctx, N);
+    const mc_gram_source source = {.kernel = s->kernel, .x = s->data, .gram = s->gram};
+    const mc_entries entries = mc_gram_entries(&source);
+    const int64_t rows[] = {5, 699, 0, 5, 300};
+    double pairs[25], exact;
+    float *taken = calloc(5 * N, sizeof *taken);
+    mercer_ctx *limited = open_limited(mc_gram_pairs_bytes(ctx, &source, 5));
+    assert_ok(limited, entries.pairs(limited, entries.self, rows, 5, pairs));
+    close_clean(limited);
+    assert_ok(ctx, entries.take(ctx, entries.self, rows, 5, taken, N));
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < 5; b++) {
+            assert_ok(ctx, mc_gram_block(ctx, s->gram, rows[a], rows[a] + 1, rows[b], rows[b] + 1, MERCER_F64, &exact, 1));
+            assert_close(pairs[a * 5 + b], exact, 1e-14 * (1 + fabs(exact)));
+            assert_close((double)taken[a * N + rows[b]], exact, 1e-6 * (1 + fabs(exact)));
+        }
+    free(taken);
+    put_away(s);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_product_is_that_of_the_matrix),
+        cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
+        cmocka_unit_test(test_survives_failing_memory_and_keeps_to_its_forecast),
+        cmocka_unit_test(test_pairs_and_rows_are_entries_of_the_matrix),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
