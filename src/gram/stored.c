@@ -37,14 +37,14 @@ static int64_t width_of(const mc_stored *k, int64_t stripe) {
     return stripe * BAND + rows_of(k, stripe);
 }
 
-/* Cut the stripes into groups of about equal area: up to stripe s there are about s^2 / 2 blocks. */
+/* Cut the stripes into groups of about equal area, none empty: the stripes before the s-th hold about s^2 / 2 blocks. */
 static void group(mc_stored *k) {
-    k->groups = k->stripes < GROUPS ? k->stripes : GROUPS;
-    for (int64_t g = 1; g < k->groups; g++) {
-        const int64_t at = (int64_t)((double)k->stripes * sqrt((double)g / (double)k->groups));
-        k->first[g] = at > k->first[g - 1] ? at : k->first[g - 1] + 1;
+    for (int64_t g = 1; g < GROUPS; g++) {
+        const int64_t at = (int64_t)((double)k->stripes * sqrt((double)g / GROUPS));
+        if (at > k->first[k->groups])
+            k->first[++k->groups] = at;
     }
-    k->first[k->groups] = k->stripes;
+    k->first[++k->groups] = k->stripes;
 }
 
 static int64_t height_of(const mc_stored *k, int64_t g) {

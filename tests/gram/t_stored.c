@@ -67,6 +67,40 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
     close_clean(ctx);
 }
 
+/* Enough stripes for all the groups there can be: x x'v in closed form. */
+static void test_many_stripes_add_up(void **state) {
+    (void)state;
+    enum { MANY = 9000 };
+    mercer_ctx *ctx = open_ctx(2);
+    double *x = calloc(MANY, sizeof *x), *v = calloc(MANY, sizeof *v), *y = calloc(MANY, sizeof *y), sum = 0;
+    for (int i = 0; i < MANY; i++) {
+        x[i] = sin(i);
+        v[i] = cos(3 * i) + 0.1;
+        sum += x[i] * v[i];
+    }
+    const mercer_table table = {.n = MANY, .d = 1, .dtype = MERCER_F64, .values = x};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mc_gram *gram = NULL;
+    mc_stored *k = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
+    assert_ok(ctx, mc_gram_open(ctx, kernel, data, NULL, MERCER_F64, &gram));
+    assert_ok(ctx, mc_stored_open(ctx, gram, 1, &k));
+    const mc_operator K = mc_stored_operator(k);
+    assert_ok(ctx, K.apply(ctx, K.self, 1, v, y));
+    for (int i = 0; i < MANY; i++)
+        assert_close(y[i], x[i] * sum, 1e-3);
+    mc_stored_close(k);
+    mc_gram_close(gram);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    free(x);
+    free(v);
+    free(y);
+    close_clean(ctx);
+}
+
 static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     (void)state;
     mercer_ctx *one = open_ctx(1), *five = open_ctx(5);
@@ -145,6 +179,7 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_product_is_that_of_the_matrix),
+        cmocka_unit_test(test_many_stripes_add_up),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_survives_failing_memory_and_keeps_to_its_forecast),
         cmocka_unit_test(test_pairs_and_rows_are_entries_of_the_matrix),
