@@ -6,6 +6,7 @@
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include "kernel/simplify.h"
+#include "kernel/slots.h"
 
 static bool has_kind(const mc_node *node, mc_value_kind a, mc_value_kind b) {
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
@@ -26,27 +27,37 @@ bool mc_node_ranges(const mc_node *node) {
 }
 
 static mercer_status finish(mercer_ctx *ctx, mercer_kernel *kernel) {
-    MC_TRY(mc_simplify(ctx, &kernel->root));
     MC_TRY(mc_node_print(ctx, kernel->root, &kernel->text));
+    MC_TRY(mc_slots_fill(ctx, kernel));
     kernel->open = mc_node_any(kernel->root, mc_node_open);
     kernel->ranges = mc_node_any(kernel->root, mc_node_ranges);
     return MERCER_OK;
 }
 
-mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out) {
+mercer_status mc_kernel_make(mercer_ctx *ctx, mc_node *root, int64_t d, mercer_kernel **out) {
+    *out = NULL;
     mercer_kernel *kernel = mc_alloc(ctx, 1, sizeof *kernel);
     if (!kernel) {
         mc_node_free(root);
         return MERCER_MEMORY;
     }
     kernel->root = root;
+    kernel->d = d;
     const mercer_status status = finish(ctx, kernel);
-    if (status) {
+    if (status)
         mercer_kernel_free(kernel);
-        return status;
-    }
-    *out = kernel;
-    return MERCER_OK;
+    else
+        *out = kernel;
+    return status;
+}
+
+mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out) {
+    *out = NULL;
+    const mercer_status status = mc_simplify(ctx, &root);
+    if (!status)
+        return mc_kernel_make(ctx, root, 0, out);
+    mc_node_free(root);
+    return status;
 }
 
 mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out) {

@@ -28,6 +28,9 @@ double mc_value_at(const mc_value *value, int64_t j);
 /* An error that names a column listed twice; names not yet resolved do not count. */
 mercer_status mc_columns_distinct(mercer_ctx *ctx, const mc_node *node);
 
+/* A kernel around a tree it takes over, as it is, bound to d columns (0: not bound). Frees the tree on failure. */
+mercer_status mc_kernel_make(mercer_ctx *ctx, mc_node *root, int64_t d, mercer_kernel **out);
+
 /* True when some node of the tree answers yes. */
 bool mc_node_any(const mc_node *node, bool (*yes)(const mc_node *));
 bool mc_node_open(const mc_node *node);   /* this node itself has AUTO, FILE or an unresolved name */
