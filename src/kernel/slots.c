@@ -122,8 +122,7 @@ static void put(const mc_slot *slot, double v) {
 }
 
 /* Nothing is simplified: a factor that happens to be 1 stays a parameter. */
-mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters, mercer_kernel **out) {
-    mc_begin(ctx);
+mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters, mercer_kernel **out) {
     *out = NULL;
     for (int64_t i = 0; i < kernel->slots; i++)
         MC_TRY(check_parameter(ctx, kernel, i, parameters[i]));
@@ -139,6 +138,11 @@ mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, c
     }
     mc_free(slot);
     return status;
+}
+
+mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters, mercer_kernel **out) {
+    mc_begin(ctx);
+    return mc_kernel_with(ctx, kernel, parameters, out);
 }
 
 mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z, int64_t d,

@@ -1,0 +1,160 @@
+#include "../kernel/random_kernel.h"
+#include "data/data.h"
+#include "gram/contract.h"
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 150, D = 3, SLOTS = 64 };
+
+/* M_ij = cos(i + j) + 1/(1 + |i - j|), symmetric and ugly. */
+static double weight(int64_t i, int64_t j) {
+    return cos((double)(i + j)) + 1 / (1 + fabs((double)(i - j)));
+}
+
+static void block(const void *self, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out, int64_t ld) {
+    (void)self;
+    for (int64_t i = i0; i < i1; i++)
+        for (int64_t j = j0; j < j1; j++)
+            out[(i - i0) * ld + j - j0] = weight(i, j);
+}
+
+static mercer_data *points(mercer_ctx *ctx, uint64_t item) {
+    double x[N * D];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    for (int i = 0; i < N * D; i++)
+        x[i] = 2 * mc_rng_uniform(&rng);
+    memcpy(x + 3 * D, x + 7 * D, D * sizeof *x); /* a duplicate row */
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = N, .d = D, .dtype = MERCER_F64, .values = x}, &data));
+    return data;
+}
+
+static void by_the_judge(const mercer_kernel *kernel, const mercer_data *data, double *sums, double *size) {
+    double x[N][D], g[SLOTS];
+    for (int64_t i = 0; i < N; i++)
+        mercer_data_row(data, i, x[i]);
+    for (int64_t k = 0; k < kernel->slots; k++)
+        sums[k] = size[k] = 0;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++) {
+            mc_eval_gradient(kernel->root, x[i], x[j], D, g);
+            for (int64_t k = 0; k < kernel->slots; k++) {
+                sums[k] += weight(i, j) * g[k];
+                size[k] += fabs(weight(i, j) * g[k]);
+            }
+        }
+}
+
+static void check(mercer_ctx *ctx, const char *text, const mercer_data *data) {
+    mercer_kernel *kernel = NULL;
+    double fast[SLOTS], slow[SLOTS], size[SLOTS];
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    if (kernel->slots <= SLOTS) {
+        assert_ok(ctx, mc_gram_contract(ctx, kernel, data, block, NULL, fast));
+        by_the_judge(kernel, data, slow, size);
+        for (int64_t k = 0; k < kernel->slots; k++)
+            if (isfinite(size[k]) && !(fabs(fast[k] - slow[k]) <= 1e-11 * size[k] + 1e-300))
+                fail_msg("%s: slot %lld: %.17g, the judge says %.17g", text, (long long)k, fast[k], slow[k]);
+    }
+    mercer_kernel_free(kernel);
+}
+
+static void test_every_covered_atom_equals_the_judge(void **state) {
+    (void)state;
+    static const char *const text[] = {"2*rbf(gamma=0.7)",
+                                       "rbf(gamma=[0.1, 2, 0.7])",
+                                       "laplacian(gamma=0.3)",
+                                       "laplacian(gamma=[1, 2, 3])",
+                                       "exponential(gamma=0.6)",
+                                       "exponential(gamma=[0.5, 1, 2])",
+                                       "matern(nu=0.5, length_scale=0.8)",
+                                       "matern(nu=1.5, length_scale=[1, 2, 3])",
+                                       "3*matern(nu=2.5, length_scale=0.9)",
+                                       "rq(alpha=0.7, length_scale=1.1)",
+                                       "rq(alpha=2, length_scale=[0.4, 1, 2])",
+                                       "periodic(period=1.3, length_scale=0.6)",
+                                       "periodic(period=[1, 2, 3], length_scale=[0.5, 1, 2])",
+                                       "poly(degree=3, c=0.5, gamma=0.25)",
+                                       "0.5*linear + 2*rbf(gamma=1)*matern(nu=1.5, length_scale=2)[1:2] + 0.1",
+                                       "exp(0.3*linear)*rq(alpha=1, length_scale=1)",
+                                       "weigh(1 + x[1]^2, 0.7*rbf(gamma=0.4))",
+                                       "(0.5 + rbf(gamma=1)[2])^3",
+                                       "normalize(2*rbf(gamma=1) + 0.5*linear)",
+                                       "0.3*arccos(order=1) + 2*rbf(gamma=0.2)"};
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = points(ctx, 1);
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        check(ctx, text[i], data);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_random_expressions_equal_the_judge(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = points(ctx, 2);
+    for (uint64_t trial = 0; trial < 25; trial++) {
+        char text[RANDOM_KERNEL_SIZE];
+        mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 1000 + trial);
+        random_kernel(&rng, D, text);
+        check(ctx, text, data);
+    }
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_same_bits_on_any_number_of_threads(void **state) {
+    (void)state;
+    double one[SLOTS] = {0}, many[SLOTS] = {0};
+    for (int threads = 1; threads <= 4; threads++) {
+        mercer_ctx *ctx = open_ctx(threads);
+        mercer_data *data = points(ctx, 3);
+        mercer_kernel *kernel = NULL;
+        assert_ok(ctx,
+                  mercer_kernel_parse(ctx, "0.5*rbf(gamma=[0.1, 2, 0.7]) + 2*matern(nu=2.5, length_scale=1)", &kernel));
+        assert_ok(ctx, mc_gram_contract(ctx, kernel, data, block, NULL, threads == 1 ? one : many));
+        if (threads > 1)
+            assert_memory_equal(one, many, (size_t)kernel->slots * sizeof *one);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
+}
+
+static mercer_status contract_again(mercer_ctx *ctx, void *arg) {
+    mercer_kernel *kernel = arg;
+    double x[] = {0, 0, 0, 1, 2, 3}, gradient[SLOTS];
+    mercer_data *data = NULL;
+    mercer_status status =
+        mercer_data_make(ctx, &(mercer_table){.n = 2, .d = D, .dtype = MERCER_F64, .values = x}, &data);
+    if (!status)
+        status = mc_gram_contract(ctx, kernel, data, block, NULL, gradient);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_survives_failing_memory(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    static const char *const text[] = {"weigh(norm, 2*rbf(gamma=1)[1:2] + linear*3)",
+                                       "normalize(rbf(gamma=1) + linear)"};
+    for (int i = 0; i < 2; i++) {
+        mercer_kernel *kernel = NULL;
+        assert_ok(ctx, mercer_kernel_parse(ctx, text[i], &kernel));
+        assert_survives_failing_memory(contract_again, kernel);
+        mercer_kernel_free(kernel);
+    }
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_covered_atom_equals_the_judge),
+        cmocka_unit_test(test_random_expressions_equal_the_judge),
+        cmocka_unit_test(test_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(test_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+#include "base/rng.h"
+#include "data/data.h"
+#include "kernel/kernel.h"
+#include "learn/evidence.h"
+#include "learn/gp_search.h"
+#include "support.h"
+#include <math.h>
+#include <string.h>
+
+enum { N = 40, D = 2, T = 2 };
+
+typedef struct setup {
+    double x[N * D], Y[N * T], root[N];
+    mercer_data *data;
+} setup;
+
+static setup prepare(mercer_ctx *ctx) {
+    setup s;
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
+    for (int i = 0; i < N; i++) {
+        s.x[2 * i] = mc_rng_normal(&rng);
+        s.x[2 * i + 1] = mc_rng_normal(&rng);
+        s.Y[2 * i] = sin(2 * s.x[2 * i]) + 0.1 * mc_rng_normal(&rng);
+        s.Y[2 * i + 1] = cos(s.x[2 * i + 1]) + 0.1 * mc_rng_normal(&rng);
+        s.root[i] = sqrt(0.5 + mc_rng_uniform(&rng));
+    }
+    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = N, .d = D, .dtype = MERCER_F64, .values = s.x}, &s.data));
+    return s;
+}
+
+static mercer_kernel *parse(mercer_ctx *ctx, const char *text) {
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    return kernel;
+}
+
+/* One point by hand: y ~ N(0, k + noise). */
+static void test_one_row_is_a_normal_density(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {3}, y[] = {1.5};
+    mercer_data *data = NULL;
+    mc_evidence *e = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = 1, .d = 1, .dtype = MERCER_F64, .values = x}, &data));
+    mercer_kernel *kernel = parse(ctx, "2*rbf(gamma=1)");
+    assert_ok(ctx, mc_evidence_open(ctx, data, 1, y, NULL, &e));
+    double value, gradient[3], rmse;
+    assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.5, &value, gradient));
+    assert_close(value, -0.5 * (1.5 * 1.5 / 2.5 + log(2.5) + log(2 * acos(-1))), 1e-14);
+    const double slope = 0.5 * (1.5 * 1.5 / (2.5 * 2.5) - 1 / 2.5);
+    assert_close(gradient[0], slope, 1e-14); /* the factor */
+    assert_close(gradient[1], 0, 1e-14);     /* gamma does nothing to one point */
+    assert_close(gradient[2], slope, 1e-14); /* the noise */
+    assert_close(mc_evidence_alpha(e)[0], 1.5 / 2.5, 1e-14);
+    mc_evidence_left_out(e, &rmse);
+    assert_close(rmse, 1.5, 1e-14); /* with no other row the prediction is 0 */
+    mc_evidence_close(e);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static double value_at(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, const double *theta) {
+    mercer_kernel *moved = NULL;
+    double value;
+    assert_ok(ctx, mc_kernel_with(ctx, kernel, theta, &moved));
+    assert_ok(ctx, mc_evidence_value(ctx, e, moved, theta[kernel->slots], &value, NULL));
+    mercer_kernel_free(moved);
+    return value;
+}
+
+static void test_gradient_equals_central_differences(void **state) {
+    (void)state;
+    static const char *const text[] = {"1.3*rbf(gamma=[0.8, 0.3])", "0.7*matern(nu=1.5, length_scale=0.9) + 0.2*linear",
+                                       "0.5*rq(alpha=1.2, length_scale=0.8)*periodic(period=2.2, length_scale=1.1)[1]",
+                                       "normalize(poly(degree=2, c=0.4, gamma=0.9))"};
+    mercer_ctx *ctx = open_ctx(2);
+    setup s = prepare(ctx);
+    for (size_t q = 0; q < sizeof text / sizeof text[0]; q++) {
+        mercer_kernel *kernel = parse(ctx, text[q]);
+        mc_evidence *e = NULL;
+        double theta[16], gradient[16], value;
+        assert_ok(ctx, mc_evidence_open(ctx, s.data, T, s.Y, s.root, &e));
+        for (int64_t i = 0; i < kernel->slots; i++)
+            theta[i] = mercer_kernel_parameter(kernel, i);
+        theta[kernel->slots] = 0.05;
+        assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.05, &value, gradient));
+        for (int64_t i = 0; i <= kernel->slots; i++) {
+            const double at = theta[i], h = 1e-5 * at;
+            theta[i] = at + h;
+            const double up = value_at(ctx, e, kernel, theta);
+            theta[i] = at - h;
+            const double down = value_at(ctx, e, kernel, theta);
+            theta[i] = at;
+            assert_close(gradient[i], (up - down) / (2 * h), 2e-6);
+        }
+        mc_evidence_close(e);
+        mercer_kernel_free(kernel);
+    }
+    mercer_data_free(s.data);
+    close_clean(ctx);
+}
+
+static void test_the_search_climbs_to_a_flat_place(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    setup s = prepare(ctx);
+    mercer_kernel *kernel = parse(ctx, "rbf(gamma=[0.1, 0.1])*2");
+    mc_evidence *e = NULL;
+    assert_ok(ctx, mc_evidence_open(ctx, s.data, T, s.Y, NULL, &e));
+    double before, after, gradient[8];
+    assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.5, &before, NULL));
+    const mc_gp_search set = {
+        .learn_kernel = true, .learn_noise = true, .restarts = 2, .iterations_max = 200, .seed = 1, .scale = 1};
+    mc_gp_found found;
+    assert_ok(ctx, mc_gp_maximise(ctx, e, kernel, 0.5, &set, &found));
+    assert_true(found.converged && found.value > before + 1);
+    assert_ok(ctx, mc_evidence_value(ctx, e, found.kernel, found.noise, &after, gradient));
+    assert_close(after, found.value, 1e-12);
+    for (int64_t i = 0; i < found.kernel->slots; i++)
+        assert_true(fabs(gradient[i] * mercer_kernel_parameter(found.kernel, i)) < 1e-2);
+    mc_evidence_close(e);
+    mercer_kernel_free(found.kernel);
+    mercer_kernel_free(kernel);
+    mercer_data_free(s.data);
+    close_clean(ctx);
+}
+
+/* Left-out densities against n refits of the same process without the row. */
+static void test_left_out_error_equals_refits(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    setup s = prepare(ctx);
+    mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.5)");
+    mc_evidence *e = NULL;
+    double value, gradient[4], rmse, squares = 0;
+    assert_ok(ctx, mc_evidence_open(ctx, s.data, T, s.Y, NULL, &e));
+    assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.1, &value, gradient));
+    const double density = mc_evidence_left_out(e, &rmse);
+    mc_evidence_close(e);
+    double sum = 0;
+    for (int64_t out = 0; out < N; out++) { /* log p(y_out | rest) = L(all) - L(rest) */
+        int64_t rows[N];
+        double Y[N * T], rest;
+        for (int64_t i = 0, m = 0; i < N; i++)
+            if (i != out) {
+                rows[m] = i;
+                memcpy(Y + m * T, s.Y + i * T, T * sizeof *Y);
+                m++;
+            }
+        mercer_data *less = NULL;
+        assert_ok(ctx, mercer_data_take(ctx, s.data, rows, N - 1, &less));
+        assert_ok(ctx, mc_evidence_open(ctx, less, T, Y, NULL, &e));
+        assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.1, &rest, NULL));
+        for (int k = 0; k < T; k++) {
+            double f = 0;
+            for (int64_t i = 0; i < N - 1; i++)
+                f += mc_evidence_alpha(e)[i * T + k] * mc_eval(kernel->root, s.x + 2 * rows[i], s.x + 2 * out, D);
+            squares += (s.Y[out * T + k] - f) * (s.Y[out * T + k] - f);
+        }
+        sum += value - rest;
+        mc_evidence_close(e);
+        mercer_data_free(less);
+    }
+    assert_close(density, sum / (N * T), 1e-10);
+    assert_close(rmse, sqrt(squares / (N * T)), 1e-10);
+    mercer_kernel_free(kernel);
+    mercer_data_free(s.data);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_row_is_a_normal_density),
+        cmocka_unit_test(test_gradient_equals_central_differences),
+        cmocka_unit_test(test_the_search_climbs_to_a_flat_place),
+        cmocka_unit_test(test_left_out_error_equals_refits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
