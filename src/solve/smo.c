@@ -16,9 +16,10 @@
 #include "base/work.h"
 #include "solve/smo_select.h"
 #include "solve/smo_set.h"
+#include "solve/smo_shrink.h"
 #include <math.h>
 
-enum { WORKING_SET = 512, STEPS_PER_VARIABLE = 20 };
+enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5 };
 static const double INNER = 0.05; /* of the violation at the start of the round */
 
 static int64_t set_size(int64_t m, int64_t most) {
@@ -56,18 +57,45 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     return MERCER_OK;
 }
 
+static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f, mc_smo_result *result);
+
+/* Solve for the variables still in question, to a tenth of the violation: that much is worth more than the risk that one of the others
+   must move after all. *done: whether it was tried. */
+static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *done) {
+    const mc_smo_problem *p = r->p;
+    mc_shrunk s = {0};
+    const int64_t count = mc_shrink_count(&p->dual, r->beta, r->f, e);
+    if (count <= p->dual.m / 2)
+        MC_TRY(mc_shrunk_open(ctx, &p->rows, &p->dual, r->beta, r->f, e, count, &s));
+    *done = s.variable != NULL;
+    if (!*done)
+        return MERCER_OK;
+    const mc_smo_problem small = {s.dual, s.rows, fmax(0.5 * p->tolerance, 0.1 * e->violation), p->steps_max - r->result->steps};
+    mc_smo_result result = {0};
+    mercer_status status = solve(ctx, &small, s.beta, s.f, &result);
+    r->result->steps += result.steps;
+    r->result->rounds += result.rounds;
+    const mercer_status back = mc_shrunk_put_back(ctx, &s, &p->rows, r->beta, r->f);
+    mc_shrunk_close(&s);
+    return status ? status : back;
+}
+
 static mercer_status descend(mercer_ctx *ctx, run *r) {
+    int64_t waited = 0;
     for (bool stuck = false;;) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(mc_progress_measure(ctx, -1, e.violation));
-        MC_TRY(turn(ctx, r, &e, &stuck));
+        bool done = false;
+        if (++waited % SHRINK_EVERY == 0 && r->p->dual.m > 2 * r->selection.q)
+            MC_TRY(shrink(ctx, r, &e, &done));
+        if (!done)
+            MC_TRY(turn(ctx, r, &e, &stuck));
     }
 }
 
-mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f, mc_smo_result *result) {
-    *result = (mc_smo_result){.violation = INFINITY};
+static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f, mc_smo_result *result) {
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
@@ -76,8 +104,14 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     mc_set_open(&work, &problem->dual, &problem->rows, q, &r.set);
     const mercer_status status = descend(ctx, &r);
     mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f, mc_smo_result *result) {
+    *result = (mc_smo_result){0};
+    const mercer_status status = solve(ctx, problem, beta, f, result);
     mc_dual_judge(&problem->dual, beta, f, result);
-    result->converged = result->violation <= problem->tolerance;
+    result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
     return status;
 }
 

@@ -80,7 +80,16 @@ static void select_first(mc_candidate *c, int64_t n, int64_t k) {
     }
 }
 
-/* The variables on one side that violate, with how much, not yet chosen. */
+/* A number in [0, 1) that differs from variable to variable and from round to round. */
+static double shuffle(int64_t t, int64_t round) {
+    uint64_t x = (uint64_t)t + 0x9e3779b97f4a7c15u * (uint64_t)(round + 1);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return (double)(x >> 11) * 0x1p-53;
+}
+
+/* The variables on one side that violate and are not yet chosen. Those that violate by more than half of the worst are equally good: a
+   random choice of them covers the data, while the very worst are often neighbours that one step would put right together. */
 static int64_t gather(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, bool up) {
     int64_t count = 0;
     for (int64_t t = 0; t < dual->m; t++) {
@@ -88,8 +97,9 @@ static int64_t gather(mc_selection *s, const mc_dual *dual, const double *beta, 
             continue;
         const int g = mc_group(dual, t);
         const double v = mc_slope(dual, f, t), score = up ? v - e->bottom[g] : e->top[g] - v;
+        const double worst = e->top[g] - e->bottom[g];
         if (score > 0)
-            s->candidate[count++] = (mc_candidate){score, t};
+            s->candidate[count++] = (mc_candidate){score > worst / 2 ? 1 + shuffle(t, s->round) : score / worst, t};
     }
     return count;
 }
@@ -113,6 +123,7 @@ static void keep(mc_selection *s, const mc_dual *dual, const double *beta, int64
 
 void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e) {
     const int64_t last = s->count;
+    s->round++;
     for (int64_t k = 0; k < last; k++) {
         s->candidate[k].id = s->set[k];
         s->chosen[s->set[k]] = 0;

@@ -19,6 +19,7 @@ typedef struct mc_candidate {
 
 typedef struct mc_selection {
     int64_t q;               /* places in a working set */
+    int64_t round;
     int64_t *set, count;     /* the working set, in order of choice */
     uint8_t *chosen;         /* m marks */
     mc_candidate *candidate; /* m of scratch */

@@ -269,7 +269,7 @@ static void test_rows_in_two_pieces_give_the_same_bits(void **state) {
     p.rows.split = split;
     p.rows.take = take_apart;
     p.rows.self = &a;
-    p.rows.most = 512;
+    p.rows.most = 1024;
     memset(s.beta, 0, (size_t)s.n * sizeof *s.beta);
     memset(s.f, 0, (size_t)s.n * sizeof *s.f);
     assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &again));
@@ -279,6 +279,29 @@ static void test_rows_in_two_pieces_give_the_same_bits(void **state) {
     free(whole);
     sample_free(&s);
     close_clean(ctx);
+}
+
+/* A memory limit too low for the matrix of the shrunk programme leaves it out: the optimum is the same, the work is more. */
+static void test_shrinking_is_undone(void **state) {
+    (void)state;
+    sample s = random_sample(4000, 16, 10);
+    as_classifier(&s, 100);
+    mc_smo_result result[2];
+    for (int k = 0; k < 2; k++) {
+        mercer_options options = mercer_options_defaults();
+        options.memory_limit = k ? 8 << 20 : 0;
+        mercer_ctx *ctx = NULL;
+        assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+        const mc_smo_problem p = problem_of(&s, MERCER_F32, 1e-4);
+        memset(s.beta, 0, (size_t)s.n * sizeof *s.beta);
+        memset(s.f, 0, (size_t)s.n * sizeof *s.f);
+        assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &result[k]));
+        assert_true(result[k].converged && true_violation(&s, &p.dual) <= 2e-4);
+        assert_true(k ? mercer_memory_peak(ctx) < 8 << 20 : mercer_memory_peak(ctx) > 8 << 20);
+        close_clean(ctx);
+    }
+    assert_close(result[0].objective, result[1].objective, 1e-6);
+    sample_free(&s);
 }
 
 static void test_the_bits_do_not_depend_on_the_threads(void **state) {
@@ -468,6 +491,7 @@ int main(void) {
         cmocka_unit_test(test_a_regression_is_optimal_by_the_raw_numbers),
         cmocka_unit_test(test_two_sums_are_kept_apart),
         cmocka_unit_test(test_rows_in_two_pieces_give_the_same_bits),
+        cmocka_unit_test(test_shrinking_is_undone),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_every_instruction_set_finds_the_optimum),
         cmocka_unit_test(test_a_warm_start_costs_nothing),
