@@ -5,8 +5,8 @@
 #include "kernel/interval.h"
 #include "kernel/kernel.h"
 
-/* An interval that surely holds k(x, z) for the doubles x and z and the kernel's numbers taken exactly; everything where the kernel has no value.
-   Nothing may be open. */
+/* An interval that surely holds k(x, z) for the doubles x and z and the kernel's numbers taken exactly; everything where the kernel has no
+   value. Nothing may be open. */
 mc_interval mc_enclose(const mc_node *node, const double *x, const double *z, int64_t d);
 
 #endif

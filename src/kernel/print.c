@@ -2,7 +2,7 @@
    the shortest form that reads back to the same double: the text parses back to the same tree.
 
    A part is put in parentheses when it binds more loosely than its place asks for. From loose to tight: */
-#include "base/text.h"
+#include "kernel/print.h"
 #include "kernel/function.h"
 #include "kernel/node.h"
 #include <math.h>
@@ -72,7 +72,7 @@ static void print_value(mc_text *out, const mc_value *value) {
 }
 
 /* What is left to the data is left out; form's matrix has no name. */
-static void print_atom(mc_text *out, const mc_node *node) {
+void mc_atom_print(mc_text *out, const mc_node *node) {
     const mc_atom_row *row = &mc_atoms[node->atom];
     const char *before = "(";
     mc_text_add(out, "%s", row->name);
@@ -138,7 +138,7 @@ static int64_t run_end(const mc_node *node, int64_t i) {
     return end;
 }
 
-static void print_columns(mc_text *out, const mc_node *node) {
+void mc_columns_print(mc_text *out, const mc_node *node) {
     mc_text_add(out, "[");
     for (int64_t i = 0, end; i < node->columns; i = end) {
         mc_text_add(out, "%s", i ? ", " : "");
@@ -168,7 +168,7 @@ static void print_call(mc_text *out, const char *name, const mc_node *node) {
 static void print_bare(mc_text *out, const mc_node *node) {
     switch (node->kind) {
     case MC_NUMBER: mc_text_number(out, node->number); break;
-    case MC_ATOM: print_atom(out, node); break;
+    case MC_ATOM: mc_atom_print(out, node); break;
     case MC_SUM: print_sum(out, node); break;
     case MC_PRODUCT:
         mc_text_add(out, "%s", leads_with_minus(node) ? "-" : "");
@@ -184,7 +184,7 @@ static void print_bare(mc_text *out, const mc_node *node) {
     case MC_WEIGH: print_call(out, "weigh", node); break;
     case MC_COLUMNS:
         print(out, node->child[0], PRIMARY);
-        print_columns(out, node);
+        mc_columns_print(out, node);
         break;
     }
 }
