@@ -44,6 +44,7 @@ void mc_begin(mercer_ctx *ctx) {
     ctx->message[0] = '\0';
     ctx->offset = -1;
     ctx->stop = MERCER_OK;
+    ctx->shield = 0;
     mc_phase(ctx, NULL);
     ctx->call_began = mc_clock();
     ctx->next_progress = ctx->call_began + 0.1;

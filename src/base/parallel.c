@@ -70,7 +70,7 @@ mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, v
 #pragma omp parallel num_threads(threads)
         run(&l, omp_get_thread_num());
     }
-    return ctx->stop;
+    return ctx->shield ? MERCER_OK : ctx->stop;
 }
 
 /* OpenBLAS built on OpenMP asks this thread's own setting before every call; the flavour with threads of its own has one setting for

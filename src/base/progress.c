@@ -9,6 +9,7 @@ static const double interval = 0.1; /* seconds between two calls of the callback
 
 void mc_phase(mercer_ctx *ctx, const char *phase) {
     ctx->phase = phase;
+    ctx->measure = NAN;
     mc_span(ctx, 0, 1);
 }
 
@@ -18,21 +19,39 @@ void mc_span(mercer_ctx *ctx, double low, double high) {
 }
 
 mercer_status mc_progress(mercer_ctx *ctx, double done) {
-    return mc_progress_measure(ctx, done, NAN);
+    return mc_progress_measure(ctx, done, ctx->measure);
 }
 
 mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) {
+    ctx->measure = measure;
     if (ctx->stop || (!ctx->options.progress && ctx->options.time_limit <= 0))
-        return ctx->stop;
+        return ctx->shield ? MERCER_OK : ctx->stop;
     const double now = mc_clock(), seconds = now - ctx->call_began;
-    if (ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
+    if (!ctx->shield && ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
         return ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
     if (!ctx->options.progress || now < ctx->next_progress)
         return MERCER_OK;
     ctx->next_progress = now + interval;
     const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
     const mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure};
-    if (ctx->options.progress(ctx->options.progress_user, &p))
+    if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
         return ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
     return MERCER_OK;
+}
+
+void mc_shield(mercer_ctx *ctx, bool on) {
+    ctx->shield += on ? 1 : -1;
+}
+
+mercer_status mc_stop_taken(mercer_ctx *ctx) {
+    const mercer_status reason = ctx->stop;
+    ctx->stop = MERCER_OK;
+    if (reason)
+        ctx->message[0] = '\0';
+    return reason;
+}
+
+double mc_time_left(const mercer_ctx *ctx) {
+    const double limit = ctx->options.time_limit;
+    return limit > 0 ? limit - (mc_clock() - ctx->call_began) : INFINITY;
 }

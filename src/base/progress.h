@@ -13,4 +13,12 @@ void mc_span(mercer_ctx *ctx, double low, double high);
 mercer_status mc_progress(mercer_ctx *ctx, double done);
 mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure);
 
+/* Between mc_shield(ctx, true) and mc_shield(ctx, false) nothing is stopped: for steps that must be done whole. Pairs may nest. What
+   was asked for meanwhile takes effect at the first report afterwards. */
+void mc_shield(mercer_ctx *ctx, bool on);
+/* The reason why the call was told to stop, which is then forgotten, so that the best answer so far can still be finished; OK: none. */
+mercer_status mc_stop_taken(mercer_ctx *ctx);
+/* Seconds until the time limit; infinite without one. */
+double mc_time_left(const mercer_ctx *ctx);
+
 #endif

@@ -1,32 +1,33 @@
 /* stored.c: the lower half of K as floats, and Y <- K V from it.
 
    Rows are cut into stripes of BAND. Stripe s holds K(i, j) for its rows i and all j up to its own last row, row-major: n(n + BAND)/2
-   numbers in all. A product reads each of them once and uses it twice, for Y_I += K_IJ V_J and for Y_J += K_IJ' V_I.
+   numbers in all. A product reads each of them once and uses it twice, for Y_I += K_IJ V_J and for Y_J += K_IJ' V_I, in double.
 
    Groups of neighbouring stripes with about the same number of entries are the unit of parallel work. A group adds to a Y of its own,
    and the Ys are added in the order of the groups: the bits do not depend on the number of threads. */
 #include "gram/stored.h"
-#include "backend/blas.h"
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "base/work.h"
+#include "gram/sweep.h"
 #include <math.h>
 #include <string.h>
 
 enum {
-    BAND = 256,  /* rows of a stripe, columns of a block: a block of floats fills a quarter of the second cache */
+    BAND = 256,  /* rows of a stripe */
     GROUPS = 32, /* at most; each holds a Y */
     GRAIN = 2048 /* rows of Y added up at a time */
 };
 
 struct mc_stored {
     int64_t n, t, stripes, groups;
+    const mc_sweep_body *body;
     float **stripe;
     int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
-    float *V, *scratch;        /* V as floats; what one block gives, per thread */
-    double *part[GROUPS];      /* rows up to the group's last, x t */
+    double *V;                 /* t planes of n */
+    double *part[GROUPS];      /* t planes of the rows up to the group's last */
 };
 
 static int64_t rows_of(const mc_stored *k, int64_t stripe) {
@@ -51,21 +52,20 @@ static int64_t height_of(const mc_stored *k, int64_t g) {
     return width_of(k, k->first[g + 1] - 1);
 }
 
-size_t mc_stored_bytes(mercer_ctx *ctx, int64_t n, int64_t t) {
+size_t mc_stored_bytes(int64_t n, int64_t t) {
     mc_stored k = {.n = n, .t = t, .stripes = mc_chunks(n, BAND)};
     group(&k);
     const size_t block = 2 * MC_ALIGN;
-    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + 4 * block;
+    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * sizeof(double) + 3 * block;
     for (int64_t s = 0; s < k.stripes; s++)
         bytes += (size_t)(rows_of(&k, s) * width_of(&k, s)) * sizeof(float) + block;
     for (int64_t g = 0; g < k.groups; g++)
         bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
-    return bytes + (size_t)(n * t + mercer_threads(ctx) * BAND * t) * sizeof(float);
+    return bytes;
 }
 
 static mercer_status reserve(mercer_ctx *ctx, mc_stored *k) {
     MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
-    MC_TRY(MC_ALLOC(ctx, k->scratch, mercer_threads(ctx) * BAND * k->t));
     MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
     for (int64_t g = 0; g < k->groups; g++)
         MC_TRY(MC_ALLOC(ctx, k->part[g], height_of(k, g) * k->t));
@@ -88,7 +88,8 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, mc
     *out = NULL;
     mc_stored *k = NULL;
     MC_TRY(MC_ALLOC(ctx, k, 1));
-    *k = (mc_stored){.n = mc_gram_rows(gram), .t = t, .stripes = mc_chunks(mc_gram_rows(gram), BAND)};
+    *k = (mc_stored){.n = mc_gram_rows(gram), .t = t, .stripes = mc_chunks(mc_gram_rows(gram), BAND),
+                     .body = mc_sweep_of(ctx->isa)};
     group(k);
     mercer_status status = reserve(ctx, k);
     if (!status)
@@ -110,7 +111,6 @@ void mc_stored_close(mc_stored *k) {
         mc_free(k->part[g]);
     mc_free(k->stripe);
     mc_free(k->V);
-    mc_free(k->scratch);
     mc_free(k);
 }
 
@@ -121,41 +121,44 @@ typedef struct product {
     double *Y;
 } product;
 
-static void add(double *Y, const float *y, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        Y[i] += (double)y[i];
+/* Columns of a block: long runs of A for the memory, with the planes beside it still in the first cache. */
+static int64_t block_columns(int64_t t) {
+    return t == 1 ? 1024 : t == 2 ? 512 : 256;
 }
 
-/* Y(rows of the stripe) += K_IJ V_J, then, off the diagonal, Y(J) += K_IJ' V_I, for the block of columns from j on. */
-static void block_product(const product *p, int64_t stripe, int64_t j, float *y, double *Y) {
+/* Y(rows of the stripe) += K_IJ V_J and, left of the diagonal, Y(J) += K_IJ' V_I. */
+static void block_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
     const mc_stored *k = p->k;
-    const int64_t i = stripe * BAND, width = width_of(k, stripe);
-    const int t = (int)p->t, m = (int)rows_of(k, stripe), n = (int)(width - j < BAND ? width - j : BAND), ld = (int)width;
-    const float one = 1, zero = 0, *K = k->stripe[stripe] + j;
-    sgemm_("N", "N", &t, &m, &n, &one, k->V + j * t, &t, K, &ld, &zero, y, &t, 1, 1);
-    add(Y + i * t, y, (int64_t)m * t);
+    const int64_t i = stripe * BAND;
+    const mc_sweep s = {.A = k->stripe[stripe] + j, .ld = width_of(k, stripe), .m = rows_of(k, stripe), .n = columns, .t = p->t,
+                        .V = k->V + j, .vs = k->n, .Y = Y + i, .ys = height, .U = k->V + i, .us = k->n, .Z = Y + j, .zs = height};
     if (j == i)
-        return;
-    sgemm_("N", "T", &t, &n, &m, &one, k->V + i * t, &t, K, &ld, &zero, y, &t, 1, 1);
-    add(Y + j * t, y, (int64_t)n * t);
+        k->body->rows(&s);
+    else
+        k->body->both(&s);
 }
 
 static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin, (void)end;
+    (void)begin, (void)end, (void)thread;
     const product *p = arg;
     const mc_stored *k = p->k;
+    const int64_t height = height_of(k, chunk), wide = block_columns(p->t);
     double *Y = k->part[chunk];
-    memset(Y, 0, (size_t)(height_of(k, chunk) * p->t) * sizeof *Y);
-    for (int64_t s = k->first[chunk]; s < k->first[chunk + 1]; s++)
-        for (int64_t j = 0; j <= s * BAND; j += BAND)
-            block_product(p, s, j, k->scratch + thread * BAND * k->t, Y);
+    memset(Y, 0, (size_t)(height * p->t) * sizeof *Y);
+    for (int64_t s = k->first[chunk]; s < k->first[chunk + 1]; s++) {
+        for (int64_t j = 0; j < s * BAND; j += wide)
+            block_product(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
+        block_product(p, s, s * BAND, rows_of(k, s), height, Y);
+    }
 }
 
-static void narrow(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+/* V, row-major, to planes. */
+static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const product *p = arg;
-    for (int64_t i = begin * p->t; i < end * p->t; i++)
-        p->k->V[i] = (float)p->V[i];
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = 0; c < p->t; c++)
+            p->k->V[c * p->k->n + i] = p->V[i * p->t + c];
 }
 
 static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -163,23 +166,19 @@ static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const product *p = arg;
     memset(p->Y + begin * p->t, 0, (size_t)((end - begin) * p->t) * sizeof *p->Y);
     for (int64_t g = 0; g < p->k->groups; g++) {
-        const int64_t height = height_of(p->k, g), stop = end < height ? end : height;
-        for (int64_t i = begin * p->t; i < stop * p->t; i++)
-            p->Y[i] += p->k->part[g][i];
+        const int64_t height = height_of(p->k, g);
+        for (int64_t i = begin; i < end && i < height; i++)
+            for (int64_t c = 0; c < p->t; c++)
+                p->Y[i * p->t + c] += p->k->part[g][c * height + i];
     }
 }
 
 static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mc_stored *k = self;
     product p = {.k = k, .t = t, .V = V, .Y = Y};
-    const mc_region region = mc_blas_begin();
-    mercer_status status = mc_for(ctx, k->n, GRAIN, narrow, &p);
-    if (!status)
-        status = mc_for(ctx, k->groups, 1, group_product, &p);
-    if (!status)
-        status = mc_for(ctx, k->n, GRAIN, add_groups, &p);
-    mc_blas_end(region);
-    return status;
+    MC_TRY(mc_for(ctx, k->n, GRAIN, spread, &p));
+    MC_TRY(mc_for(ctx, k->groups, 1, group_product, &p));
+    return mc_for(ctx, k->n, GRAIN, add_groups, &p);
 }
 
 static mercer_status diagonal(mercer_ctx *ctx, const void *self, double *out) {

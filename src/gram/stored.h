@@ -13,11 +13,11 @@
 typedef struct mc_stored mc_stored;
 
 /* Bytes for n rows and products of up to t columns. */
-size_t mc_stored_bytes(mercer_ctx *ctx, int64_t n, int64_t t);
+size_t mc_stored_bytes(int64_t n, int64_t t);
 /* Evaluates every pair once; gram may be closed afterwards. */
 mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, mc_stored **out);
 void mc_stored_close(mc_stored *k);
-/* Its apply takes at most t columns at a time. Products are rounded to float, sums over blocks are kept in double. */
+/* Its apply takes at most t columns at a time. The entries are floats, the arithmetic is double. */
 mc_operator mc_stored_operator(const mc_stored *k);
 
 #endif

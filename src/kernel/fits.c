@@ -36,13 +36,19 @@ static mercer_status function_fits(mercer_ctx *ctx, const mc_node *node, const m
     return function_fits(ctx, node, f->child[1], d);
 }
 
+mercer_status mc_columns_fit(mercer_ctx *ctx, const mc_node *node, int64_t d) {
+    for (int64_t i = 0; i < node->columns; i++)
+        if (node->column[i] >= d)
+            return fail_column(ctx, node, node->column[i], d);
+    return MERCER_OK;
+}
+
 mercer_status mc_node_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) {
     if (node->kind == MC_ATOM)
         MC_TRY(atom_fits(ctx, node, d));
     MC_TRY(function_fits(ctx, node, node->function, d));
-    for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
-        if (node->column[i] >= d)
-            return fail_column(ctx, node, node->column[i], d);
+    if (node->kind == MC_COLUMNS)
+        MC_TRY(mc_columns_fit(ctx, node, d));
     for (int i = 0; i < node->children; i++)
         MC_TRY(mc_node_fits(ctx, node->child[i], node->kind == MC_COLUMNS ? node->columns : d));
     return MERCER_OK;

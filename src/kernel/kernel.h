@@ -135,6 +135,8 @@ mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out
 
 /* mercer_kernel_with for use inside the library. */
 mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters, mercer_kernel **out);
+/* mercer_kernel_bind for callers inside the library. */
+mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out);
 
 /* An error that names the row and column when data break what the kernel needs (chi2, intersection: no negative values), when an open
    parameter or a range is left, or when d differs. */

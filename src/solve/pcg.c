@@ -130,18 +130,35 @@ static double worst_relative(const mc_pcg *s, const double *squares) {
     return worst;
 }
 
-/* R <- B - A X by the exact operator; the verdict, or the start of an inner run. */
-static mercer_status refine(mercer_ctx *ctx, mc_pcg *s, bool *done) {
+static bool all_zero(const double *X, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (X[i] != 0)
+            return false;
+    return true;
+}
+
+/* R <- A X by the exact operator; a start of zeros needs no product. */
+static mercer_status exact_product(mercer_ctx *ctx, mc_pcg *s) {
+    const int64_t size = s->p.n * s->p.t;
+    if (all_zero(s->X, size)) {
+        memset(s->R, 0, (size_t)size * sizeof *s->R);
+        return MERCER_OK;
+    }
+    MC_TRY(apply_A(ctx, s, &s->p.exact, s->X, s->R));
+    s->h->result.refinements++;
+    return MERCER_OK;
+}
+
+/* R <- B - R, R being A X: the verdict, or the start of an inner run. */
+static mercer_status judge(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     MC_TRY(dots(ctx, s, s->p.B, s->p.B, s->norm_b));
     for (int64_t k = 0; k < s->p.t; k++)
         s->norm_b[k] = sqrt(s->norm_b[k]);
-    MC_TRY(apply_A(ctx, s, &s->p.exact, s->X, s->R));
     for (int64_t i = 0; i < s->p.n * s->p.t; i++)
         s->R[i] = s->p.B[i] - s->R[i];
     MC_TRY(dots(ctx, s, s->R, s->R, s->start));
     mc_pcg_result *result = &s->h->result;
     const double residual = worst_relative(s, s->start), before = result->residual_relative;
-    result->refinements++;
     result->residual_relative = residual;
     result->converged = residual <= s->p.tolerance;
     /* A refinement that gains less than half has met the precision of the exact operator itself. */
@@ -179,10 +196,9 @@ static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s) {
     return MERCER_OK;
 }
 
-/* One conjugate gradient step on every column; the worst relative residual afterwards. */
+/* One conjugate gradient step on every column, A P being known; the worst relative residual afterwards. */
 static mercer_status advance(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     const int64_t n = s->p.n, t = s->p.t;
-    MC_TRY(apply_A(ctx, s, &s->p.fast, s->P, s->AP));
     s->h->result.iterations++;
     MC_TRY(step_lengths(ctx, s));
     MC_TRY(mc_axpys(ctx, n, t, s->step, s->P, s->dX)); /* dX <- dX + a P */
@@ -200,6 +216,11 @@ static mercer_status advance(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     return MERCER_OK;
 }
 
+/* How far the residual has come on its way to the tolerance, on the scale of its logarithm: what progress reports. */
+static double share_done(const mc_pcg *s, double residual) {
+    return fmin(0.999, fmax(0, log(residual) / log(fmin(s->p.tolerance, 0.5))));
+}
+
 mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *s) {
     if (!s->h->inner)
         return MERCER_OK;
@@ -212,17 +233,25 @@ mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *s) {
 
 mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     *done = false;
-    if (!s->h->inner)
-        return refine(ctx, s, done);
-    double residual;
-    MC_TRY(advance(ctx, s, &residual));
+    const double share = s->h->inner ? share_done(s, s->h->best) : 0;
+    mc_span(ctx, share, share);
+    /* Only the product may be stopped: it leaves nothing behind, and the state is whole before and after. */
+    MC_TRY(s->h->inner ? apply_A(ctx, s, &s->p.fast, s->P, s->AP) : exact_product(ctx, s));
+    double residual = 0;
+    const bool inner = s->h->inner;
+    mc_shield(ctx, true);
+    const mercer_status status = inner ? advance(ctx, s, &residual) : judge(ctx, s, done);
+    mc_shield(ctx, false);
+    if (status || !inner)
+        return status;
     s->h->stalled = residual < 0.9 * s->h->best ? 0 : s->h->stalled + 1;
     s->h->best = fmin(s->h->best, residual);
     const bool enough = residual <= 0.7 * s->p.tolerance
                         || residual <= DROP_FLOOR * s->h->outer; /* 0.7: the exact check must pass too */
     if (enough || s->h->stalled >= STALL || s->h->result.iterations >= s->p.iterations_max)
         MC_TRY(mc_pcg_settle(ctx, s));
-    return mc_progress_measure(ctx, -1, residual);
+    mc_span(ctx, 0, 1);
+    return mc_progress_measure(ctx, share_done(s, residual), residual);
 }
 
 mercer_status mc_pcg_solve(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg_result *result) {

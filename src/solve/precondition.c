@@ -10,16 +10,20 @@
    G costs n r^2 operations, its factor r^3/3, an application 4 n r t and one reading of F for each of its two products. */
 #include "solve/precondition.h"
 #include "backend/blas.h"
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "gram/sweep.h"
 #include "solve/triangle.h"
 #include <math.h>
+#include <string.h>
 
 enum {
-    ROWS = 256,    /* rows of a panel turned into doubles at a time */
-    SEGMENT = 8192 /* rows that one partial sum of F'V runs over */
+    ROWS = 256,     /* rows of a panel turned into doubles, or multiplied, at a time */
+    SEGMENT = 8192, /* rows that one partial sum of F'V runs over */
+    GRAIN = 2048    /* rows of V laid out at a time */
 };
 static const double SAFE = 0x1p-44;
 
@@ -28,11 +32,16 @@ struct mc_precondition {
     double shift;
     int64_t t;
     mc_work work;
-    double *G, *scratch, *part, *C; /* r x r; two blocks of a panel per thread; segments x r x t; r x t */
+    const mc_sweep_body *body;
+    double *G;       /* r x r */
+    double *scratch; /* per thread: two blocks of a panel while G is made, then ROWS x t */
+    double *V;       /* t planes of n */
+    double *part;    /* per segment, t planes of r */
+    double *C;       /* r x t, then t planes of r */
 };
 
-static int64_t scratch_numbers(void) {
-    return 2 * ROWS * MC_PANEL;
+static int64_t scratch_numbers(int64_t t) {
+    return ROWS * (t > 2 * MC_PANEL ? t : 2 * MC_PANEL);
 }
 
 static int64_t segments(int64_t n) {
@@ -40,8 +49,18 @@ static int64_t segments(int64_t n) {
 }
 
 static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
-    return mc_work_need(rank * rank, sizeof(double)) + mc_work_need(mercer_threads(ctx) * scratch_numbers(), sizeof(double))
-           + mc_work_need(segments(n) * rank * t, sizeof(double)) + mc_work_need(rank * t, sizeof(double));
+    return mc_work_need(rank * rank, sizeof(double)) + mc_work_need(mercer_threads(ctx) * scratch_numbers(t), sizeof(double))
+           + mc_work_need(n * t, sizeof(double)) + mc_work_need(segments(n) * rank * t, sizeof(double))
+           + mc_work_need(2 * rank * t, sizeof(double));
+}
+
+static void cut(mercer_ctx *ctx, mc_precondition *s) {
+    const int64_t n = s->f->n, r = s->f->rank, t = s->t;
+    s->G = mc_work_take(&s->work, r * r, sizeof(double));
+    s->scratch = mc_work_take(&s->work, mercer_threads(ctx) * scratch_numbers(t), sizeof(double));
+    s->V = mc_work_take(&s->work, n * t, sizeof(double));
+    s->part = mc_work_take(&s->work, segments(n) * r * t, sizeof(double));
+    s->C = mc_work_take(&s->work, 2 * r * t, sizeof(double));
 }
 
 size_t mc_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
@@ -74,7 +93,7 @@ static void gram_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         q -= p + 1;
     const int wp = width_of(f, p), wq = width_of(f, q), ld = (int)f->rank;
     const double one = 1;
-    double *left = s->scratch + thread * scratch_numbers(), *right = p == q ? left : left + ROWS * MC_PANEL;
+    double *left = s->scratch + thread * scratch_numbers(s->t), *right = p == q ? left : left + ROWS * MC_PANEL;
     double *out = s->G + p * MC_PANEL + q * MC_PANEL * f->rank;
     for (int64_t i = 0; i < f->n; i += ROWS) {
         const int m = (int)(f->n - i < ROWS ? f->n - i : ROWS);
@@ -110,14 +129,11 @@ mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double 
     *out = NULL;
     mc_precondition *s = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
-    *s = (mc_precondition){.f = f, .shift = lambda, .t = t};
+    *s = (mc_precondition){.f = f, .shift = lambda, .t = t, .body = mc_sweep_of(ctx->isa)};
     const int64_t r = f->rank;
     mercer_status status = mc_work_open(ctx, &s->work, work_bytes(ctx, f->n, r, t));
     if (!status) {
-        s->G = mc_work_take(&s->work, r * r, sizeof(double));
-        s->scratch = mc_work_take(&s->work, mercer_threads(ctx) * scratch_numbers(), sizeof(double));
-        s->part = mc_work_take(&s->work, segments(f->n) * r * t, sizeof(double));
-        s->C = mc_work_take(&s->work, r * t, sizeof(double));
+        cut(ctx, s);
         status = r ? factor(ctx, s, lambda) : MERCER_OK;
     }
     if (status) {
@@ -145,23 +161,48 @@ typedef struct product {
     double *Y;
 } product;
 
-/* part(segment, panel) <- F(segment, panel)' V(segment): width x t, row-major. */
+/* V, row-major, to planes. */
+static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const product *p = arg;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < p->t; k++)
+            p->s->V[k * p->s->f->n + i] = p->V[i * p->t + k];
+}
+
+/* part(segment, panel) <- F(segment, panel)' V(segment). A panel by columns is the block A of sweep.h by rows. */
 static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin, (void)end;
+    (void)begin, (void)end, (void)thread;
     const product *p = arg;
     const mc_lowrank *f = p->s->f;
     const int64_t panels = mc_chunks(f->rank, MC_PANEL), segment = chunk / panels, panel = chunk % panels;
     const int64_t stop = (segment + 1) * SEGMENT < f->n ? (segment + 1) * SEGMENT : f->n;
-    const int t = (int)p->t, width = width_of(f, panel);
-    const double one = 1, zero = 0;
-    double *wide = p->s->scratch + thread * scratch_numbers();
-    double *out = p->s->part + (segment * f->rank + panel * MC_PANEL) * t;
+    double *out = p->s->part + segment * f->rank * p->t + panel * MC_PANEL;
+    mc_sweep w = {.ld = f->n, .m = width_of(f, panel), .t = p->t, .vs = f->n, .Y = out, .ys = f->rank};
+    for (int64_t k = 0; k < p->t; k++)
+        memset(out + k * f->rank, 0, (size_t)w.m * sizeof *out);
     for (int64_t i = segment * SEGMENT; i < stop; i += ROWS) {
-        const int m = (int)(stop - i < ROWS ? stop - i : ROWS);
-        const bool first = i == segment * SEGMENT;
-        widen(f, panel, i, m, wide);
-        dgemm_("N", "N", &t, &width, &m, &one, p->V + i * t, &t, wide, &m, first ? &zero : &one, out, &t, 1, 1);
+        w.A = f->panel[panel] + i;
+        w.V = p->s->V + i;
+        w.n = stop - i < ROWS ? stop - i : ROWS;
+        p->s->body->rows(&w);
     }
+}
+
+/* C <- (G + shift I)^-1 (the parts added up), then its negative in planes. */
+static mercer_status solve_small(mercer_ctx *ctx, const mc_precondition *s, int64_t t) {
+    const int64_t r = s->f->rank;
+    const mc_triangle L = {.a = s->G, .n = r, .ld = r, .layout = MC_LOWER};
+    for (int64_t i = 0; i < r * t; i++)
+        s->C[i] = 0;
+    for (int64_t c = 0; c < segments(s->f->n); c++)
+        for (int64_t i = 0; i < r * t; i++)
+            s->C[i % r * t + i / r] += s->part[c * r * t + i];
+    MC_TRY(mc_triangle_solve(ctx, L, false, t, s->C));
+    MC_TRY(mc_triangle_solve(ctx, L, true, t, s->C));
+    for (int64_t i = 0; i < r * t; i++)
+        s->C[r * t + i % t * r + i / t] = -s->C[i];
+    return MERCER_OK;
 }
 
 /* Y <- (V - F C) / shift on a chunk of rows. */
@@ -169,48 +210,30 @@ static void finish(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     (void)chunk;
     const product *p = arg;
     const mc_lowrank *f = p->s->f;
-    const int t = (int)p->t, m = (int)(end - begin);
-    const double one = 1, minus = -1;
-    double *wide = p->s->scratch + thread * scratch_numbers(), *Y = p->Y + begin * t;
-    for (int64_t i = 0; i < (int64_t)m * t; i++)
-        Y[i] = p->V[begin * t + i];
+    const int64_t t = p->t, m = end - begin;
+    double *Z = p->s->scratch + thread * scratch_numbers(p->s->t);
+    for (int64_t k = 0; k < t; k++)
+        memcpy(Z + k * ROWS, p->s->V + k * f->n + begin, (size_t)m * sizeof *Z);
     for (int64_t panel = 0; panel * MC_PANEL < f->rank; panel++) {
-        const int width = width_of(f, panel);
-        widen(f, panel, begin, m, wide);
-        dgemm_("N", "T", &t, &m, &width, &minus, p->s->C + panel * MC_PANEL * t, &t, wide, &m, &one, Y, &t, 1, 1);
+        const mc_sweep w = {.A = f->panel[panel] + begin, .ld = f->n, .m = width_of(f, panel), .n = m, .t = t,
+                            .U = p->s->C + f->rank * t + panel * MC_PANEL, .us = f->rank, .Z = Z, .zs = ROWS};
+        p->s->body->columns(&w);
     }
-    for (int64_t i = 0; i < (int64_t)m * t; i++)
-        Y[i] /= p->s->shift;
-}
-
-static void add_parts(const mc_precondition *s, int64_t t) {
-    const int64_t size = s->f->rank * t;
-    for (int64_t i = 0; i < size; i++)
-        s->C[i] = s->part[i];
-    for (int64_t c = 1; c < segments(s->f->n); c++)
-        for (int64_t i = 0; i < size; i++)
-            s->C[i] += s->part[c * size + i];
-}
-
-static mercer_status solve_small(mercer_ctx *ctx, const mc_precondition *s, int64_t t) {
-    const mc_triangle L = {.a = s->G, .n = s->f->rank, .ld = s->f->rank, .layout = MC_LOWER};
-    MC_TRY(mc_triangle_solve(ctx, L, false, t, s->C));
-    return mc_triangle_solve(ctx, L, true, t, s->C);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t k = 0; k < t; k++)
+            p->Y[(begin + i) * t + k] = Z[k * ROWS + i] / p->s->shift;
 }
 
 static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mc_precondition *s = self;
+    const int64_t panels = mc_chunks(s->f->rank, MC_PANEL);
     product p = {.s = s, .t = t, .V = V, .Y = Y};
-    const mc_region region = mc_blas_begin();
-    mercer_status status = mc_for(ctx, segments(s->f->n) * mc_chunks(s->f->rank, MC_PANEL), 1, project, &p);
-    if (!status && s->f->rank) {
-        add_parts(s, t);
-        status = solve_small(ctx, s, t);
+    MC_TRY(mc_for(ctx, s->f->n, GRAIN, spread, &p));
+    if (panels) {
+        MC_TRY(mc_for(ctx, segments(s->f->n) * panels, 1, project, &p));
+        MC_TRY(solve_small(ctx, s, t));
     }
-    if (!status)
-        status = mc_for(ctx, s->f->n, ROWS, finish, &p);
-    mc_blas_end(region);
-    return status;
+    return mc_for(ctx, s->f->n, ROWS, finish, &p);
 }
 
 mc_operator mc_precondition_operator(const mc_precondition *s) {

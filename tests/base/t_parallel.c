@@ -141,6 +141,28 @@ static void test_a_loop_reports_inside_its_span(void **state) {
     close_clean(ctx);
 }
 
+static void test_a_shield_holds_a_stop_back(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.threads = 2;
+    options.time_limit = 0.02;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    assert_true(mc_time_left(ctx) > 0 && mc_time_left(ctx) <= 0.02);
+    mc_shield(ctx, true);
+    assert_ok(ctx, mc_for(ctx, 40, 1, slow_chunk, NULL)); /* 40 ms, all of them */
+    mc_shield(ctx, false);
+    assert_true(mc_time_left(ctx) < 0);
+    assert_int_equal(mc_for(ctx, 40, 1, slow_chunk, NULL), MERCER_TIME);
+    assert_int_equal(mc_stop_taken(ctx), MERCER_TIME);
+    assert_string_equal(mercer_message(ctx), "");
+    assert_int_equal(mc_stop_taken(ctx), MERCER_OK);
+    mc_shield(ctx, true); /* the best answer so far is finished behind the shield */
+    assert_ok(ctx, mc_for(ctx, 4, 1, slow_chunk, NULL));
+    mc_shield(ctx, false);
+    close_clean(ctx);
+}
+
 /* A product as every room calls it: the bits must not know how many threads the caller gave to BLAS or to OpenMP. */
 static void product(double *c) {
     enum { SIZE = 300 };
@@ -175,6 +197,7 @@ int main(void) {
         cmocka_unit_test(test_cancel_stops_the_loop),
         cmocka_unit_test(test_time_limit_stops_the_loop),
         cmocka_unit_test(test_a_loop_reports_inside_its_span),
+        cmocka_unit_test(test_a_shield_holds_a_stop_back),
         cmocka_unit_test(test_blas_keeps_its_bits_and_the_callers_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

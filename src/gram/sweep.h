@@ -1,0 +1,29 @@
+/* sweep.h: products of a block of floats with a few columns of doubles, at the speed of memory.
+
+   A is m x n, row-major with ld floats from row to row. Columns are planes: column k of V starts at V + k * vs. */
+#ifndef MC_GRAM_SWEEP_H
+#define MC_GRAM_SWEEP_H
+
+#include "base/cpu.h"
+
+typedef struct mc_sweep {
+    const float *A;
+    int64_t ld, m, n, t;
+    const double *V; /* n long */
+    double *Y;       /* m long */
+    const double *U; /* m long */
+    double *Z;       /* n long */
+    int64_t vs, ys, us, zs;
+} mc_sweep;
+
+typedef struct mc_sweep_body {
+    void (*rows)(const mc_sweep *s);    /* Y_k <- Y_k + A V_k */
+    void (*columns)(const mc_sweep *s); /* Z_k <- Z_k + A' U_k */
+    void (*both)(const mc_sweep *s);    /* the two with one reading of A */
+} mc_sweep_body;
+
+/* The bits depend on the instruction set (one multiplies and adds in one rounding, another in two), on nothing else. */
+const mc_sweep_body *mc_sweep_of(mc_isa isa);
+extern const mc_sweep_body mc_sweep_portable, mc_sweep_avx2, mc_sweep_avx512;
+
+#endif
