@@ -316,13 +316,14 @@ MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whol
 typedef struct mercer_model mercer_model;
 
 /* Ridge: min over f (and b) of sum_i w_i (y_i - f(x_i) - b)^2 + lambda |f|^2. Several outputs share one factorisation.
-   lambda = 0 gives the minimum-norm least-squares function. Classes are fitted as one output per class, +1 and -1. */
+   lambda = 0 gives the minimum-norm least-squares function. Classes are fitted as one output per class, two classes included: +1 on the
+   rows of the class and -1 on the others. Rows of weight zero are left out. */
 typedef struct mercer_ridge {
     double lambda;         /* absolute; 0 interpolates */
     bool intercept;        /* an unpenalised b */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
     const char *solver;    /* auto, cholesky, eigen */
-    bool loo;              /* leave-one-out residuals (costs two more factorisations) */
+    bool loo;              /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
     bool allow_indefinite; /* fit although the kernel is not proved */
 } mercer_ridge;
 MERCER_API mercer_ridge mercer_ridge_defaults(void);
@@ -333,24 +334,28 @@ MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
 
-/* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. */
+/* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. The bounds hold
+   for the problem as stated, in exact arithmetic; they are infinite where nothing can be said: for a kernel that is not proved, and
+   for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
+   bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual" */
-    double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha */
+    const char *kind;               /* "residual"; "gradient" when lambda = 0 */
+    double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
     double residual;                /* |r|, its rounding bound included */
     double rounding;                /* the part of it that bounds the rounding of the check itself */
-    double prediction_error_bound;  /* |f(x) - f*(x)| <= this for every x of the training set's k(x,x) or less */
+    double prediction_error_bound;  /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
     double objective_gap;           /* objective(f) - objective(f*) <= this */
 } mercer_certificate;
 
 typedef struct mercer_report {
     const char *machine, *solver;
     const char *scale;         /* what was done to the columns: none, standard, minmax */
-    int64_t n, d, outputs;
+    int64_t n, d, outputs;     /* n: rows that count, those of weight zero left out */
     double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
     double objective;
-    double loo_rmse;           /* NaN when not computed */
-    int64_t iterations, rank;
+    double loo_rmse;           /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
+    int64_t iterations;
+    int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n */
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;
@@ -358,7 +363,8 @@ typedef struct mercer_report {
 MERCER_API void mercer_model_free(mercer_model *model);
 MERCER_API const mercer_report *mercer_model_report(const mercer_model *model);
 MERCER_API const mercer_kernel *mercer_model_kernel(const mercer_model *model);
-MERCER_API int64_t mercer_model_outputs(const mercer_model *model); /* columns of a prediction */
+MERCER_API const char *mercer_model_settings(const mercer_model *model); /* "lambda=0.1 intercept=no ..." as the fit was asked for */
+MERCER_API int64_t mercer_model_outputs(const mercer_model *model); /* columns of a prediction; as many as classes where there are any */
 MERCER_API int64_t mercer_model_classes(const mercer_model *model); /* 0: regression */
 MERCER_API const char *mercer_model_label(const mercer_model *model, int64_t k);
 MERCER_API int64_t mercer_model_columns(const mercer_model *model); /* d of the data it predicts for */
@@ -369,7 +375,8 @@ MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64
 /* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. */
 MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path,
                                            const mercer_read *set, mercer_data **out);
-/* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins. */
+/* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the first of equals.
+   Columns must be the model's in number and, where both have names, in name. */
 MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 
 typedef struct mercer_scores {
@@ -377,8 +384,10 @@ typedef struct mercer_scores {
     double accuracy, balanced_accuracy; /* classes; NaN otherwise */
     double auc;                         /* two classes; NaN otherwise. Ties count half */
     double log_loss;                    /* machines that give probabilities; NaN otherwise */
-    double rmse, mae, r2;               /* numbers; over all outputs */
+    double rmse, mae;                   /* numbers; over all outputs */
+    double r2;                          /* numbers; the mean over outputs, NaN when an output does not vary */
 } mercer_scores;
+/* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
 
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */

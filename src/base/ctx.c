@@ -41,8 +41,7 @@ void mercer_close(mercer_ctx *ctx) {
 }
 
 void mc_begin(mercer_ctx *ctx) {
-    ctx->message[0] = '\0';
-    ctx->offset = -1;
+    mc_unfail(ctx);
     ctx->stop = MERCER_OK;
     ctx->shield = 0;
     mc_phase(ctx, NULL);

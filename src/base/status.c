@@ -57,6 +57,11 @@ mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, 
     return status;
 }
 
+void mc_unfail(mercer_ctx *ctx) {
+    ctx->message[0] = '\0';
+    ctx->offset = -1;
+}
+
 void mc_log(mercer_ctx *ctx, const char *format, ...) {
     if (!ctx->options.log)
         return;

@@ -11,6 +11,9 @@ mercer_status mc_fail(mercer_ctx *ctx, mercer_status status, const char *format,
 mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Take the last failure back: it was expected and has been dealt with. */
+void mc_unfail(mercer_ctx *ctx);
+
 /* A fact about the work, for the log callback. */
 void mc_log(mercer_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -70,6 +70,17 @@ void mercer_data_free(mercer_data *data) {
     mc_free(data);
 }
 
+void mc_data_strip(mercer_data *data) {
+    void *const blocks[] = {data->target, data->class_of, data->weight, data->text};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        mc_free(blocks[i]);
+    data->target = NULL;
+    data->class_of = NULL;
+    data->weight = NULL;
+    data->text = NULL;
+    data->texts = 0;
+}
+
 static double stored(const mercer_data *data, int64_t k) {
     return data->dtype == MERCER_F32 ? (double)((const float *)data->values)[k] : ((const double *)data->values)[k];
 }

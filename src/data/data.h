@@ -66,6 +66,9 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
 /* The listed rows (NULL: 0 .. count-1) as new data; rows are taken on trust. */
 mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count, mercer_data **out);
 
+/* Forget the targets, weights and texts of the rows; names, labels and schema stay. For data not yet handed out. */
+void mc_data_strip(mercer_data *data);
+
 /* Element (i, j), a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 

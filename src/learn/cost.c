@@ -1,0 +1,136 @@
+/* cost.c: bytes and operations of the ways to solve ridge. One row per way; the sums follow the allocations of
+   ridge_solve.c.
+
+   Held throughout: alpha (n x c), the right-hand sides (n x (c + 1)). Then, one after the other:
+       cholesky   the operator and the packed triangle; then the triangle and a diagonal
+       eigen      the operator and a square; then the square and LAPACK's two squares; then the square and coordinates
+       check      the operator and what certify.c takes */
+#include "learn/cost.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "learn/certify.h"
+#include "solve/cholesky.h"
+#include "solve/eigen.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { small = 8192 }; /* the model itself, its names aside */
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static size_t numbers(int64_t count) {
+    return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
+}
+
+static size_t always(const mc_ridge_size *s) {
+    return numbers(s->n * s->outputs) + numbers(s->n * (s->outputs + 1)) + 2 * numbers(s->outputs) + small;
+}
+
+static size_t check_bytes(const mc_ridge_size *s) {
+    return s->gram_bytes + mc_certify_bytes(s->n, s->outputs) + 2 * MC_ALIGN;
+}
+
+static size_t cholesky_bytes(const mc_ridge_size *s) {
+    const size_t solving = numbers(mc_packed_count(s->n)) + numbers(2 * s->n);
+    return always(s) + larger(solving + s->gram_bytes, check_bytes(s));
+}
+
+static size_t eigen_bytes(const mc_ridge_size *s) {
+    const size_t square = numbers(s->n * s->n) + numbers(3 * s->n), coordinates = numbers(s->n * (s->outputs + 1));
+    const size_t beside = larger(larger(s->gram_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
+    return always(s) + larger(square + beside, check_bytes(s));
+}
+
+static double cube(const mc_ridge_size *s) {
+    return (double)s->n * (double)s->n * (double)s->n;
+}
+
+static double cholesky_factor(const mc_ridge_size *s) {
+    return cube(s) / 3 * (s->loo ? 2 : 1);
+}
+
+static double eigen_factor(const mc_ridge_size *s) {
+    (void)s;
+    return 0;
+}
+
+static double cholesky_eigen(const mc_ridge_size *s) {
+    (void)s;
+    return 0;
+}
+
+typedef struct way {
+    const char *name, *reason;
+    size_t (*bytes)(const mc_ridge_size *size);
+    double (*factor)(const mc_ridge_size *size), (*eigen)(const mc_ridge_size *size);
+    int64_t largest; /* n */
+    double pairs;    /* kernel values, as a share of n^2: the triangle or the square, and the check */
+} way;
+
+static const way ways[] = {
+    {"cholesky", "exact, and the cheapest when lambda > 0: one factorisation in half a square of memory",
+     cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
+    {"eigen", "exact for every lambda: with lambda = 0 the eigenvalues show the rank and the minimum-norm solution",
+     eigen_bytes, eigen_factor, cube, MC_EIGEN_LARGEST, 1.5},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w) {
+    mc_option o = {.solver = w->name, .reason = w->reason};
+    o.bytes = w->bytes(size);
+    o.pairs = w->pairs * (double)size->n * (double)size->n;
+    o.factor = w->factor(size);
+    o.eigen = w->eigen(size);
+    o.possible = true;
+    if (size->n > w->largest) {
+        o.possible = false;
+        o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
+    } else if (o.bytes > mc_memory_left(ctx)) {
+        o.possible = false;
+        o.reason = "needs more memory than the limit leaves";
+    }
+    return o;
+}
+
+void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
+    *out = (mc_options){.count = WAYS};
+    const char *wanted = strcmp(asked, "auto") != 0 ? asked : size->lambda > 0 ? "cholesky" : "eigen";
+    for (int i = 0; i < WAYS; i++) {
+        out->option[i] = weigh_one(ctx, size, &ways[i]);
+        if (strcmp(wanted, ways[i].name) == 0)
+            out->chosen = i;
+    }
+}
+
+/* The most rows that fit, by halving: for the message only. */
+static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w) {
+    int64_t low = 0, high = size->n;
+    while (high - low > 1) {
+        mc_ridge_size less = *size;
+        less.n = low + (high - low) / 2;
+        less.gram_bytes = (size_t)((double)size->gram_bytes * (double)less.n / (double)size->n);
+        if (w->bytes(&less) <= mc_memory_left(ctx))
+            low = less.n;
+        else
+            high = less.n;
+    }
+    return low;
+}
+
+mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
+    const mc_option *o = &options->option[options->chosen];
+    const way *w = &ways[options->chosen];
+    if (o->possible)
+        return MERCER_OK;
+    if (size->n > w->largest)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,
+                       (long long)w->largest, (long long)size->n);
+    char what[128];
+    snprintf(what, sizeof what, "ridge: %s on %lld rows (%lld rows would fit)", w->name, (long long)size->n,
+             (long long)largest_fit(ctx, size, w));
+    return mc_memory_check(ctx, o->bytes, what);
+}

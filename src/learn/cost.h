@@ -1,0 +1,34 @@
+/* cost.h: what a way of solving costs, counted before it starts. The fit chooses by these numbers and the planner
+ * prints them. */
+#ifndef MC_LEARN_COST_H
+#define MC_LEARN_COST_H
+
+#include <mercer.h>
+
+enum { MC_OPTIONS_MAX = 8 };
+
+typedef struct mc_option {
+    const char *solver, *reason;
+    bool possible;
+    size_t bytes;         /* most that is held at once, beside what is held already */
+    double pairs;         /* kernel values */
+    double factor, eigen; /* operations of the factorisation, of the eigendecomposition */
+} mc_option;
+
+typedef struct mc_options {
+    int count, chosen;
+    mc_option option[MC_OPTIONS_MAX];
+} mc_options;
+
+/* Ridge on n rows: gram_bytes is what the operator takes. asked: a solver's name or "auto". */
+typedef struct mc_ridge_size {
+    int64_t n, outputs;
+    double lambda;
+    bool loo;
+    size_t gram_bytes;
+} mc_ridge_size;
+void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
+/* MERCER_MEMORY or MERCER_INVALID with the cure when the chosen way is not possible. */
+mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options);
+
+#endif

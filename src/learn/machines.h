@@ -1,0 +1,24 @@
+/* machines.h: the machines there are. One row each: what the public sees, and how it learns. */
+#ifndef MC_LEARN_MACHINES_H
+#define MC_LEARN_MACHINES_H
+
+#include "learn/cost.h"
+#include "learn/fitted.h"
+
+typedef struct mc_learner {
+    /* settings are checked before the call. */
+    mercer_status (*fit)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out);
+    /* The ways this fit could be done and the one it would take; bytes count from before the call. */
+    mercer_status (*weigh)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                           mc_options *out);
+} mc_learner;
+
+/* NULL for a machine that is not in the table. */
+const mc_learner *mc_learner_of(const mercer_machine *machine);
+
+enum { MC_RIDGE_SETTINGS = 6 };
+extern const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS];
+extern const mc_learner mc_ridge_learner;
+
+#endif

@@ -1,0 +1,110 @@
+/* problem.c: take the rows that count, scale them, bind the kernel, write out the targets. */
+#include "learn/problem.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "kernel/kernel.h"
+#include <math.h>
+
+static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
+    if (!data->target && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA,
+                       "fit: the data have no target; name its column (--target, mercer_read.target)");
+    if (data->classes == 1)
+        return mc_fail(ctx, MERCER_DATA, "fit: every row is of class '%s'; two classes at least are needed",
+                       data->label[0]);
+    return MERCER_OK;
+}
+
+static int64_t count_weighty(const mercer_data *data) {
+    int64_t count = 0;
+    for (int64_t i = 0; data->weight && i < data->n; i++)
+        count += data->weight[i] > 0;
+    return data->weight ? count : data->n;
+}
+
+/* The rows of positive weight as new data. */
+static mercer_status take_weighty(mercer_ctx *ctx, const mercer_data *data, int64_t count, mercer_data **out) {
+    int64_t *rows = NULL, k = 0;
+    MC_TRY(MC_ALLOC(ctx, rows, count));
+    for (int64_t i = 0; i < data->n; i++)
+        if (data->weight[i] > 0)
+            rows[k++] = i;
+    const mercer_status status = mc_data_take(ctx, data, rows, count, out);
+    mc_free(rows);
+    return status;
+}
+
+static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer_data *data, mc_problem *p) {
+    const mc_scaling kind = (mc_scaling)mc_choice("auto|none|standard|minmax", scale);
+    const int64_t count = count_weighty(data);
+    mercer_data *taken = NULL;
+    if (count < data->n)
+        MC_TRY(take_weighty(ctx, data, count, &taken));
+    mercer_status status = mc_scale_fit(ctx, kind, taken ? taken : data, &p->scale);
+    if (!status && taken && p->scale.kind == MC_SCALE_NONE) {
+        p->x = taken;
+        return MERCER_OK;
+    }
+    if (!status)
+        status = mc_scale_apply(ctx, &p->scale, taken ? taken : data, &p->x);
+    mercer_data_free(taken);
+    return status;
+}
+
+/* The verdict on the kernel; consent turns a refusal into a fact to remember. */
+static mercer_status judge(mercer_ctx *ctx, bool consent, mc_problem *p) {
+    const mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, false);
+    p->proved = status == MERCER_OK;
+    if (status != MERCER_NOT_A_KERNEL || !consent)
+        return status;
+    mc_unfail(ctx);
+    return MERCER_OK;
+}
+
+static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
+    const mercer_data *x = p->x;
+    p->n = x->n;
+    p->outputs = x->class_of ? x->classes : x->outputs;
+    MC_TRY(MC_ALLOC(ctx, p->Y, p->n * p->outputs));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t k = 0; k < p->outputs; k++)
+            p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
+    if (!x->weight)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, p->root, p->n));
+    for (int64_t i = 0; i < p->n; i++)
+        p->root[i] = sqrt(x->weight[i]);
+    return MERCER_OK;
+}
+
+static mercer_status make_ready(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                                const mercer_data *data, mc_problem *p) {
+    MC_TRY(check_target(ctx, data));
+    MC_TRY(scale_rows(ctx, scale, data, p));
+    MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
+    MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
+    MC_TRY(judge(ctx, consent, p));
+    MC_TRY(write_targets(ctx, p));
+    mc_data_strip(p->x);
+    return MERCER_OK;
+}
+
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_problem *out) {
+    *out = (mc_problem){0};
+    const mercer_status status = make_ready(ctx, scale, consent, kernel, data, out);
+    if (status)
+        mc_problem_close(out);
+    return status;
+}
+
+void mc_problem_close(mc_problem *problem) {
+    mercer_kernel_free(problem->kernel);
+    mercer_data_free(problem->x);
+    mc_scale_free(&problem->scale);
+    mc_free(problem->Y);
+    mc_free(problem->root);
+    *problem = (mc_problem){0};
+}

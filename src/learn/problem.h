@@ -1,0 +1,25 @@
+/* problem.h: data, kernel and scaling made ready for a machine: what every learner starts from.
+
+   Rows of weight zero are gone, the columns are scaled, the kernel is bound to what is left and judged. Y holds
+   numbers, or +1 in the column of the row's class and -1 in the others: one column per class, two classes included. */
+#ifndef MC_LEARN_PROBLEM_H
+#define MC_LEARN_PROBLEM_H
+
+#include "data/scale.h"
+
+typedef struct mc_problem {
+    mercer_kernel *kernel;
+    bool proved;    /* false: not proved to be a kernel, taken by consent; then no bound holds */
+    mercer_data *x; /* no targets, weights or texts; names, labels and schema as they came */
+    mc_scale scale;
+    int64_t n, outputs;
+    double *Y;    /* n x outputs */
+    double *root; /* square roots of the weights; NULL: all 1 */
+} mc_problem;
+
+/* scale: a name of mc_scaling_names. consent: take a kernel that is not proved. */
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_problem *out);
+void mc_problem_close(mc_problem *problem);
+
+#endif

@@ -1,0 +1,189 @@
+/* ridge.c: kernel ridge regression, the machine.
+
+       min over f in H, b:  sum_i w_i (y_i - f(x_i) - b)^2 + lambda |f|^2
+
+   attained at f = sum_i alpha_i k(x_i, .) with (K + lambda W^-1) alpha + b = y and sum alpha = 0 (b = 0 without an
+   intercept). Several outputs share the matrix. Classes are fitted as one output per class, +1 on its rows and -1 on
+   the others; the largest wins.
+
+   Order of work: problem.c makes rows and targets ready, cost.c picks a way to solve and says no while it is cheap,
+   ridge_solve.c solves, certify.c recomputes the residual from the rows. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "learn/certify.h"
+#include "learn/machines.h"
+#include "learn/ridge_system.h"
+#include <math.h>
+
+const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
+    {.name = "lambda",
+     .type = MERCER_REAL,
+     .offset = offsetof(mercer_ridge, lambda),
+     .initial = 1,
+     .low = 0,
+     .high = 1e100,
+     .help = "weight of the penalty, absolute: added to the diagonal of K; 0: the minimum-norm least-squares function"},
+    {.name = "intercept",
+     .type = MERCER_FLAG,
+     .offset = offsetof(mercer_ridge, intercept),
+     .high = 1,
+     .help = "add a constant that is not penalised"},
+    {.name = "scale",
+     .type = MERCER_TEXT,
+     .offset = offsetof(mercer_ridge, scale),
+     .initial_text = "auto",
+     .choices = "auto|none|standard|minmax",
+     .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"},
+    {.name = "solver",
+     .type = MERCER_TEXT,
+     .offset = offsetof(mercer_ridge, solver),
+     .initial_text = "auto",
+     .choices = "auto|cholesky|eigen",
+     .help = "how the system is solved; auto: cholesky, eigen when lambda is 0"},
+    {.name = "loo",
+     .type = MERCER_FLAG,
+     .offset = offsetof(mercer_ridge, loo),
+     .high = 1,
+     .help = "leave-one-out error without refitting; doubles the work of cholesky"},
+    {.name = "allow-indefinite",
+     .type = MERCER_FLAG,
+     .offset = offsetof(mercer_ridge, allow_indefinite),
+     .high = 1,
+     .help = "fit although the kernel is not proved to be positive definite"},
+};
+
+/* ---- The plan ---- */
+
+static void weigh_problem(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size,
+                          mc_options *out) {
+    *size = (mc_ridge_size){.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
+    size->gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    mc_ridge_weigh(ctx, size, set->solver, out);
+}
+
+static mercer_status weigh(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                           mc_options *out) {
+    const mercer_ridge *set = settings;
+    const size_t before = mercer_memory_used(ctx);
+    mc_problem p;
+    MC_TRY(mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, &p));
+    mc_ridge_size size;
+    weigh_problem(ctx, set, &p, &size, out);
+    for (int i = 0; i < out->count; i++)
+        out->option[i].bytes += mercer_memory_used(ctx) - before;
+    mc_problem_close(&p);
+    return MERCER_OK;
+}
+
+/* ---- The fit ---- */
+
+/* X = S (Y - mean), and s. */
+static void right_sides(mc_ridge_system *r) {
+    const mc_problem *p = r->p;
+    const int64_t n = p->n, outputs = p->outputs;
+    for (int64_t k = 0; k < outputs && r->intercept; k++) {
+        long double sum = 0, weight = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double w = p->root ? p->root[i] * p->root[i] : 1;
+            sum += (long double)w * p->Y[i * outputs + k];
+            weight += w;
+        }
+        r->mean[k] = (double)(sum / weight);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double s = p->root ? p->root[i] : 1;
+        for (int64_t k = 0; k < outputs; k++)
+            r->X[i * r->columns + k] = s * (p->Y[i * outputs + k] - r->mean[k]);
+        if (r->intercept)
+            r->X[i * r->columns + outputs] = s;
+    }
+}
+
+static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r, const char *solver) {
+    const int64_t n = r->p->n;
+    mercer_status status = MC_ALLOC(ctx, r->X, n * r->columns);
+    if (!status)
+        status = MC_ALLOC(ctx, r->mean, r->p->outputs);
+    if (!status) {
+        right_sides(r);
+        mc_log(ctx, "ridge: %s on %lld rows, %lld outputs", solver, (long long)n, (long long)r->p->outputs);
+        status = *solver == 'c' ? mc_ridge_cholesky(ctx, r) : mc_ridge_eigen(ctx, r);
+    }
+    mc_free(r->X);
+    mc_free(r->mean);
+    return status;
+}
+
+static mercer_status check_finite(mercer_ctx *ctx, const mc_problem *p, const mc_fitted *f) {
+    if (mc_first_not_finite(MERCER_F64, f->alpha, p->n * p->outputs) < 0
+        && mc_first_not_finite(MERCER_F64, f->intercept, p->outputs) < 0)
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "ridge: the coefficients left the range of a double; rescale the target or the kernel");
+}
+
+static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc_findings *found, const char *solver,
+                         mercer_report *out) {
+    *out = (mercer_report){.machine = "ridge", .solver = solver, .scale = mc_scaling_names[p->scale.kind]};
+    out->n = p->n;
+    out->d = p->x->d;
+    out->outputs = p->outputs;
+    out->lambda = r->lambda;
+    out->norm = found->norm;
+    out->objective = found->objective;
+    out->loo_rmse = r->loo_rmse;
+    out->rank = r->rank;
+    out->certificate = found->certificate;
+}
+
+/* Solve p into f's coefficients and report. */
+static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_fitted *f) {
+    mc_ridge_size size;
+    mc_options options;
+    weigh_problem(ctx, set, p, &size, &options);
+    MC_TRY(mc_ridge_allow(ctx, &size, &options));
+    const char *solver = options.option[options.chosen].solver;
+    f->outputs = p->outputs;
+    MC_TRY(MC_ALLOC(ctx, f->alpha, p->n * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
+    mc_ridge_system r = {.p = p, .lambda = set->lambda, .intercept = set->intercept, .loo = set->loo, .loo_rmse = NAN};
+    r.columns = p->outputs + set->intercept;
+    r.alpha = f->alpha;
+    r.b = f->intercept;
+    MC_TRY(solve(ctx, &r, solver));
+    MC_TRY(check_finite(ctx, p, f));
+    mc_phase(ctx, "check");
+    mc_findings found;
+    MC_TRY(mc_certify(ctx, p, set->lambda, set->intercept, f->alpha, f->intercept, &found));
+    write_report(p, &r, &found, solver, &f->report);
+    return MERCER_OK;
+}
+
+static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out) {
+    const mercer_ridge *set = settings;
+    const double began = mc_clock();
+    *out = (mc_fitted){0};
+    mc_problem p;
+    MC_TRY(mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, &p));
+    const mercer_status status = learn(ctx, set, &p, out);
+    if (!status) { /* the rows, the kernel and the scaling change hands */
+        out->kernel = p.kernel;
+        out->centres = p.x;
+        out->scale = p.scale;
+        out->report.seconds = mc_clock() - began;
+        p.kernel = NULL;
+        p.x = NULL;
+        p.scale = (mc_scale){0};
+    }
+    mc_problem_close(&p);
+    if (status)
+        mc_fitted_free(out);
+    return status;
+}
+
+const mc_learner mc_ridge_learner = {.fit = fit, .weigh = weigh};

@@ -1,0 +1,64 @@
+/* fit.c: the one place that calls learners. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "learn/machines.h"
+#include "model/format.h"
+#include "model/model.h"
+
+/* "lambda=0.1 intercept=no ...": every setting, in the order of the rows. */
+static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, char **out) {
+    mc_text text = mc_text_open(ctx);
+    for (int i = 0; i < machine->count; i++) {
+        const mercer_setting *row = &machine->settings[i];
+        const char *field = (const char *)settings + row->offset;
+        mc_text_add(&text, "%s%s=", i ? " " : "", row->name);
+        switch (row->type) {
+        case MERCER_REAL: mc_text_number(&text, *(const double *)(const void *)field); break;
+        case MERCER_INTEGER: mc_text_add(&text, "%lld", (long long)*(const int64_t *)(const void *)field); break;
+        case MERCER_FLAG: mc_text_add(&text, "%s", *(const bool *)field ? "yes" : "no"); break;
+        case MERCER_TEXT: mc_text_add(&text, "%s", *(const char *const *)(const void *)field); break;
+        }
+    }
+    return mc_text_take(&text, out);
+}
+
+static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                         const mercer_kernel *kernel, const mercer_data *data, mercer_model *model) {
+    MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
+    MC_TRY(mc_model_can_hold(ctx, data));
+    MC_TRY(settings_text(ctx, machine, settings, &model->settings));
+    return mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f);
+}
+
+mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                         const mercer_kernel *kernel, const mercer_data *data, mercer_model **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    if (!mc_learner_of(machine))
+        return mc_fail(ctx, MERCER_INVALID, "fit: the machine is none of mercer_machines()");
+    void *defaults = NULL;
+    mercer_model *model = NULL;
+    mercer_status status = MC_ALLOC(ctx, model, 1);
+    if (!status && !settings) {
+        defaults = mc_alloc(ctx, 1, machine->size);
+        status = defaults ? MERCER_OK : MERCER_MEMORY;
+        if (defaults)
+            mercer_settings_defaults(machine, defaults);
+    }
+    if (!status)
+        status = run(ctx, machine, settings ? settings : defaults, kernel, data, model);
+    mc_free(defaults);
+    if (status)
+        mercer_model_free(model);
+    else
+        *out = model;
+    return status;
+}
+
+mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                               const mercer_ridge *set, mercer_model **out) {
+    return mercer_fit(ctx, mercer_machine_find("ridge"), set, kernel, data, out);
+}

@@ -1,0 +1,132 @@
+/* format.c: the tables of the model file. */
+#include "model/format.h"
+#include "base/status.h"
+#include "data/data.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they lie in memory: little-endian");
+
+const mc_field mc_report_fields[MC_FIELDS] = {
+    {"machine", MC_FIELD_WORD, offsetof(mercer_report, machine)},
+    {"solver", MC_FIELD_WORD, offsetof(mercer_report, solver)},
+    {"scale", MC_FIELD_WORD, offsetof(mercer_report, scale)},
+    {"rows", MC_FIELD_COUNT, offsetof(mercer_report, n)},
+    {"columns", MC_FIELD_COUNT, offsetof(mercer_report, d)},
+    {"outputs", MC_FIELD_COUNT, offsetof(mercer_report, outputs)},
+    {"lambda", MC_FIELD_REAL, offsetof(mercer_report, lambda)},
+    {"norm", MC_FIELD_REAL, offsetof(mercer_report, norm)},
+    {"objective", MC_FIELD_REAL, offsetof(mercer_report, objective)},
+    {"loo_rmse", MC_FIELD_REAL, offsetof(mercer_report, loo_rmse)},
+    {"iterations", MC_FIELD_COUNT, offsetof(mercer_report, iterations)},
+    {"rank", MC_FIELD_COUNT, offsetof(mercer_report, rank)},
+    {"certificate.kind", MC_FIELD_WORD, offsetof(mercer_report, certificate.kind)},
+    {"certificate.residual_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual_relative)},
+    {"certificate.residual", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual)},
+    {"certificate.rounding", MC_FIELD_REAL, offsetof(mercer_report, certificate.rounding)},
+    {"certificate.prediction_error_bound", MC_FIELD_REAL, offsetof(mercer_report, certificate.prediction_error_bound)},
+    {"certificate.objective_gap", MC_FIELD_REAL, offsetof(mercer_report, certificate.objective_gap)},
+};
+
+const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {
+    [MC_COLUMN_NUMBER] = "number", [MC_COLUMN_LEVELS] = "levels", [MC_COLUMN_TEXT] = "text",
+    [MC_COLUMN_TARGET] = "target", [MC_COLUMN_WEIGHT] = "weight",
+};
+
+/* ---- Arrays ---- */
+
+enum { ALPHA, INTERCEPT, SHIFT, FACTOR, ROW_START, VALUES, COLUMN };
+
+mc_model_shape mc_model_shape_of(const mercer_model *model) {
+    const mercer_data *x = model->f.centres;
+    return (mc_model_shape){.n = x->n,
+                            .d = x->d,
+                            .outputs = model->f.outputs,
+                            .stored = x->row_start ? x->row_start[x->n] : -1,
+                            .dtype = x->dtype,
+                            .scaled = model->f.scale.kind != MC_SCALE_NONE};
+}
+
+bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_t *bytes) {
+    const int64_t n = shape->n, d = shape->d, stored = shape->stored;
+    const bool sparse = stored >= 0;
+    const char *scale = shape->scaled ? "F64" : NULL, *real = shape->dtype == MERCER_F64 ? "F64" : "F32";
+    out[ALPHA] = (mc_array){"alpha", "F64", 2, {n, shape->outputs}, 8};
+    out[INTERCEPT] = (mc_array){"intercept", "F64", 1, {shape->outputs, 1}, 8};
+    out[SHIFT] = (mc_array){"scale.shift", scale, 1, {d, 1}, 8};
+    out[FACTOR] = (mc_array){"scale.factor", scale, 1, {d, 1}, 8};
+    out[ROW_START] = (mc_array){"centres.row_start", sparse ? "I64" : NULL, 1, {n + 1, 1}, 8};
+    out[VALUES] =
+        (mc_array){"centres", real, sparse ? 1 : 2, {sparse ? stored : n, sparse ? 1 : d}, mc_dtype_size(shape->dtype)};
+    out[COLUMN] = (mc_array){"centres.column", sparse ? "I32" : NULL, 1, {stored, 1}, 4};
+    *bytes = 0;
+    for (int k = 0; k < MC_ARRAYS; k++) {
+        size_t one;
+        if (!out[k].dtype)
+            continue;
+        if (__builtin_mul_overflow((size_t)out[k].shape[0], (size_t)out[k].shape[1], &one)
+            || __builtin_mul_overflow(one, out[k].size, &one) || __builtin_add_overflow(*bytes, one, bytes))
+            return false;
+    }
+    return true;
+}
+
+size_t mc_array_bytes(const mc_array *array) {
+    return (size_t)array->shape[0] * (size_t)array->shape[1] * array->size;
+}
+
+void *mc_array_place(const mercer_model *model, int k) {
+    const mc_fitted *f = &model->f;
+    void *const places[MC_ARRAYS] = {
+        [ALPHA] = f->alpha,
+        [INTERCEPT] = f->intercept,
+        [SHIFT] = f->scale.shift,
+        [FACTOR] = f->scale.factor,
+        [ROW_START] = f->centres->row_start,
+        [VALUES] = f->centres->values,
+        [COLUMN] = f->centres->column,
+    };
+    return places[k];
+}
+
+/* ---- Texts ---- */
+
+/* Bytes of the UTF-8 sequence that begins with lead; 0: none does. */
+static int sequence_length(unsigned char lead) {
+    return lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+}
+
+/* Well formed: no overlong form, no surrogate, nothing above U+10FFFF. */
+static bool is_utf8(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    while (*p) {
+        const int length = sequence_length(*p);
+        for (int i = 1; i < length; i++)
+            if ((p[i] & 0xC0) != 0x80)
+                return false;
+        if (length == 0 || (*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) || (*p == 0xF0 && p[1] < 0x90)
+            || (*p == 0xF4 && p[1] > 0x8F))
+            return false;
+        p += length;
+    }
+    return true;
+}
+
+static mercer_status check_list(mercer_ctx *ctx, const char *what, char *const *list, int64_t count) {
+    for (int64_t i = 0; list && i < count; i++)
+        if (list[i] && !is_utf8(list[i]))
+            return mc_fail(ctx, MERCER_DATA,
+                           "fit: %s %lld is not UTF-8 text, which a model file must be; convert the data file", what,
+                           (long long)i + 1);
+    return MERCER_OK;
+}
+
+mercer_status mc_model_can_hold(mercer_ctx *ctx, const mercer_data *data) {
+    MC_TRY(check_list(ctx, "class label", data->label, data->classes));
+    MC_TRY(check_list(ctx, "the name of column", data->name, data->d));
+    MC_TRY(check_list(ctx, "the name of target", data->target_name, data->classes ? 1 : data->outputs));
+    for (int64_t i = 0; i < data->schema.count; i++) {
+        const mc_column *column = &data->schema.column[i];
+        MC_TRY(check_list(ctx, "a column name of the file,", &column->name, 1));
+        MC_TRY(check_list(ctx, "a text value, level", column->level, column->levels));
+    }
+    return MERCER_OK;
+}

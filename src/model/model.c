@@ -1,0 +1,61 @@
+/* model.c: what a model can be asked, and its end. */
+#include "model/model.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "data/data.h"
+
+void mercer_model_free(mercer_model *model) {
+    if (!model)
+        return;
+    mc_fitted_free(&model->f);
+    mc_free(model->settings);
+    mc_free(model->words);
+    mc_free(model);
+}
+
+const mercer_report *mercer_model_report(const mercer_model *model) {
+    return &model->f.report;
+}
+
+const mercer_kernel *mercer_model_kernel(const mercer_model *model) {
+    return model->f.kernel;
+}
+
+const char *mercer_model_settings(const mercer_model *model) {
+    return model->settings;
+}
+
+int64_t mercer_model_outputs(const mercer_model *model) {
+    return model->f.outputs;
+}
+
+int64_t mercer_model_classes(const mercer_model *model) {
+    return model->f.centres->classes;
+}
+
+const char *mercer_model_label(const mercer_model *model, int64_t k) {
+    return mercer_data_label(model->f.centres, k);
+}
+
+int64_t mercer_model_columns(const mercer_model *model) {
+    return model->f.centres->d;
+}
+
+int64_t mercer_model_centres(const mercer_model *model) {
+    return model->f.centres->n;
+}
+
+const char *mercer_model_column_name(const mercer_model *model, int64_t column) {
+    return mercer_data_column_name(model->f.centres, column);
+}
+
+const char *mercer_model_target_name(const mercer_model *model, int64_t output) {
+    return mercer_data_target_name(model->f.centres, output);
+}
+
+mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path, const mercer_read *set,
+                                mercer_data **out) {
+    mc_begin(ctx);
+    const mercer_data *x = model->f.centres;
+    return mc_data_read_like(ctx, path, set, &x->schema, x->d, x->classes, x->label, out);
+}

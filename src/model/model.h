@@ -1,0 +1,17 @@
+/* model.h: a fitted thing as the public holds it. fit.c makes it from a learner's result, load.c from a file;
+   predict.c, score.c and save.c see this struct alone, so a program that only predicts links no learner. */
+#ifndef MC_MODEL_MODEL_H
+#define MC_MODEL_MODEL_H
+
+#include "learn/fitted.h"
+
+struct mercer_model {
+    mc_fitted f;
+    char *settings; /* "lambda=0.1 intercept=no ...": what the fit was asked for */
+    char **words;   /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
+};
+
+/* f_k(x_i) for the rows of data, checked against the model first. */
+mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* predict.c: f_k(x) = sum_i alpha_ik k(x_i, x) + b_k for many x, block by block of rows so that memory stays bounded
+   whatever their number: a block is taken, scaled as the training rows were, packed against the centres, and multiplied
+   by alpha. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "kernel/kernel.h"
+#include "model/model.h"
+#include <string.h>
+
+enum { BLOCK = 8192 }; /* rows */
+
+static mercer_status check_columns(mercer_ctx *ctx, const mercer_data *x, const mercer_data *data) {
+    if (data->d != x->d)
+        return mc_fail(ctx, MERCER_DATA, "predict: the data have %lld columns and the model was fitted on %lld",
+                       (long long)data->d, (long long)x->d);
+    for (int64_t j = 0; data->name && x->name && j < x->d; j++)
+        if (strcmp(data->name[j], x->name[j]) != 0)
+            return mc_fail(
+                ctx, MERCER_DATA,
+                "predict: column %lld of the data is '%s' and '%s' in the model; read the file with mercer_model_read",
+                (long long)j + 1, data->name[j], x->name[j]);
+    return MERCER_OK;
+}
+
+static mercer_status predict_scaled(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, f->kernel, rows, f->centres, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_apply(ctx, gram, f->outputs, f->alpha, out);
+    mc_gram_close(gram);
+    for (int64_t i = 0; i < rows->n * f->outputs; i++)
+        out[i] += f->intercept[i % f->outputs];
+    return status;
+}
+
+static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    if (f->scale.kind == MC_SCALE_NONE)
+        return predict_scaled(ctx, f, rows, out);
+    mercer_data *scaled = NULL;
+    MC_TRY(mc_scale_apply(ctx, &f->scale, rows, &scaled));
+    const mercer_status status = predict_scaled(ctx, f, scaled, out);
+    mercer_data_free(scaled);
+    return status;
+}
+
+static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *data, int64_t begin,
+                                   int64_t end, double *out) {
+    int64_t *rows = NULL;
+    mercer_data *block = NULL;
+    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
+    for (int64_t i = begin; i < end; i++)
+        rows[i - begin] = i;
+    mercer_status status = mc_data_take(ctx, data, rows, end - begin, &block);
+    mc_free(rows);
+    if (!status)
+        status = predict_block(ctx, f, block, out + begin * f->outputs);
+    mercer_data_free(block);
+    return status;
+}
+
+mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    const mc_fitted *f = &model->f;
+    MC_TRY(check_columns(ctx, f->centres, data));
+    mc_phase(ctx, "predict");
+    if (data->n <= BLOCK)
+        return predict_block(ctx, f, data, out);
+    const double n = (double)data->n;
+    for (int64_t begin = 0; begin < data->n; begin += BLOCK) {
+        const int64_t end = begin + BLOCK < data->n ? begin + BLOCK : data->n;
+        mc_span(ctx, (double)begin / n, (double)end / n);
+        MC_TRY(predict_range(ctx, f, data, begin, end, out));
+    }
+    return MERCER_OK;
+}
+
+mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    mc_begin(ctx);
+    return mc_model_predict(ctx, model, data, out);
+}

@@ -1,0 +1,216 @@
+/* save.c: a model as a file. The header is written by hand: every byte of it follows from the model, so the same model
+   gives the same file. */
+#include "base/ctx.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "data/data.h"
+#include "kernel/kernel.h"
+#include "model/crc64.h"
+#include "model/format.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+static void add_escaped(mc_text *text, const char *bytes) {
+    for (const char *p = bytes; *p; p++)
+        if (*p == '"' || *p == '\\')
+            mc_text_add(text, "\\%c", *p);
+        else if ((unsigned char)*p < 0x20)
+            mc_text_add(text, "\\u%04x", (unsigned)*p);
+        else
+            mc_text_bytes(text, p, 1);
+}
+
+static void add_string(mc_text *text, const char *bytes) {
+    mc_text_bytes(text, "\"", 1);
+    add_escaped(text, bytes);
+    mc_text_bytes(text, "\"", 1);
+}
+
+static void add_list(mc_text *text, char *const *list, int64_t count) {
+    mc_text_bytes(text, "[", 1);
+    for (int64_t i = 0; i < count; i++) {
+        if (i)
+            mc_text_bytes(text, ",", 1);
+        add_string(text, list[i]);
+    }
+    mc_text_bytes(text, "]", 1);
+}
+
+static void add_real(mc_text *text, double value) {
+    if (isnan(value))
+        mc_text_add(text, "nan");
+    else if (isinf(value))
+        mc_text_add(text, value > 0 ? "inf" : "-inf");
+    else
+        mc_text_number(text, value);
+}
+
+/* ,"key":"value" */
+static void add_pair(mc_text *text, const char *key, const char *value) {
+    mc_text_add(text, ",\"%s\":", key);
+    add_string(text, value);
+}
+
+/* ,"key":"value" where the value is itself JSON: the metadata of the format are texts only. inner is used up. */
+static void add_inner(mc_text *text, const char *key, mc_text *inner) {
+    char *value = NULL;
+    const mercer_status status = mc_text_take(inner, &value);
+    if (status)
+        text->status = status;
+    else
+        add_pair(text, key, value);
+    mc_free(value);
+}
+
+/* ---- Metadata ---- */
+
+static void add_field(mc_text *text, const mc_field *field, const mercer_report *report) {
+    const void *at = (const char *)report + field->offset;
+    if (field->kind == MC_FIELD_WORD) {
+        add_pair(text, field->name, *(const char *const *)at);
+        return;
+    }
+    mc_text_add(text, ",\"%s\":\"", field->name);
+    if (field->kind == MC_FIELD_COUNT)
+        mc_text_add(text, "%lld", (long long)*(const int64_t *)at);
+    else
+        add_real(text, *(const double *)at);
+    mc_text_bytes(text, "\"", 1);
+}
+
+static void add_list_pair(mc_text *text, const char *key, char *const *list, int64_t count) {
+    if (!list)
+        return;
+    mc_text inner = mc_text_open(text->ctx);
+    add_list(&inner, list, count);
+    add_inner(text, key, &inner);
+}
+
+static void add_column(mc_text *text, const mc_column *column) {
+    mc_text_add(text, "{\"kind\":\"%s\"", mc_column_kind_names[column->kind]);
+    if (column->name)
+        add_pair(text, "name", column->name);
+    mc_text_add(text, ",\"mean\":\"");
+    add_real(text, column->mean);
+    mc_text_bytes(text, "\"", 1);
+    if (column->level) {
+        mc_text_add(text, ",\"levels\":");
+        add_list(text, column->level, column->levels);
+    }
+    mc_text_bytes(text, "}", 1);
+}
+
+static void add_schema(mc_text *text, const mc_schema *schema) {
+    mc_text inner = mc_text_open(text->ctx);
+    mc_text_add(&inner, "{\"header\":%s,\"columns\":[", schema->header ? "true" : "false");
+    for (int64_t i = 0; i < schema->count; i++) {
+        if (i)
+            mc_text_bytes(&inner, ",", 1);
+        add_column(&inner, &schema->column[i]);
+    }
+    mc_text_add(&inner, "]}");
+    add_inner(text, "schema", &inner);
+}
+
+static void add_metadata(mc_text *text, const mercer_model *model) {
+    const mercer_data *x = model->f.centres;
+    mc_text_add(text, MC_FORMAT_BEGIN MC_FORMAT_VERSION MC_FORMAT_MIDDLE "0000000000000000\"");
+    for (int i = 0; i < MC_FIELDS; i++)
+        add_field(text, &mc_report_fields[i], &model->f.report);
+    add_pair(text, "settings", model->settings);
+    add_pair(text, "kernel", model->f.kernel->text);
+    add_pair(text, "layout", x->row_start ? "sparse" : "dense");
+    add_pair(text, "precision", x->dtype == MERCER_F64 ? "F64" : "F32");
+    mc_text_add(text, ",\"centres\":\"%lld\",\"stored\":\"%lld\"", (long long)x->n, (long long)mercer_data_stored(x));
+    add_list_pair(text, "labels", x->label, x->classes);
+    add_list_pair(text, "names", x->name, x->d);
+    add_list_pair(text, "targets", x->target_name, x->classes ? 1 : x->outputs);
+    add_schema(text, &x->schema);
+    mc_text_bytes(text, "}", 1);
+}
+
+/* ---- The file ---- */
+
+static void add_array(mc_text *text, const mc_array *a, size_t *offset) {
+    const size_t end = *offset + mc_array_bytes(a);
+    mc_text_add(text, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%lld", a->name, a->dtype, (long long)a->shape[0]);
+    if (a->dims == 2)
+        mc_text_add(text, ",%lld", (long long)a->shape[1]);
+    mc_text_add(text, "],\"data_offsets\":[%zu,%zu]}", *offset, end);
+    *offset = end;
+}
+
+/* Spaces at the end bring the arrays to a multiple of eight bytes. */
+static mercer_status make_header(mercer_ctx *ctx, const mercer_model *model, const mc_array *arrays, char **out,
+                                 size_t *length) {
+    mc_text text = mc_text_open(ctx);
+    size_t offset = 0;
+    add_metadata(&text, model);
+    for (int k = 0; k < MC_ARRAYS; k++)
+        if (arrays[k].dtype)
+            add_array(&text, &arrays[k], &offset);
+    mc_text_bytes(&text, "}", 1);
+    while (!text.status && text.length % 8)
+        mc_text_bytes(&text, " ", 1);
+    *length = (size_t)text.length;
+    return mc_text_take(&text, out);
+}
+
+static void put_length(unsigned char bytes[8], uint64_t length) {
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(length >> 8 * i);
+}
+
+/* Sum everything, then write the sum into its place in the header. */
+static void put_checksum(const mercer_model *model, const mc_array *arrays, const unsigned char *size, char *header,
+                         size_t length) {
+    mc_crc64 crc;
+    mc_crc64_open(&crc);
+    mc_crc64_add(&crc, size, 8);
+    mc_crc64_add(&crc, header, length);
+    for (int k = 0; k < MC_ARRAYS; k++)
+        if (arrays[k].dtype)
+            mc_crc64_add(&crc, mc_array_place(model, k), mc_array_bytes(&arrays[k]));
+    char digits[MC_CHECKSUM_DIGITS + 1];
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)mc_crc64_value(&crc));
+    memcpy(header + MC_CHECKSUM_PLACE, digits, MC_CHECKSUM_DIGITS);
+}
+
+static mercer_status write_all(mercer_ctx *ctx, const mercer_model *model, const mc_array *arrays,
+                               const unsigned char *size, const char *header, size_t length, mc_output *output) {
+    MC_TRY(mc_output_write(ctx, output, size, 8));
+    MC_TRY(mc_output_write(ctx, output, header, length));
+    for (int k = 0; k < MC_ARRAYS; k++)
+        if (arrays[k].dtype)
+            MC_TRY(mc_output_write(ctx, output, mc_array_place(model, k), mc_array_bytes(&arrays[k])));
+    return MERCER_OK;
+}
+
+mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path) {
+    mc_begin(ctx);
+    mc_array arrays[MC_ARRAYS];
+    const mc_model_shape shape = mc_model_shape_of(model);
+    size_t bytes, length;
+    char *header = NULL;
+    mc_model_arrays(&shape, arrays, &bytes); /* they lie in memory, so their size does not overflow */
+    MC_TRY(make_header(ctx, model, arrays, &header, &length));
+    unsigned char size[8];
+    put_length(size, length);
+    put_checksum(model, arrays, size, header, length);
+    mc_output *output = NULL;
+    mercer_status status = mc_output_open(ctx, path, &output);
+    if (!status) {
+        status = write_all(ctx, model, arrays, size, header, length, output);
+        if (status)
+            mc_output_abandon(output);
+        else
+            status = mc_output_commit(ctx, output);
+    }
+    mc_free(header);
+    return status;
+}

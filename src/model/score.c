@@ -1,0 +1,190 @@
+/* score.c: how good predictions are on rows whose target is known. Row weights count where the data have them.
+
+   accuracy          share of rows whose largest value is that of their class
+   balanced          mean over the classes present of the share of their rows that are right
+   auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count
+   half rmse, mae         over all rows and outputs r2                1 - sum (y - f)^2 / sum (y - mean)^2, the mean
+   over outputs; NaN when an output does not vary */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "model/model.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct scoring {
+    const mercer_data *data;
+    int64_t outputs;
+    const double *values; /* n x outputs */
+} scoring;
+
+static double weight_of(const mercer_data *data, int64_t i) {
+    return data->weight ? data->weight[i] : 1;
+}
+
+static double total_weight(const mercer_data *data) {
+    double sum = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        sum += weight_of(data, i);
+    return sum;
+}
+
+/* ---- Numbers ---- */
+
+static double r2_of(const scoring *s, int64_t k) {
+    const mercer_data *data = s->data;
+    double mean = 0, total = 0, left = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        mean += weight_of(data, i) * data->target[i * s->outputs + k];
+    mean /= total_weight(data);
+    for (int64_t i = 0; i < data->n; i++) {
+        const double y = data->target[i * s->outputs + k], e = y - s->values[i * s->outputs + k];
+        total += weight_of(data, i) * (y - mean) * (y - mean);
+        left += weight_of(data, i) * e * e;
+    }
+    return total > 0 ? 1 - left / total : NAN;
+}
+
+static void score_numbers(const scoring *s, mercer_scores *out) {
+    const mercer_data *data = s->data;
+    const double cells = total_weight(data) * (double)s->outputs;
+    double square = 0, absolute = 0, r2 = 0;
+    for (int64_t i = 0; i < data->n * s->outputs; i++) {
+        const double e = data->target[i] - s->values[i], w = weight_of(data, i / s->outputs);
+        square += w * e * e;
+        absolute += w * fabs(e);
+    }
+    for (int64_t k = 0; k < s->outputs; k++)
+        r2 += r2_of(s, k) / (double)s->outputs;
+    out->rmse = sqrt(square / cells);
+    out->mae = absolute / cells;
+    out->r2 = r2;
+}
+
+/* ---- Classes ---- */
+
+/* The model's number of each class of the data; an unknown class is an error. */
+static mercer_status match_classes(mercer_ctx *ctx, const mercer_data *x, const mercer_data *data, int64_t *number) {
+    for (int64_t k = 0; k < data->classes; k++) {
+        number[k] = 0;
+        while (number[k] < x->classes && strcmp(x->label[number[k]], data->label[k]) != 0)
+            number[k]++;
+        if (number[k] == x->classes)
+            return mc_fail(ctx, MERCER_DATA, "score: class '%s' of the data is unknown to the model", data->label[k]);
+    }
+    return MERCER_OK;
+}
+
+static int64_t winner(const double *values, int64_t count) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < count; k++)
+        if (values[k] > values[best])
+            best = k;
+    return best;
+}
+
+/* right and all: weights of the model's classes. */
+static void score_accuracy(const scoring *s, const int64_t *number, double *right, double *all, mercer_scores *out) {
+    for (int64_t i = 0; i < s->data->n; i++) {
+        const int64_t k = number[s->data->class_of[i]];
+        all[k] += weight_of(s->data, i);
+        if (winner(s->values + i * s->outputs, s->outputs) == k)
+            right[k] += weight_of(s->data, i);
+    }
+    double sum = 0, shares = 0, present = 0;
+    for (int64_t k = 0; k < s->outputs; k++) {
+        sum += right[k];
+        shares += all[k] > 0 ? right[k] / all[k] : 0;
+        present += all[k] > 0;
+    }
+    out->accuracy = sum / total_weight(s->data);
+    out->balanced_accuracy = shares / present;
+}
+
+static double margin(const scoring *s, int64_t i) {
+    return s->values[2 * i + 1] - s->values[2 * i];
+}
+
+static int by_margin(const void *arg, int64_t a, int64_t b) {
+    const double x = margin(arg, a), y = margin(arg, b);
+    return (x > y) - (x < y);
+}
+
+/* Up the sorted rows, group of ties by group: each second-class row is above all earlier first-class rows. */
+static double area(const scoring *s, const int64_t *number, const int64_t *order) {
+    double below = 0, above = 0, pairs = 0;
+    for (int64_t i = 0; i < s->data->n;) {
+        double group[2] = {0, 0};
+        const double level = margin(s, order[i]);
+        for (; i < s->data->n && margin(s, order[i]) == level; i++)
+            group[number[s->data->class_of[order[i]]]] += weight_of(s->data, order[i]);
+        pairs += group[1] * (below + group[0] / 2);
+        below += group[0];
+        above += group[1];
+    }
+    return below > 0 && above > 0 ? pairs / (below * above) : NAN;
+}
+
+static mercer_status score_auc(mercer_ctx *ctx, const scoring *s, const int64_t *number, mercer_scores *out) {
+    if (s->outputs != 2)
+        return MERCER_OK;
+    int64_t *order = NULL;
+    const int64_t n = s->data->n;
+    MC_TRY(MC_ALLOC(ctx, order, 2 * n));
+    for (int64_t i = 0; i < n; i++)
+        order[i] = i;
+    mc_sort(order, order + n, n, by_margin, s);
+    out->auc = area(s, number, order);
+    mc_free(order);
+    return MERCER_OK;
+}
+
+static mercer_status score_classes(mercer_ctx *ctx, const mercer_data *x, const scoring *s, mercer_scores *out) {
+    int64_t *number = NULL;
+    double *sums = NULL;
+    mercer_status status = MC_ALLOC(ctx, number, s->data->classes);
+    if (!status)
+        status = MC_ALLOC(ctx, sums, 2 * s->outputs);
+    if (!status)
+        status = match_classes(ctx, x, s->data, number);
+    if (!status)
+        score_accuracy(s, number, sums, sums + s->outputs, out);
+    if (!status)
+        status = score_auc(ctx, s, number, out);
+    mc_free(number);
+    mc_free(sums);
+    return status;
+}
+
+static mercer_status check_target(mercer_ctx *ctx, const mercer_data *x, int64_t outputs, const mercer_data *data) {
+    if (!data->target && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with");
+    if (x->classes && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA, "score: the model predicts classes and the target of the data is numbers");
+    if (!x->classes && !data->target)
+        return mc_fail(ctx, MERCER_DATA, "score: the model predicts numbers and the target of the data is classes");
+    if (!x->classes && data->outputs != outputs)
+        return mc_fail(ctx, MERCER_DATA, "score: the model has %lld outputs and the data %lld targets",
+                       (long long)outputs, (long long)data->outputs);
+    return MERCER_OK;
+}
+
+mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
+    mc_begin(ctx);
+    const mercer_data *x = model->f.centres;
+    *out = (mercer_scores){.n = data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN};
+    out->rmse = out->mae = out->r2 = NAN;
+    MC_TRY(check_target(ctx, x, model->f.outputs, data));
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
+    mercer_status status = mc_model_predict(ctx, model, data, values);
+    const scoring s = {.data = data, .outputs = model->f.outputs, .values = values};
+    if (!status && x->classes)
+        status = score_classes(ctx, x, &s, out);
+    else if (!status)
+        score_numbers(&s, out);
+    mc_free(values);
+    return status;
+}
