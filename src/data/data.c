@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { NUMBERED_COLUMNS = 1 << 16 }; /* wider nameless data carry no invented names: a sparse file may claim 2^31 columns */
+enum {
+    NUMBERED_COLUMNS = 1 << 16
+}; /* wider nameless data carry no invented names: a sparse file may claim 2^31 columns */
 
 size_t mc_dtype_size(mercer_dtype dtype) {
     return dtype == MERCER_F32 ? sizeof(float) : sizeof(double);
@@ -16,7 +18,8 @@ static mercer_status new_values(mercer_ctx *ctx, mercer_data *data, int64_t nonz
     const size_t size = mc_dtype_size(data->dtype);
     if (nonzero < 0) {
         if (data->d > INT64_MAX / 16)
-            return mc_fail(ctx, MERCER_MEMORY, "memory: %lld columns are more than any table can hold", (long long)data->d);
+            return mc_fail(ctx, MERCER_MEMORY, "memory: %lld columns are more than any table can hold",
+                           (long long)data->d);
         data->values = mc_alloc(ctx, data->n, (size_t)data->d * size);
         return data->values ? MERCER_OK : MERCER_MEMORY;
     }
@@ -26,7 +29,8 @@ static mercer_status new_values(mercer_ctx *ctx, mercer_data *data, int64_t nonz
     return data->values && data->row_start && data->column ? MERCER_OK : MERCER_MEMORY;
 }
 
-mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero, mercer_data **out) {
+mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
+                          mercer_data **out) {
     *out = NULL;
     mercer_data *data = NULL;
     MC_TRY(MC_ALLOC(ctx, data, 1));
@@ -62,8 +66,9 @@ mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data) {
 void mercer_data_free(mercer_data *data) {
     if (!data)
         return;
-    void *const blocks[] = {data->values,   data->row_start, data->column, data->target,      data->label, data->class_of,
-                            data->weight,   data->name,      data->text,   data->target_name, data->numbered};
+    void *const blocks[] = {data->values, data->row_start,   data->column,  data->target,
+                            data->label,  data->class_of,    data->weight,  data->name,
+                            data->text,   data->target_name, data->numbered};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);
     mc_schema_free(&data->schema);

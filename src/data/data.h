@@ -1,4 +1,5 @@
-/* data.h: what a table is inside the library. Made by the readers, mercer_data_make and the generators; never changed after. */
+/* data.h: what a table is inside the library. Made by the readers, mercer_data_make and the generators; never changed
+ * after. */
 #ifndef MC_DATA_DATA_H
 #define MC_DATA_DATA_H
 
@@ -19,8 +20,8 @@ typedef struct mc_column {
     char *name; /* NULL when the file has no header */
     mc_column_kind kind;
     int64_t levels;
-    char **level;     /* sorted, one block */
-    double mean;      /* what stands in for a missing number under MERCER_MISSING_MEAN */
+    char **level; /* sorted, one block */
+    double mean;  /* what stands in for a missing number under MERCER_MISSING_MEAN */
 } mc_column;
 
 typedef struct mc_schema {
@@ -32,26 +33,27 @@ typedef struct mc_schema {
 struct mercer_data {
     int64_t n, d;
     mercer_dtype dtype;
-    void *values;        /* dense: n x d row-major; CSR: the stored values */
-    int64_t *row_start;  /* CSR: n + 1; NULL: dense */
-    int32_t *column;     /* CSR: from 0, increasing within a row */
+    void *values;       /* dense: n x d row-major; CSR: the stored values */
+    int64_t *row_start; /* CSR: n + 1; NULL: dense */
+    int32_t *column;    /* CSR: from 0, increasing within a row */
     int64_t outputs;
-    double *target;      /* n x outputs; NULL: none or classes */
+    double *target; /* n x outputs; NULL: none or classes */
     int64_t classes;
-    char **label;        /* classes strings, sorted: numbers by value, then text by bytes */
-    int32_t *class_of;   /* n; NULL: no classes */
-    double *weight;      /* n; NULL: all 1 */
-    char **name;         /* d data column names; NULL: none */
-    char **target_name;  /* outputs names (1 for classes); NULL: none */
-    int64_t missing;     /* cells of the file that were missing */
+    char **label;       /* classes strings, sorted: numbers by value, then text by bytes */
+    int32_t *class_of;  /* n; NULL: no classes */
+    double *weight;     /* n; NULL: all 1 */
+    char **name;        /* d data column names; NULL: none */
+    char **target_name; /* outputs names (1 for classes); NULL: none */
+    int64_t missing;    /* cells of the file that were missing */
     int64_t texts;
-    char **text;         /* n x texts strings, row-major */
-    char **numbered;     /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
+    char **text;     /* n x texts strings, row-major */
+    char **numbered; /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
     mc_schema schema;
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
-mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero, mercer_data **out);
+mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
+                          mercer_data **out);
 
 /* To be called when everything else is in place. */
 mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data);
@@ -64,7 +66,8 @@ mercer_status mc_weights_check(mercer_ctx *ctx, const double *weights, int64_t n
 /* mercer_data_make for callers inside the library. */
 mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out);
 /* The listed rows (NULL: 0 .. count-1) as new data; rows are taken on trust. */
-mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count, mercer_data **out);
+mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
+                           mercer_data **out);
 
 /* Forget the targets, weights and texts of the rows; names, labels and schema stay. For data not yet handed out. */
 void mc_data_strip(mercer_data *data);
@@ -72,11 +75,11 @@ void mc_data_strip(mercer_data *data);
 /* Element (i, j), a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 
-/* Read path under the schema of earlier data: same columns by name (by place without a header), same levels; the target may be
-   absent. set may change missing and weights only. d: columns of the model, for LIBSVM text. labels: known classes, so that a class
-   keeps its number; an unseen class is an error when the target is wanted. */
-mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema, int64_t d,
-                                int64_t classes, char *const *labels, mercer_data **out);
+/* Read path under the schema of earlier data: same columns by name (by place without a header), same levels; the target
+   may be absent. set may change missing and weights only. d: columns of the model, for LIBSVM text. labels: known
+   classes, so that a class keeps its number; an unseen class is an error when the target is wanted. */
+mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema,
+                                int64_t d, int64_t classes, char *const *labels, mercer_data **out);
 
 mercer_status mc_schema_copy(mercer_ctx *ctx, const mc_schema *schema, mc_schema *out);
 void mc_schema_free(mc_schema *schema);

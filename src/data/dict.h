@@ -1,4 +1,5 @@
-/* dict.h: distinct strings, numbered in the order they are met, then sorted the way labels are: numbers by value, text by bytes. */
+/* dict.h: distinct strings, numbered in the order they are met, then sorted the way labels are: numbers by value, text
+ * by bytes. */
 #ifndef MC_DATA_DICT_H
 #define MC_DATA_DICT_H
 

@@ -25,14 +25,19 @@ static mercer_status sort_classes(mercer_ctx *ctx, const mc_dict *dict, mercer_d
     return status;
 }
 
+static mercer_status fail_many(mercer_ctx *ctx) {
+    return mc_fail(ctx, MERCER_DATA, "there are more than %d distinct labels", INT32_MAX);
+}
+
 static mercer_status number_strings(mercer_ctx *ctx, const char *const *labels, mc_dict *dict, mercer_data *data) {
     for (int64_t i = 0; i < data->n; i++) {
         int64_t id = 0;
         if (!labels[i])
-            return mc_fail(ctx, MERCER_INVALID, "the label of row %lld is NULL; give every row a label", (long long)i + 1);
+            return mc_fail(ctx, MERCER_INVALID, "the label of row %lld is NULL; give every row a label",
+                           (long long)i + 1);
         MC_TRY(mc_dict_add(dict, labels[i], (int64_t)strlen(labels[i]), &id));
         if (id >= INT32_MAX)
-            return mc_fail(ctx, MERCER_DATA, "there are more than %d distinct labels", INT32_MAX);
+            return fail_many(ctx);
         data->class_of[i] = (int32_t)id;
     }
     return MERCER_OK;
@@ -48,20 +53,102 @@ mercer_status mc_classes_of_strings(mercer_ctx *ctx, const char *const *labels, 
     return status;
 }
 
-mercer_status mc_classes_of_numbers(mercer_ctx *ctx, const double *values, mercer_data *data) {
+/* The number of a value in a dictionary of number texts; -1: not there and not to be added. Neighbouring rows often
+   share a class, so the last few answers are kept by the bits of the value. */
+enum { RECENT = 64 };
+typedef struct finder {
+    mc_dict dict;
+    double value[RECENT];
+    int64_t id[RECENT]; /* + 1; 0: nothing kept here */
+} finder;
+
+static mercer_status find_value(finder *f, double value, bool add, int64_t *id) {
+    uint64_t bits;
+    value = value == 0 ? 0.0 : value; /* -0 is 0 */
+    memcpy(&bits, &value, sizeof bits);
+    const size_t slot = (bits * 0x9E3779B97F4A7C15u) >> 58;
+    if (f->id[slot] && f->value[slot] == value) {
+        *id = f->id[slot] - 1;
+        return MERCER_OK;
+    }
+    char text[32];
+    const int64_t length = (int64_t)strlen(mercer_number_text(value, text));
+    if (add)
+        MC_TRY(mc_dict_add(&f->dict, text, length, id));
+    else
+        *id = mc_dict_find(&f->dict, text, length);
+    f->value[slot] = value;
+    f->id[slot] = *id + 1;
+    return MERCER_OK;
+}
+
+static mercer_status classes_of_numbers(mercer_ctx *ctx, const double *values, mercer_data *data) {
     MC_TRY(MC_ALLOC(ctx, data->class_of, data->n));
-    mc_dict dict = mc_dict_open(ctx);
+    finder f = {.dict = mc_dict_open(ctx)};
     mercer_status status = MERCER_OK;
     for (int64_t i = 0; i < data->n && !status; i++) {
-        char text[32];
         int64_t id = 0;
-        mercer_number_text(values[i] == 0 ? 0.0 : values[i], text); /* -0 is 0 */
-        status = mc_dict_add(&dict, text, (int64_t)strlen(text), &id);
+        status = find_value(&f, values[i], true, &id);
+        if (!status && id >= INT32_MAX)
+            status = fail_many(ctx);
         data->class_of[i] = (int32_t)id;
     }
     if (!status)
-        status = sort_classes(ctx, &dict, data);
-    mc_dict_close(&dict);
+        status = sort_classes(ctx, &f.dict, data);
+    mc_dict_close(&f.dict);
+    return status;
+}
+
+mercer_status mc_target_of_numbers(mercer_ctx *ctx, mercer_target kind, double *values, int64_t outputs,
+                                   mercer_data *data) {
+    const bool look = kind == MERCER_TARGET_AUTO && outputs == 1 && mc_numbers_look_like_classes(values, data->n);
+    if (kind == MERCER_TARGET_CLASS || look) {
+        const mercer_status status = classes_of_numbers(ctx, values, data);
+        mc_free(values);
+        return status;
+    }
+    data->target = values;
+    data->outputs = outputs;
+    return MERCER_OK;
+}
+
+/* A label by the text of its value where it is a number; of two that are one number, the first is meant. */
+static mercer_status add_label(mc_dict *dict, const char *label, int64_t place, int64_t *place_of) {
+    const char *end = label + strlen(label);
+    char text[32];
+    double value;
+    int64_t id = 0;
+    const int64_t before = dict->count;
+    if (mc_number_read(label, end, &value) == end && isfinite(value))
+        label = mercer_number_text(value == 0 ? 0.0 : value, text);
+    MC_TRY(mc_dict_add(dict, label, (int64_t)strlen(label), &id));
+    if (id == before)
+        place_of[id] = place;
+    return MERCER_OK;
+}
+
+mercer_status mc_classes_known(mercer_ctx *ctx, char *const *labels, int64_t classes, double *values, int64_t n,
+                               int64_t stride, int64_t *bad) {
+    finder f = {.dict = mc_dict_open(ctx)};
+    int64_t *place_of = NULL;
+    mercer_status status = MC_ALLOC(ctx, place_of, classes);
+    *bad = -1;
+    for (int64_t k = 0; k < classes && !status; k++)
+        status = add_label(&f.dict, labels[k], k, place_of);
+    for (int64_t i = 0; i < n && !status && *bad < 0; i++) {
+        int64_t id = 0;
+        if (isnan(values[i * stride]))
+            continue;
+        status = find_value(&f, values[i * stride], false, &id);
+        if (status)
+            break;
+        if (id < 0)
+            *bad = i;
+        else
+            values[i * stride] = (double)place_of[id];
+    }
+    mc_free(place_of);
+    mc_dict_close(&f.dict);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* make.c: data from arrays in memory. Everything is checked before it is kept: shape, CSR structure, and that every number is finite;
-   the first fault in row order is named. */
+/* make.c: data from arrays in memory. Everything is checked before it is kept: shape, CSR structure, and that every
+   number is finite; the first fault in row order is named. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -15,14 +15,16 @@ enum { ROW_GRAIN = 1024 };
 
 static mercer_status check_shape(mercer_ctx *ctx, const mercer_table *t) {
     if (t->n < 1 || t->d < 0)
-        return mc_fail(ctx, MERCER_INVALID, "a table needs at least one row and no negative number of columns, got n = %lld, d = %lld",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "a table needs at least one row and no negative number of columns, got n = %lld, d = %lld",
                        (long long)t->n, (long long)t->d);
     if (t->dtype != MERCER_F32 && t->dtype != MERCER_F64)
         return mc_fail(ctx, MERCER_INVALID, "dtype must be MERCER_F32 or MERCER_F64, got %d", (int)t->dtype);
     if (!t->values && t->d > 0 && !(t->row_start && t->row_start[t->n] == 0))
         return mc_fail(ctx, MERCER_INVALID, "values is NULL for %lld columns", (long long)t->d);
     if (!t->row_start && (t->column || (t->stride && t->stride < t->d)))
-        return mc_fail(ctx, MERCER_INVALID, "dense values need stride 0 or at least d = %lld (got %lld), and no column array",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "dense values need stride 0 or at least d = %lld (got %lld), and no column array",
                        (long long)t->d, (long long)t->stride);
     if (t->outputs < 0 || (t->target == NULL) != (t->outputs == 0))
         return mc_fail(ctx, MERCER_INVALID, "target and outputs go together: target is %s and outputs is %lld",
@@ -39,7 +41,8 @@ static mercer_status check_row_of_csr(mercer_ctx *ctx, const mercer_table *t, in
             return mc_fail(ctx, MERCER_INVALID, "row %lld has column index %d, outside [0, %lld)", (long long)i + 1, j,
                            (long long)t->d);
         if (j <= before)
-            return mc_fail(ctx, MERCER_INVALID, "row %lld has column index %d after %d; indices must increase within a row",
+            return mc_fail(ctx, MERCER_INVALID,
+                           "row %lld has column index %d after %d; indices must increase within a row",
                            (long long)i + 1, j, before);
     }
     return MERCER_OK;
@@ -50,8 +53,8 @@ static mercer_status check_csr(mercer_ctx *ctx, const mercer_table *t) {
         return mc_fail(ctx, MERCER_INVALID, "row_start begins with %lld instead of 0", (long long)t->row_start[0]);
     for (int64_t i = 0; i < t->n; i++)
         if (t->row_start[i + 1] < t->row_start[i])
-            return mc_fail(ctx, MERCER_INVALID, "row_start falls from %lld to %lld at row %lld", (long long)t->row_start[i],
-                           (long long)t->row_start[i + 1], (long long)i + 1);
+            return mc_fail(ctx, MERCER_INVALID, "row_start falls from %lld to %lld at row %lld",
+                           (long long)t->row_start[i], (long long)t->row_start[i + 1], (long long)i + 1);
     if (t->d > INT32_MAX)
         return mc_fail(ctx, MERCER_INVALID, "CSR data have at most %d columns, got %lld", INT32_MAX, (long long)t->d);
     if (!t->column && t->row_start[t->n] > 0)
@@ -104,7 +107,8 @@ static mercer_status fail_value(mercer_ctx *ctx, const mercer_table *t, int64_t 
     char name[64] = "";
     if (t->names && t->names[j])
         snprintf(name, sizeof name, " ('%.48s')", t->names[j]);
-    return mc_fail(ctx, MERCER_DATA, "the value in row %lld, column %lld%s is not finite; replace NaN and infinities first",
+    return mc_fail(ctx, MERCER_DATA,
+                   "the value in row %lld, column %lld%s is not finite; replace NaN and infinities first",
                    (long long)i + 1, (long long)j + 1, name);
 }
 
@@ -149,8 +153,8 @@ static mercer_status copy_target(mercer_ctx *ctx, const mercer_table *t, mercer_
     data->outputs = t->outputs;
     const int64_t k = mc_first_not_finite(MERCER_F64, t->target, total);
     if (k >= 0)
-        return mc_fail(ctx, MERCER_DATA, "the target of row %lld (output %lld) is not finite", (long long)(k / t->outputs) + 1,
-                       (long long)(k % t->outputs) + 1);
+        return mc_fail(ctx, MERCER_DATA, "the target of row %lld (output %lld) is not finite",
+                       (long long)(k / t->outputs) + 1, (long long)(k % t->outputs) + 1);
     return MERCER_OK;
 }
 
@@ -166,8 +170,8 @@ mercer_status mc_weights_check(mercer_ctx *ctx, const double *weights, int64_t n
     bool positive = false;
     for (int64_t i = 0; i < n; i++) {
         if (!(weights[i] >= 0) || isinf(weights[i]))
-            return mc_fail(ctx, MERCER_DATA, "the weight of row %lld must be finite and not negative, got %g", (long long)i + 1,
-                           weights[i]);
+            return mc_fail(ctx, MERCER_DATA, "the weight of row %lld must be finite and not negative, got %g",
+                           (long long)i + 1, weights[i]);
         positive |= weights[i] > 0;
     }
     return positive ? MERCER_OK : mc_fail(ctx, MERCER_DATA, "all %lld weights are zero", (long long)n);
@@ -197,7 +201,8 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
     if (table->row_start)
         MC_TRY(check_csr(ctx, table));
     mercer_data *data = NULL;
-    MC_TRY(mc_data_new(ctx, table->n, table->d, table->dtype, table->row_start ? table->row_start[table->n] : -1, &data));
+    MC_TRY(
+        mc_data_new(ctx, table->n, table->d, table->dtype, table->row_start ? table->row_start[table->n] : -1, &data));
     const mercer_status status = fill(ctx, table, data);
     if (status)
         mercer_data_free(data);

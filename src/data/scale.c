@@ -1,11 +1,12 @@
 /* scale.c: x_j -> (x_j - shift_j) * factor_j.
 
-   standard: shift = mean, factor = 1 / standard deviation (divisor n). minmax: shift = least, factor = 1 / (greatest - least).
-   Sparse data are not shifted, or their zeros would fill in: standard keeps the factor, minmax uses 1 / max |x_j|.
-   A column whose values are all equal gets factor 1.
+   standard: shift = mean, factor = 1 / standard deviation (divisor n). minmax: shift = least, factor = 1 / (greatest -
+   least). Sparse data are not shifted, or their zeros would fill in: standard keeps the factor, minmax uses 1 / max
+   |x_j|. A column whose values are all equal gets factor 1.
 
-   Three passes over the rows: range, then mean and variance of u = (x - least) / (greatest - least), which lies in [0, 1], so that
-   no spread of finite values over- or underflows. Dense rows are summed in fixed chunks, each into its own d slots, added in order. */
+   Three passes over the rows: range, then mean and variance of u = (x - least) / (greatest - least), which lies in [0,
+   1], so that no spread of finite values over- or underflows. Dense rows are summed in fixed chunks, each into its own
+   d slots, added in order. */
 #include "data/scale.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -37,7 +38,8 @@ static int64_t place(const int32_t *column, int64_t k) {
     return column ? column[k] : k;
 }
 
-static void fold_range(const stats *s, double *low, double *high, const int32_t *column, const double *x, int64_t count) {
+static void fold_range(const stats *s, double *low, double *high, const int32_t *column, const double *x,
+                       int64_t count) {
     (void)s;
     for (int64_t k = 0; k < count; k++) {
         const int64_t j = place(column, k);
@@ -57,13 +59,15 @@ static double square(const stats *s, int64_t j, double x) {
     return e * e;
 }
 
-static void fold_unit(const stats *s, double *sum, double *unused, const int32_t *column, const double *x, int64_t count) {
+static void fold_unit(const stats *s, double *sum, double *unused, const int32_t *column, const double *x,
+                      int64_t count) {
     (void)unused;
     for (int64_t k = 0; k < count; k++)
         sum[place(column, k)] += unit(s, place(column, k), x[k]);
 }
 
-static void fold_square(const stats *s, double *sum, double *unused, const int32_t *column, const double *x, int64_t count) {
+static void fold_square(const stats *s, double *sum, double *unused, const int32_t *column, const double *x,
+                        int64_t count) {
     (void)unused;
     for (int64_t k = 0; k < count; k++)
         sum[place(column, k)] += square(s, place(column, k), x[k]);
@@ -86,7 +90,8 @@ static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     for (int64_t i = begin; i < end; i++) {
         const int64_t from = data->row_start ? data->row_start[i] : i * d;
         const int64_t count = data->row_start ? data->row_start[i + 1] - from : d;
-        s->fold(s, part, part2, data->row_start ? data->column + from : NULL, as_double(data, from, count, scratch), count);
+        s->fold(s, part, part2, data->row_start ? data->column + from : NULL, as_double(data, from, count, scratch),
+                count);
     }
 }
 
@@ -123,7 +128,8 @@ static mercer_status find_range(mercer_ctx *ctx, stats *s) {
             s->high[j] = fmax(s->high[j], s->part2[c * d + j]);
         }
         if (isinf(s->high[j] - s->low[j]))
-            return mc_fail(ctx, MERCER_NUMERIC, "scale: column '%s' spans %g to %g, more than a double can hold; rescale it first",
+            return mc_fail(ctx, MERCER_NUMERIC,
+                           "scale: column '%s' spans %g to %g, more than a double can hold; rescale it first",
                            mercer_data_column_name(s->data, j), s->low[j], s->high[j]);
     }
     return MERCER_OK;
@@ -193,8 +199,8 @@ static mercer_status fit_columns(mercer_ctx *ctx, const mercer_data *data, mc_sc
     const int64_t d = data->d, chunks = mc_chunks(data->n, grain(data));
     stats s = {.data = data, .chunks = chunks};
     mc_work w;
-    MC_TRY(mc_work_open(ctx, &w, 5 * mc_work_need(d, 8) + 2 * mc_work_need(chunks * d, 8)
-                                     + mc_work_need(mercer_threads(ctx) * d, 8)));
+    MC_TRY(mc_work_open(
+        ctx, &w, 5 * mc_work_need(d, 8) + 2 * mc_work_need(chunks * d, 8) + mc_work_need(mercer_threads(ctx) * d, 8)));
     double **const slices[] = {&s.low, &s.high, &s.mean, &s.square};
     for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++)
         *slices[i] = mc_work_take(&w, d, 8);
@@ -242,7 +248,8 @@ static void apply_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         bool finite = true;
         for (int64_t k = from; k < from + count; k++) {
             const int64_t j = data->row_start ? data->column[k] : k - from;
-            const double x = data->dtype == MERCER_F32 ? (double)((float *)data->values)[k] : ((double *)data->values)[k];
+            const double x =
+                data->dtype == MERCER_F32 ? (double)((float *)data->values)[k] : ((double *)data->values)[k];
             const double y = (x - a->scale->shift[j]) * a->scale->factor[j];
             finite &= fabs(y) <= (data->dtype == MERCER_F32 ? (double)FLT_MAX : DBL_MAX);
             if (data->dtype == MERCER_F32)
@@ -262,7 +269,8 @@ static mercer_status apply_all(mercer_ctx *ctx, const mc_scale *scale, mercer_da
     mercer_status status = mc_for(ctx, data->n, ROW_GRAIN, apply_rows, &a);
     for (int64_t c = 0; c < chunks && !status; c++)
         if (a.bad[c] >= 0)
-            status = mc_fail(ctx, MERCER_NUMERIC, "scale: row %lld lies so far from the training data that scaling it overflows",
+            status = mc_fail(ctx, MERCER_NUMERIC,
+                             "scale: row %lld lies so far from the training data that scaling it overflows",
                              (long long)a.bad[c] + 1);
     mc_free(a.bad);
     return status;
@@ -271,8 +279,8 @@ static mercer_status apply_all(mercer_ctx *ctx, const mc_scale *scale, mercer_da
 mercer_status mc_scale_apply(mercer_ctx *ctx, const mc_scale *scale, const mercer_data *data, mercer_data **out) {
     *out = NULL;
     if (scale->d != data->d)
-        return mc_fail(ctx, MERCER_DATA, "scale: the data have %lld columns, the scaling was found on %lld", (long long)data->d,
-                       (long long)scale->d);
+        return mc_fail(ctx, MERCER_DATA, "scale: the data have %lld columns, the scaling was found on %lld",
+                       (long long)data->d, (long long)scale->d);
     mercer_data *copy = NULL;
     MC_TRY(mc_data_take(ctx, data, NULL, data->n, &copy));
     const mercer_status status = scale->kind == MC_SCALE_NONE ? MERCER_OK : apply_all(ctx, scale, copy);

@@ -9,12 +9,14 @@ typedef enum mc_scaling { MC_SCALE_AUTO, MC_SCALE_NONE, MC_SCALE_STANDARD, MC_SC
 typedef struct mc_scale {
     mc_scaling kind; /* never AUTO once fitted */
     int64_t d;
-    double *shift, *factor; /* NULL for NONE. Sparse data are never shifted: zeros stay zeros. A constant column gets factor 1 */
+    double *shift,
+        *factor; /* NULL for NONE. Sparse data are never shifted: zeros stay zeros. A constant column gets factor 1 */
 } mc_scale;
 
 extern const char *const mc_scaling_names[]; /* "auto", "none", "standard", "minmax" */
 
-/* AUTO standardises dense data whose columns differ in spread by more than 10x, otherwise leaves them; the choice is in out->kind. */
+/* AUTO standardises dense data whose columns differ in spread by more than 10x, otherwise leaves them; the choice is in
+ * out->kind. */
 mercer_status mc_scale_fit(mercer_ctx *ctx, mc_scaling kind, const mercer_data *data, mc_scale *out);
 /* New data with scaled values and everything else the same. */
 mercer_status mc_scale_apply(mercer_ctx *ctx, const mc_scale *scale, const mercer_data *data, mercer_data **out);

@@ -1,5 +1,5 @@
-/* strings.h: a list of strings is one block, the pointers and then the bytes, so mc_free(list) frees it whole. All lists of
-   strings inside data and schemas are made this way. */
+/* strings.h: a list of strings is one block, the pointers and then the bytes, so mc_free(list) frees it whole. All
+   lists of strings inside data and schemas are made this way. */
 #ifndef MC_DATA_STRINGS_H
 #define MC_DATA_STRINGS_H
 

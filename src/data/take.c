@@ -1,4 +1,5 @@
-/* take.c: some rows of a table as a table of their own. Labels and classes keep their numbers even where a class has no row left. */
+/* take.c: some rows of a table as a table of their own. Labels and classes keep their numbers even where a class has no
+ * row left. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -25,7 +26,8 @@ static void take_dense(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const taking *t = arg;
     const size_t row = (size_t)t->from->d * mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++)
-        memcpy((char *)t->to->values + (size_t)i * row, (const char *)t->from->values + (size_t)source(t, i) * row, row);
+        memcpy((char *)t->to->values + (size_t)i * row, (const char *)t->from->values + (size_t)source(t, i) * row,
+               row);
 }
 
 static void take_csr(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -34,7 +36,8 @@ static void take_csr(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     const taking *t = arg;
     const size_t size = mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++) {
-        const int64_t from = t->from->row_start[source(t, i)], to = t->to->row_start[i], count = t->to->row_start[i + 1] - to;
+        const int64_t from = t->from->row_start[source(t, i)], to = t->to->row_start[i],
+                      count = t->to->row_start[i + 1] - to;
         memcpy((char *)t->to->values + (size_t)to * size, (const char *)t->from->values + (size_t)from * size,
                (size_t)count * size);
         memcpy(t->to->column + to, t->from->column + from, (size_t)count * sizeof *t->to->column);
@@ -60,7 +63,8 @@ static mercer_status take_values(mercer_ctx *ctx, taking *t) {
 }
 
 /* Rows of width elements of size bytes; NULL stays NULL. */
-static mercer_status take_array(mercer_ctx *ctx, const taking *t, const void *from, int64_t width, size_t size, void **to) {
+static mercer_status take_array(mercer_ctx *ctx, const taking *t, const void *from, int64_t width, size_t size,
+                                void **to) {
     if (!from)
         return MERCER_OK;
     const size_t row = (size_t)width * size;
@@ -104,7 +108,8 @@ static mercer_status take_all(mercer_ctx *ctx, taking *t) {
     return mc_data_finish(ctx, to);
 }
 
-mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count, mercer_data **out) {
+mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
+                           mercer_data **out) {
     *out = NULL;
     taking t = {.from = data, .rows = rows};
     MC_TRY(mc_data_new(ctx, count, data->d, data->dtype, data->row_start ? count_stored(&t, count) : -1, &t.to));
@@ -125,8 +130,8 @@ mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const i
                        rows ? "" : " and at most the number of rows", (long long)count);
     for (int64_t i = 0; rows && i < count; i++)
         if (rows[i] < 0 || rows[i] >= data->n)
-            return mc_fail(ctx, MERCER_INVALID, "take: rows[%lld] is %lld, outside [0, %lld)", (long long)i, (long long)rows[i],
-                           (long long)data->n);
+            return mc_fail(ctx, MERCER_INVALID, "take: rows[%lld] is %lld, outside [0, %lld)", (long long)i,
+                           (long long)rows[i], (long long)data->n);
     return mc_data_take(ctx, data, rows, count, out);
 }
 

@@ -1,0 +1,159 @@
+/* input.c: reading bytes. A plain file is read in parallel pieces into one block of its size; a pipe in growing pieces.
+   read(2) and not a mapping: a file that shrinks under a mapping kills the process, here it is an error. */
+#include "data/input.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 4 << 20, FIRST_ROOM = 1 << 16 };
+
+static mercer_status fail_io(mercer_ctx *ctx, const mc_input *input, int error) {
+    return mc_fail(ctx, MERCER_IO, "cannot read '%s': %s", input->name, strerror(error));
+}
+
+typedef struct pieces {
+    int fd;
+    off_t from;
+    char *bytes;
+    int *error; /* per piece: errno, -1 when the file ended early */
+} pieces;
+
+static void read_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const pieces *p = arg;
+    while (begin < end) {
+        const ssize_t got = pread(p->fd, p->bytes + begin, (size_t)(end - begin), p->from + begin);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            p->error[chunk] = got ? errno : -1;
+            return;
+        }
+        begin += got;
+    }
+}
+
+static mercer_status read_sized(mercer_ctx *ctx, int fd, off_t from, int64_t size, mc_input *input) {
+    input->bytes = mc_alloc_unset(ctx, size + MC_INPUT_PAD, 1);
+    MC_TRY(input->bytes ? MERCER_OK : MERCER_MEMORY);
+    input->size = size;
+    const int64_t count = mc_chunks(size, PIECE);
+    pieces p = {.fd = fd, .from = from, .bytes = input->bytes};
+    MC_TRY(MC_ALLOC(ctx, p.error, count));
+    mercer_status status = mc_for(ctx, size, PIECE, read_piece, &p);
+    for (int64_t k = 0; k < count && !status; k++)
+        if (p.error[k] > 0)
+            status = fail_io(ctx, input, p.error[k]);
+        else if (p.error[k])
+            status = mc_fail(ctx, MERCER_IO, "'%s' became shorter while it was read", input->name);
+    mc_free(p.error);
+    return status;
+}
+
+static mercer_status read_stream(mercer_ctx *ctx, int fd, mc_input *input) {
+    for (int64_t room = 0;;) {
+        if (input->size == room) {
+            room = room ? 2 * room : FIRST_ROOM;
+            char *bytes = mc_grow(ctx, input->bytes, room + MC_INPUT_PAD, 1);
+            if (!bytes)
+                return MERCER_MEMORY;
+            input->bytes = bytes;
+        }
+        const ssize_t got = read(fd, input->bytes + input->size, (size_t)(room - input->size));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_io(ctx, input, errno);
+        if (got == 0)
+            return MERCER_OK;
+        input->size += got;
+    }
+}
+
+static mercer_status read_all(mercer_ctx *ctx, int fd, mc_input *input) {
+    struct stat info;
+    if (fstat(fd, &info))
+        return fail_io(ctx, input, errno);
+    if (S_ISDIR(info.st_mode))
+        return fail_io(ctx, input, EISDIR);
+    const off_t from = S_ISREG(info.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+    if (from < 0 || info.st_size <= from)
+        return read_stream(ctx, fd, input);
+    return read_sized(ctx, fd, from, info.st_size - from, input);
+}
+
+static mercer_status settle(mercer_ctx *ctx, mercer_status status, mc_input *input) {
+    if (!status && mc_is_gzip(input->bytes, input->size))
+        status = mc_gunzip(ctx, input);
+    if (!status)
+        memset(input->bytes + input->size, 0, MC_INPUT_PAD);
+    if (status)
+        mc_input_close(input);
+    return status;
+}
+
+static mercer_status set_name(mercer_ctx *ctx, const char *name, mc_input *out) {
+    *out = (mc_input){.name = mc_copy_text(ctx, name, strlen(name))};
+    return out->name ? MERCER_OK : MERCER_MEMORY;
+}
+
+mercer_status mc_input_read(mercer_ctx *ctx, const char *path, mc_input *out) {
+    const bool standard = strcmp(path, "-") == 0;
+    MC_TRY(set_name(ctx, standard ? "standard input" : path, out));
+    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    mercer_status status = fd < 0 ? fail_io(ctx, out, errno) : read_all(ctx, fd, out);
+    if (fd >= 0 && !standard)
+        close(fd);
+    return settle(ctx, status, out);
+}
+
+mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes, int64_t size, mc_input *out) {
+    MC_TRY(set_name(ctx, name, out));
+    out->bytes = mc_alloc_unset(ctx, size + MC_INPUT_PAD, 1);
+    out->size = size;
+    if (out->bytes && size)
+        memcpy(out->bytes, bytes, (size_t)size);
+    return settle(ctx, out->bytes ? MERCER_OK : MERCER_MEMORY, out);
+}
+
+void mc_input_close(mc_input *input) {
+    mc_free(input->name);
+    mc_free(input->bytes);
+    *input = (mc_input){0};
+}
+
+int64_t mc_line_of(const mc_input *input, const char *place) {
+    int64_t line = 1;
+    for (const char *p = input->bytes; p < place && (p = memchr(p, '\n', (size_t)(place - p))); p++)
+        line++;
+    return line;
+}
+
+mercer_status mc_fail_line(mercer_ctx *ctx, const mc_input *input, const char *place, const char *format, ...) {
+    char sentence[MC_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    const int64_t line = mc_line_of(input, place);
+    return mc_fail_at(ctx, MERCER_DATA, line, "%s, line %lld: %s", input->name, (long long)line, sentence);
+}
+
+mc_quote mc_quote_of(const char *bytes, int64_t length) {
+    enum { SHOWN = 40 };
+    mc_quote q = {{0}};
+    const int64_t shown = length < SHOWN ? length : SHOWN;
+    for (int64_t i = 0; i < shown; i++)
+        q.text[i] = (unsigned char)bytes[i] < ' ' || bytes[i] == 127 ? '.' : bytes[i];
+    if (length > SHOWN)
+        memcpy(q.text + SHOWN, "...", 4);
+    return q;
+}

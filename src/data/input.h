@@ -1,0 +1,34 @@
+/* input.h: the bytes of a file, of standard input ("-") or of memory, inflated when gzipped, and how places in them are
+ * named. */
+#ifndef MC_DATA_INPUT_H
+#define MC_DATA_INPUT_H
+
+#include <mercer.h>
+
+enum { MC_INPUT_PAD = 64 }; /* zero bytes after the last: readers may look a little past the end */
+
+typedef struct mc_input {
+    char *name;
+    char *bytes;
+    int64_t size;
+} mc_input;
+
+mercer_status mc_input_read(mercer_ctx *ctx, const char *path, mc_input *out);
+mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes, int64_t size, mc_input *out);
+void mc_input_close(mc_input *input);
+
+/* Replace gzipped bytes by what they hold. */
+bool mc_is_gzip(const char *bytes, int64_t size);
+mercer_status mc_gunzip(mercer_ctx *ctx, mc_input *input);
+
+/* MERCER_DATA: "name, line 3: " and the sentence, the line found from the place in the bytes. */
+mercer_status mc_fail_line(mercer_ctx *ctx, const mc_input *input, const char *place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int64_t mc_line_of(const mc_input *input, const char *place); /* from 1 */
+/* Up to 40 bytes of a piece of the file as it can be shown: control and foreign bytes as dots, "..." when longer. */
+typedef struct mc_quote {
+    char text[48];
+} mc_quote;
+mc_quote mc_quote_of(const char *bytes, int64_t length);
+
+#endif

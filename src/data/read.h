@@ -1,0 +1,15 @@
+/* read.h: reading from bytes in memory, as the file readers do; what the fuzz targets call. */
+#ifndef MC_DATA_READ_H
+#define MC_DATA_READ_H
+
+#include "data/data.h"
+
+/* name: of the file, for its ending and for messages. */
+mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,
+                            mercer_data **out);
+/* The same under a schema: see mc_data_read_like. */
+mercer_status mc_data_parse_like(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
+                                 const mercer_read *set, const mc_schema *schema, int64_t d, int64_t classes,
+                                 char *const *labels, mercer_data **out);
+
+#endif
