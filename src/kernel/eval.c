@@ -111,7 +111,9 @@ static double periodic(const mc_node *node, const pair *p) {
 
 /* v / sqrt(a b) with the square roots taken apart, so that the product cannot overflow. */
 static double normalised(double v, double a, double b) {
-    if (!(a > 0 && b > 0) && !(a < 0 && b < 0))
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == 0 || b == 0 || (a < 0) != (b < 0))
         return 0;
     return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));
 }

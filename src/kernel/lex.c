@@ -55,7 +55,7 @@ static void read_number(mc_lexer *lexer, const char *p) {
     double number;
     const char *q = mc_number_read(p, range_begin(lexer, p), &number);
     if (!q)
-        fail(lexer, p - lexer->text, "this is not a number of at most 60 characters", -1);
+        fail(lexer, p - lexer->text, "this is not a number", -1);
     else if (isinf(number))
         fail(lexer, p - lexer->text, "this number is too large for a double", -1);
     else if (q < lexer->end && is_letter(*q))

@@ -75,7 +75,7 @@ static mercer_status number_or_range(mc_parser *p, const mc_measure *m, mc_value
 
 static mercer_status parse_value(mc_parser *p, const mc_measure *m, mc_value *value) {
     const int kind = p->lexer.token.kind;
-    *value = (mc_value){.offset = p->lexer.token.offset};
+    *value = (mc_value){.number = NAN, .offset = p->lexer.token.offset};
     if (kind == '[')
         return vector(p, m, value);
     if (kind == '{') {

@@ -95,10 +95,10 @@ static facts tanh_facts(const mc_node *node, int64_t d) {
     (void)d;
     const double a = node->parameter[0].number, c = tanh(node->parameter[1].number);
     facts f = {.dot_product = true, .diagonal = {-1, 1}, .dimension = INFINITY};
-    if (a >= 0)
-        f.diagonal.low = c;
+    if (a >= 0) /* neither holds for a range, and fmax and fmin pass over one in c */
+        f.diagonal.low = fmax(-1, c);
     if (a <= 0)
-        f.diagonal.high = c;
+        f.diagonal.high = fmin(1, c);
     return f;
 }
 
