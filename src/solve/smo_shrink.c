@@ -74,8 +74,8 @@ static mercer_status open_part(mercer_ctx *ctx, const mc_rows *rows, const mc_du
     int64_t *row = mc_work_take(&s->work, count, sizeof(int64_t)), *place = mc_work_take(&s->work, rows->n, sizeof(int64_t));
     s->row_id = mc_work_take(&s->work, count, sizeof(int64_t));
     const int64_t n = number_rows(dual, count, s->variable, rows->n, place, s->row_id, row);
-    MC_TRY(mc_part_open(ctx, rows, s->row_id, n, &s->part));
-    s->rows = mc_part_rows(&s->part);
+    MC_TRY(mc_principal_open(ctx, rows, s->row_id, n, &s->part));
+    s->rows = mc_principal_rows(&s->part);
     s->beta = real[0];
     s->f = real[1];
     s->dual = (mc_dual){.m = count, .row = row};
@@ -87,7 +87,7 @@ mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_rows *rows, const mc_dual
                              const mc_extremes *e, int64_t count, mc_shrunk *out) {
     *out = (mc_shrunk){0};
     const int64_t most = count < rows->n ? count : rows->n;
-    if (mc_part_bytes(rows, most) + need(rows, count, BATCH) > mc_memory_left(ctx) / 2)
+    if (mc_principal_bytes(rows, most) + need(rows, count, BATCH) > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     const mercer_status status = open_part(ctx, rows, dual, beta, f, e, count, out);
     if (status)
@@ -96,7 +96,7 @@ mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_rows *rows, const mc_dual
 }
 
 void mc_shrunk_close(mc_shrunk *s) {
-    mc_part_close(&s->part);
+    mc_principal_close(&s->part);
     mc_work_close(&s->work);
     *s = (mc_shrunk){0};
 }

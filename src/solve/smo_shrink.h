@@ -7,12 +7,12 @@
 #define MC_SOLVE_SMO_SHRINK_H
 
 #include "base/work.h"
-#include "solve/rows_part.h"
+#include "solve/principal.h"
 #include "solve/smo_select.h"
 
 typedef struct mc_shrunk {
     mc_work work;
-    mc_part part;
+    mc_principal part;
     mc_rows rows;
     mc_dual dual;
     int64_t *variable;           /* of the whole, for each of its own */

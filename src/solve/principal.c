@@ -1,5 +1,5 @@
-/* rows_part.c: see rows_part.h. */
-#include "solve/rows_part.h"
+/* principal.c: see principal.h. */
+#include "solve/principal.h"
 #include "base/parallel.h"
 #include "base/status.h"
 
@@ -13,18 +13,18 @@ static int64_t batch_of(const mc_rows *whole) {
     return whole->most < BATCH ? whole->most : BATCH;
 }
 
-size_t mc_part_bytes(const mc_rows *whole, int64_t n) {
+size_t mc_principal_bytes(const mc_rows *whole, int64_t n) {
     return mc_work_need(n * n, entry_bytes(whole)) + mc_work_need(n, sizeof(bool)) + mc_work_need(n, sizeof(double))
            + 2 * mc_work_need(batch_of(whole), sizeof(int64_t)) + mc_work_need(2 * batch_of(whole), sizeof(void *));
 }
 
-mercer_status mc_part_open(mercer_ctx *ctx, const mc_rows *whole, const int64_t *id, int64_t n, mc_part *out) {
+mercer_status mc_principal_open(mercer_ctx *ctx, const mc_rows *whole, const int64_t *id, int64_t n, mc_principal *out) {
     const int64_t batch = batch_of(whole);
-    *out = (mc_part){.whole = whole, .n = n, .id = id};
+    *out = (mc_principal){.whole = whole, .n = n, .id = id};
     out->K = mc_alloc_unset(ctx, n * n, entry_bytes(whole));
     if (!out->K || MC_ALLOC(ctx, out->filled, n) || MC_ALLOC(ctx, out->diagonal, n) || MC_ALLOC(ctx, out->wanted, batch)
         || MC_ALLOC(ctx, out->target, batch) || MC_ALLOC(ctx, out->piece, 2 * batch)) {
-        mc_part_close(out);
+        mc_principal_close(out);
         return MERCER_MEMORY;
     }
     for (int64_t k = 0; k < n; k++)
@@ -32,17 +32,17 @@ mercer_status mc_part_open(mercer_ctx *ctx, const mc_rows *whole, const int64_t 
     return MERCER_OK;
 }
 
-void mc_part_close(mc_part *part) {
+void mc_principal_close(mc_principal *part) {
     void *blocks[] = {part->K, part->filled, part->diagonal, part->wanted, part->target, (void *)part->piece};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mc_free(blocks[i]);
-    *part = (mc_part){0};
+    *part = (mc_principal){0};
 }
 
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const mc_part *p = arg;
+    const mc_principal *p = arg;
     const int64_t split = p->whole->split;
     for (int64_t k = begin; k < end; k++) {
         const void *first = p->piece[2 * k], *second = p->piece[2 * k + 1];
@@ -58,7 +58,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     }
 }
 
-static mercer_status fill(mercer_ctx *ctx, mc_part *p, int64_t count) {
+static mercer_status fill(mercer_ctx *ctx, mc_principal *p, int64_t count) {
     if (count == 0)
         return MERCER_OK;
     MC_TRY(p->whole->take(ctx, p->whole, p->wanted, count, p->piece));
@@ -69,7 +69,7 @@ static mercer_status fill(mercer_ctx *ctx, mc_part *p, int64_t count) {
 }
 
 static mercer_status take_part(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out) {
-    mc_part *p = (mc_part *)(uintptr_t)rows->self;
+    mc_principal *p = (mc_principal *)(uintptr_t)rows->self;
     const int64_t batch = batch_of(p->whole);
     int64_t missing = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -87,7 +87,7 @@ static mercer_status take_part(mercer_ctx *ctx, const mc_rows *rows, const int64
     return fill(ctx, p, missing);
 }
 
-mc_rows mc_part_rows(const mc_part *part) {
+mc_rows mc_principal_rows(const mc_principal *part) {
     return (mc_rows){.n = part->n, .split = part->n, .dtype = part->whole->dtype, .most = part->n,
                      .diagonal = part->diagonal, .take = take_part, .self = part};
 }
