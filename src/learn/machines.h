@@ -4,14 +4,16 @@
 
 #include "learn/cost.h"
 #include "learn/fitted.h"
+#include "learn/problem.h"
 
+/* Settings are checked before any of these is called. */
 typedef struct mc_learner {
-    /* settings are checked before the call. */
     mercer_status (*fit)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
                          mc_fitted *out);
-    /* The ways this fit could be done and the one it would take; bytes count from before the call. */
-    mercer_status (*weigh)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                           mc_options *out);
+    /* The first step of fit alone, and the ways it could go on with the one it would take: for the planner. */
+    mercer_status (*prepare)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out);
+    void (*weigh)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out);
 } mc_learner;
 
 /* NULL for a machine that is not in the table. */

@@ -58,25 +58,22 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
 
 /* ---- The plan ---- */
 
-static void weigh_problem(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size,
-                          mc_options *out) {
-    *size = (mc_ridge_size){.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
-    size->gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
-    mc_ridge_weigh(ctx, size, set->solver, out);
+static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out) {
+    const mercer_ridge *set = settings;
+    return mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, out);
 }
 
-static mercer_status weigh(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                           mc_options *out) {
+static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
+    mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
+    size.gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    return size;
+}
+
+static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
     const mercer_ridge *set = settings;
-    const size_t before = mercer_memory_used(ctx);
-    mc_problem p;
-    MC_TRY(mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, &p));
-    mc_ridge_size size;
-    weigh_problem(ctx, set, &p, &size, out);
-    for (int i = 0; i < out->count; i++)
-        out->option[i].bytes += mercer_memory_used(ctx) - before;
-    mc_problem_close(&p);
-    return MERCER_OK;
+    const mc_ridge_size size = size_of(ctx, set, problem);
+    mc_ridge_weigh(ctx, &size, set->solver, out);
 }
 
 /* ---- The fit ---- */
@@ -142,9 +139,9 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
 
 /* Solve p into f's coefficients and report. */
 static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_fitted *f) {
-    mc_ridge_size size;
+    const mc_ridge_size size = size_of(ctx, set, p);
     mc_options options;
-    weigh_problem(ctx, set, p, &size, &options);
+    mc_ridge_weigh(ctx, &size, set->solver, &options);
     MC_TRY(mc_ridge_allow(ctx, &size, &options));
     const char *solver = options.option[options.chosen].solver;
     f->outputs = p->outputs;
@@ -165,12 +162,11 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_pr
 
 static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
                          mc_fitted *out) {
-    const mercer_ridge *set = settings;
     const double began = mc_clock();
     *out = (mc_fitted){0};
     mc_problem p;
-    MC_TRY(mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, &p));
-    const mercer_status status = learn(ctx, set, &p, out);
+    MC_TRY(prepare(ctx, settings, kernel, data, &p));
+    const mercer_status status = learn(ctx, settings, &p, out);
     if (!status) { /* the rows, the kernel and the scaling change hands */
         out->kernel = p.kernel;
         out->centres = p.x;
@@ -186,4 +182,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_ridge_learner = {.fit = fit, .weigh = weigh};
+const mc_learner mc_ridge_learner = {.fit = fit, .prepare = prepare, .weigh = weigh};

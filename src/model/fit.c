@@ -7,6 +7,7 @@
 #include "learn/machines.h"
 #include "model/format.h"
 #include "model/model.h"
+#include <string.h>
 
 /* "lambda=0.1 intercept=no ...": every setting, in the order of the rows. */
 static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, char **out) {
@@ -39,18 +40,16 @@ mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const v
     *out = NULL;
     if (!mc_learner_of(machine))
         return mc_fail(ctx, MERCER_INVALID, "fit: the machine is none of mercer_machines()");
-    void *defaults = NULL;
     mercer_model *model = NULL;
-    mercer_status status = MC_ALLOC(ctx, model, 1);
-    if (!status && !settings) {
-        defaults = mc_alloc(ctx, 1, machine->size);
-        status = defaults ? MERCER_OK : MERCER_MEMORY;
-        if (defaults)
-            mercer_settings_defaults(machine, defaults);
+    void *chosen = mc_alloc(ctx, 1, machine->size);
+    mercer_status status = chosen ? MC_ALLOC(ctx, model, 1) : MERCER_MEMORY;
+    if (!status) {
+        mercer_settings_defaults(machine, chosen);
+        if (settings)
+            memcpy(chosen, settings, machine->size);
+        status = run(ctx, machine, chosen, kernel, data, model);
     }
-    if (!status)
-        status = run(ctx, machine, settings ? settings : defaults, kernel, data, model);
-    mc_free(defaults);
+    mc_free(chosen);
     if (status)
         mercer_model_free(model);
     else

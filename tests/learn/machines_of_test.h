@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "support.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -315,7 +315,7 @@ static void test_lies_with_a_right_checksum_are_refused(void **state) {
         {1, "\"labels\":\"[\\\"no\\\",", "\"labels\":\"[", "labels"},
         {1, "\"labels\":\"[\\\"no\\\"", "\"labels\":\"[\\\"n\\u0000\\\"", "byte"},
         {1, "\"stored\":\"6\"", "\"stored\":\"7\"", "centres"},
-        {1, "\"columns\":\"5\"", "\"columns\":\"4\"", "schema"},
+        {1, "\"columns\":\"5\"", "\"columns\":\"4\"", "centres"},
     };
     mercer_ctx *ctx = open_ctx(1);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {

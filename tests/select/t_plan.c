@@ -1,0 +1,209 @@
+/* A forecast is a promise: with exactly the bytes it names a fit succeeds, and it uses nearly all of them. */
+#include "../learn/machines_of_test.h"
+
+enum { MANY = 900, WIDE = 4 };
+
+static mercer_data *table_of(mercer_ctx *ctx, int64_t outputs, bool weighted) {
+    static double x[MANY * WIDE], y[MANY * 3], w[MANY];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 60);
+    for (int i = 0; i < MANY * WIDE; i++)
+        x[i] = mc_rng_normal(&rng) * (i % WIDE ? 1 : 100);
+    for (int i = 0; i < MANY * 3; i++)
+        y[i] = mc_rng_normal(&rng);
+    for (int i = 0; i < MANY; i++)
+        w[i] = i % 9 ? 1 : 0;
+    mercer_table table = {.n = MANY, .d = WIDE, .dtype = MERCER_F64, .values = x, .target = y, .outputs = outputs};
+    table.weights = weighted ? w : NULL;
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+static const struct {
+    double lambda;
+    const char *solver, *scale;
+    bool loo, intercept, weighted;
+    int64_t outputs;
+} cases[] = {
+    {1, "auto", "auto", false, false, false, 1},    {1, "cholesky", "none", true, true, false, 3},
+    {1, "eigen", "standard", true, true, true, 1},  {0, "auto", "none", false, false, false, 2},
+    {1, "cholesky", "minmax", true, true, true, 2},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static mercer_ridge settings_of(int k) {
+    mercer_ridge set = mercer_ridge_defaults();
+    set.lambda = cases[k].lambda;
+    set.solver = cases[k].solver;
+    set.scale = cases[k].scale;
+    set.loo = cases[k].loo;
+    set.intercept = cases[k].intercept;
+    return set;
+}
+
+static size_t forecast_of(int k) {
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = table_of(ctx, cases[k].outputs, cases[k].weighted);
+    mercer_kernel *kernel = kernel_of(ctx, "rbf");
+    const mercer_ridge set = settings_of(k);
+    mercer_plan plan;
+    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), &set, kernel, data, &plan));
+    assert_true(plan.chosen.possible);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+    return plan.chosen.memory_bytes;
+}
+
+/* Data in a context of its own, so that the limit is for the fit alone. */
+static mercer_status fit_within(int k, size_t limit, size_t *peak, char *message) {
+    mercer_ctx *owner = open_ctx(1), *ctx = NULL;
+    mercer_data *data = table_of(owner, cases[k].outputs, cases[k].weighted);
+    mercer_kernel *kernel = kernel_of(owner, "rbf");
+    mercer_options options = mercer_options_defaults();
+    options.memory_limit = limit;
+    options.threads = 2;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    const mercer_ridge set = settings_of(k);
+    mercer_model *model = NULL;
+    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+    snprintf(message, 1024, "%s", mercer_message(ctx));
+    *peak = mercer_memory_peak(ctx);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+    close_clean(owner);
+    return status;
+}
+
+static void test_a_fit_keeps_to_its_forecast(void **state) {
+    (void)state;
+    const size_t context = 4096; /* the context itself */
+    for (int k = 0; k < CASES; k++) {
+        const size_t forecast = forecast_of(k);
+        size_t peak;
+        char message[1024];
+        if (fit_within(k, forecast + context, &peak, message) != MERCER_OK)
+            fail_msg("case %d with %zu bytes: %s", k, forecast, message);
+        if (!((double)peak >= 0.9 * (double)forecast))
+            fail_msg("case %d: %zu bytes were forecast and %zu used", k, forecast, peak);
+    }
+}
+
+static void test_too_little_memory_is_said_first(void **state) {
+    (void)state;
+    for (int k = 0; k < CASES; k++) {
+        const size_t forecast = forecast_of(k);
+        size_t peak;
+        char message[1024];
+        assert_int_equal(fit_within(k, forecast / 2, &peak, message), MERCER_MEMORY);
+        assert_non_null(strstr(message, "rows would fit"));
+        assert_true(peak < forecast / 8); /* the matrix was never begun */
+    }
+}
+
+/* What the message says would fit does fit. */
+static void test_the_rows_said_to_fit_do(void **state) {
+    (void)state;
+    mercer_ctx *owner = open_ctx(1), *ctx = NULL;
+    mercer_data *data = table_of(owner, 1, false), *less = NULL;
+    mercer_kernel *kernel = kernel_of(owner, "rbf");
+    mercer_options options = mercer_options_defaults();
+    options.memory_limit = 1 << 20;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_model *model = NULL;
+    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, NULL, &model), MERCER_MEMORY, "cholesky on 900 rows");
+    const int64_t rows = strtoll(strchr(mercer_message(ctx), '(') + 1, NULL, 10);
+    assert_in_range(rows, 200, 600);
+    assert_ok(owner, mercer_data_take(owner, data, NULL, rows, &less));
+    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, less, NULL, &model));
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    mercer_data_free(less);
+    close_clean(ctx);
+    close_clean(owner);
+}
+
+static void test_the_plan_names_what_the_fit_takes(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = table_of(ctx, 1, false);
+    mercer_kernel *kernel = kernel_of(ctx, "rbf");
+    const mercer_machine *ridge = mercer_machine_find("ridge");
+    for (int k = 0; k < 4; k++) {
+        mercer_ridge set = plain(k & 1);
+        set.solver = k & 2 ? "eigen" : "auto";
+        mercer_plan plan;
+        mercer_model *model = NULL;
+        assert_ok(ctx, mercer_plan_fit(ctx, ridge, &set, kernel, data, &plan));
+        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        assert_string_equal(plan.chosen.solver, mercer_model_report(model)->solver);
+        assert_int_equal(plan.alternative_count, 1);
+        assert_string_not_equal(plan.alternatives[0].solver, plan.chosen.solver);
+        assert_true(plan.chosen.seconds > 0 && plan.chosen.seconds < 100);
+        assert_true(strlen(plan.chosen.reason) > 10);
+        mercer_model_free(model);
+    }
+    mercer_plan plan;
+    assert_ok(ctx, mercer_plan_fit(ctx, ridge, NULL, kernel, data, &plan));
+    assert_string_equal(plan.chosen.solver, "cholesky");
+    mercer_ridge wrong = plain(-1);
+    assert_fails(ctx, mercer_plan_fit(ctx, ridge, &wrong, kernel, data, &plan), MERCER_INVALID, "lambda");
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_a_plan_that_does_not_fit_says_so(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.memory_limit = 3 << 20;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_data *data = table_of(ctx, 1, false);
+    mercer_kernel *kernel = kernel_of(ctx, "rbf");
+    mercer_plan plan;
+    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, data, &plan));
+    assert_false(plan.chosen.possible);
+    assert_non_null(strstr(plan.chosen.reason, "memory"));
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static mercer_status make_a_plan(mercer_ctx *ctx, void *arg) {
+    const sheet *s = arg;
+    const mercer_table table = {
+        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_plan plan;
+    mercer_status status = mercer_data_make(ctx, &table, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, "rbf", &kernel);
+    if (!status)
+        status = mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, data, &plan);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_plan_survives_failing_memory(void **state) {
+    (void)state;
+    sheet s = random_sheet(10, 1, 61);
+    assert_survives_failing_memory(make_a_plan, &s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_fit_keeps_to_its_forecast),
+        cmocka_unit_test(test_too_little_memory_is_said_first),
+        cmocka_unit_test(test_the_rows_said_to_fit_do),
+        cmocka_unit_test(test_the_plan_names_what_the_fit_takes),
+        cmocka_unit_test(test_a_plan_that_does_not_fit_says_so),
+        cmocka_unit_test(test_plan_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
