@@ -330,6 +330,31 @@ MERCER_API mercer_ridge mercer_ridge_defaults(void);
 MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                           const mercer_ridge *set, mercer_model **out);
 
+/* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters and the
+   noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise variance is noise / weight. */
+typedef struct mercer_gp {
+    double noise;        /* variance of the noise; 0: learned */
+    bool learn;          /* choose the kernel's parameters too */
+    bool ard;            /* one length scale per column */
+    int64_t restarts;    /* searches from random starts beside the first */
+    int64_t iterations;  /* steps of each search at most */
+    bool intercept;      /* m: the weighted mean of the target; 0 without */
+    const char *scale;
+} mercer_gp;
+MERCER_API mercer_gp mercer_gp_defaults(void);
+MERCER_API mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_gp *set,
+                                       mercer_model **out);
+
+/* The posterior of a gp model: opened once (it factors a matrix of the rows kept), then asked for many rows. */
+typedef struct mercer_posterior mercer_posterior;
+MERCER_API mercer_status mercer_posterior_open(mercer_ctx *ctx, const mercer_model *model, mercer_posterior **out);
+MERCER_API void mercer_posterior_free(mercer_posterior *posterior);
+/* Standard deviation of f(x_i), never negative, the same for every output; model and posterior may be shared, not changed. */
+MERCER_API mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data, double *out);
+/* count functions drawn from the posterior at the rows of data, for one output: out is n x count, row-major. The seed decides. */
+MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                                 int64_t output, int64_t count, uint64_t seed, double *out);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
@@ -355,6 +380,9 @@ typedef struct mercer_report {
     double objective;
     double loo_rmse;           /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
     int64_t iterations;
+    const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far */
+    double log_evidence;       /* gp: log marginal likelihood; NaN otherwise */
+    double loo_log_density;    /* gp: mean log density of rows left out one by one; NaN otherwise */
     int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n */
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;

@@ -7,6 +7,7 @@ void mc_fitted_free(mc_fitted *fitted) {
     mercer_data_free(fitted->centres);
     mc_scale_free(&fitted->scale);
     mc_free(fitted->alpha);
+    mc_free(fitted->noise);
     mc_free(fitted->intercept);
     *fitted = (mc_fitted){0};
 }

@@ -11,10 +11,14 @@ typedef struct mc_fitted {
     mc_scale scale;
     int64_t outputs;
     double *alpha;     /* centres x outputs, row-major */
+    double *noise;         /* centres: variance of the noise of each; NULL: the machine has none */
     double *intercept; /* outputs */
     mercer_report report;
 } mc_fitted;
 
+struct mc_problem;
+/* The kernel, the rows and the scaling of a solved problem change hands. */
+void mc_fitted_take(mc_fitted *fitted, struct mc_problem *problem, double seconds);
 void mc_fitted_free(mc_fitted *fitted);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include <string.h>
 
-enum { RIDGE, MACHINES };
+enum { RIDGE, GP, MACHINES };
 
 static const mercer_machine machines[MACHINES] = {
     [RIDGE] = {.name = "ridge",
@@ -13,8 +13,13 @@ static const mercer_machine machines[MACHINES] = {
                .settings = mc_ridge_settings,
                .count = MC_RIDGE_SETTINGS,
                .size = sizeof(mercer_ridge)},
+    [GP] = {.name = "gp",
+            .help = "Gaussian process regression: mean and uncertainty, the kernel's parameters learned",
+            .settings = mc_gp_settings,
+            .count = MC_GP_SETTINGS,
+            .size = sizeof(mercer_gp)},
 };
-static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner};
+static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner};
 
 const mercer_machine *mercer_machines(int *count) {
     *count = MACHINES;
@@ -49,5 +54,11 @@ mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machine *machine
 mercer_ridge mercer_ridge_defaults(void) {
     mercer_ridge set;
     mercer_settings_defaults(&machines[RIDGE], &set);
+    return set;
+}
+
+mercer_gp mercer_gp_defaults(void) {
+    mercer_gp set;
+    mercer_settings_defaults(&machines[GP], &set);
     return set;
 }

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
+#include "learn/fitted.h"
 #include <math.h>
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
@@ -98,6 +99,16 @@ mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, 
     if (status)
         mc_problem_close(out);
     return status;
+}
+
+void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
+    fitted->kernel = problem->kernel;
+    fitted->centres = problem->x;
+    fitted->scale = problem->scale;
+    fitted->report.seconds = seconds;
+    problem->kernel = NULL;
+    problem->x = NULL;
+    problem->scale = (mc_scale){0};
 }
 
 void mc_problem_close(mc_problem *problem) {

@@ -134,6 +134,8 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
     out->objective = found->objective;
     out->loo_rmse = r->loo_rmse;
     out->rank = r->rank;
+    out->stopped = "no";
+    out->log_evidence = out->loo_log_density = NAN;
     out->certificate = found->certificate;
 }
 
@@ -167,15 +169,8 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     mc_problem p;
     MC_TRY(prepare(ctx, settings, kernel, data, &p));
     const mercer_status status = learn(ctx, settings, &p, out);
-    if (!status) { /* the rows, the kernel and the scaling change hands */
-        out->kernel = p.kernel;
-        out->centres = p.x;
-        out->scale = p.scale;
-        out->report.seconds = mc_clock() - began;
-        p.kernel = NULL;
-        p.x = NULL;
-        p.scale = (mc_scale){0};
-    }
+    if (!status)
+        mc_fitted_take(out, &p, mc_clock() - began);
     mc_problem_close(&p);
     if (status)
         mc_fitted_free(out);

@@ -18,6 +18,9 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"loo_rmse", MC_FIELD_REAL, offsetof(mercer_report, loo_rmse)},
     {"iterations", MC_FIELD_COUNT, offsetof(mercer_report, iterations)},
     {"rank", MC_FIELD_COUNT, offsetof(mercer_report, rank)},
+    {"stopped", MC_FIELD_WORD, offsetof(mercer_report, stopped)},
+    {"log_evidence", MC_FIELD_REAL, offsetof(mercer_report, log_evidence)},
+    {"loo_log_density", MC_FIELD_REAL, offsetof(mercer_report, loo_log_density)},
     {"certificate.kind", MC_FIELD_WORD, offsetof(mercer_report, certificate.kind)},
     {"certificate.residual_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual_relative)},
     {"certificate.residual", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual)},
@@ -33,7 +36,7 @@ const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {
 
 /* ---- Arrays ---- */
 
-enum { ALPHA, INTERCEPT, SHIFT, FACTOR, ROW_START, VALUES, COLUMN };
+enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, ROW_START, VALUES, COLUMN };
 
 mc_model_shape mc_model_shape_of(const mercer_model *model) {
     const mercer_data *x = model->f.centres;
@@ -42,7 +45,8 @@ mc_model_shape mc_model_shape_of(const mercer_model *model) {
                             .outputs = model->f.outputs,
                             .stored = x->row_start ? x->row_start[x->n] : -1,
                             .dtype = x->dtype,
-                            .scaled = model->f.scale.kind != MC_SCALE_NONE};
+                            .scaled = model->f.scale.kind != MC_SCALE_NONE,
+                            .noisy = model->f.noise != NULL};
 }
 
 bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_t *bytes) {
@@ -51,6 +55,7 @@ bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_
     const char *scale = shape->scaled ? "F64" : NULL, *real = shape->dtype == MERCER_F64 ? "F64" : "F32";
     out[ALPHA] = (mc_array){"alpha", "F64", 2, {n, shape->outputs}, 8};
     out[INTERCEPT] = (mc_array){"intercept", "F64", 1, {shape->outputs, 1}, 8};
+    out[NOISE] = (mc_array){"noise", shape->noisy ? "F64" : NULL, 1, {n, 1}, 8};
     out[SHIFT] = (mc_array){"scale.shift", scale, 1, {d, 1}, 8};
     out[FACTOR] = (mc_array){"scale.factor", scale, 1, {d, 1}, 8};
     out[ROW_START] = (mc_array){"centres.row_start", sparse ? "I64" : NULL, 1, {n + 1, 1}, 8};
@@ -78,6 +83,7 @@ void *mc_array_place(const mercer_model *model, int k) {
     void *const places[MC_ARRAYS] = {
         [ALPHA] = f->alpha,
         [INTERCEPT] = f->intercept,
+        [NOISE] = f->noise,
         [SHIFT] = f->scale.shift,
         [FACTOR] = f->scale.factor,
         [ROW_START] = f->centres->row_start,

@@ -28,7 +28,7 @@ typedef struct mc_field {
     mc_field_kind kind;
     size_t offset; /* in mercer_report */
 } mc_field;
-enum { MC_FIELDS = 18 };
+enum { MC_FIELDS = 21 };
 extern const mc_field mc_report_fields[MC_FIELDS];
 
 /* What decides which arrays there are and how large. */
@@ -36,12 +36,12 @@ typedef struct mc_model_shape {
     int64_t n, d, outputs;
     int64_t stored; /* values of sparse centres; -1: dense */
     mercer_dtype dtype;
-    bool scaled;
+    bool scaled, noisy;
 } mc_model_shape;
 mc_model_shape mc_model_shape_of(const mercer_model *model);
 
 /* The arrays in the order they lie in the file, those of eight bytes an element first. */
-enum { MC_ARRAYS = 7 };
+enum { MC_ARRAYS = 8 };
 typedef struct mc_array {
     const char *name, *dtype; /* dtype NULL: this model has no such array */
     int dims;

@@ -147,6 +147,8 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(mc_data_new(ctx, s->n, s->d, s->dtype, s->stored, &f->centres));
     MC_TRY(MC_ALLOC(ctx, f->alpha, s->n * s->outputs));
     MC_TRY(MC_ALLOC(ctx, f->intercept, s->outputs));
+    if (s->noisy)
+        MC_TRY(MC_ALLOC(ctx, f->noise, s->n));
     f->scale.d = s->d;
     if (!s->scaled)
         return MERCER_OK;
@@ -184,6 +186,9 @@ static mercer_status check_values(mercer_ctx *ctx, const mc_loading *l, const mc
         if (mc_first_not_finite(dtype, mc_array_place(l->model, k), count) >= 0)
             return mc_damaged(ctx, l, "array '%s' has a value that is not a finite number", arrays[k].name);
     }
+    for (int64_t i = 0; l->shape.noisy && i < l->shape.n; i++)
+        if (!(l->model->f.noise[i] > 0))
+            return mc_damaged(ctx, l, "the noise of row %lld is %g", (long long)i + 1, l->model->f.noise[i]);
     return l->shape.stored >= 0 ? check_sparse(ctx, l) : MERCER_OK;
 }
 

@@ -94,6 +94,7 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     l->shape.stored = sparse ? stored : -1;
     l->shape.dtype = (mercer_dtype)real;
     l->shape.scaled = scale > 0;
+    l->shape.noisy = strcmp(report->machine, "gp") == 0;
     l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
     return MERCER_OK;
 }

@@ -11,6 +11,8 @@ struct mercer_model {
     char **words;   /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
 };
 
+/* An error unless the columns of data are the model's, in number and, where both have names, in name. */
+mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data);
 /* f_k(x_i) for the rows of data, checked against the model first. */
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 

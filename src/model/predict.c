@@ -13,7 +13,8 @@
 
 enum { BLOCK = 8192 }; /* rows */
 
-static mercer_status check_columns(mercer_ctx *ctx, const mercer_data *x, const mercer_data *data) {
+mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
+    const mercer_data *x = model->f.centres;
     if (data->d != x->d)
         return mc_fail(ctx, MERCER_DATA, "predict: the data have %lld columns and the model was fitted on %lld",
                        (long long)data->d, (long long)x->d);
@@ -63,7 +64,7 @@ static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, const me
 
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
     const mc_fitted *f = &model->f;
-    MC_TRY(check_columns(ctx, f->centres, data));
+    MC_TRY(mc_model_check_columns(ctx, model, data));
     mc_phase(ctx, "predict");
     if (data->n <= BLOCK)
         return predict_block(ctx, f, data, out);

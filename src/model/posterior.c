@@ -1,0 +1,239 @@
+/* posterior.c: what a Gaussian process knows at new rows: standard deviations and whole functions drawn at random.
+
+   A = K + diag(noise) = L L' over the centres. At rows X*, with V = L^-1 k(X, X*):
+       variance   k(x, x) - |v|^2 for each row, 0 where rounding makes it negative
+       samples    mean + C z,  C C' = k(X*, X*) - V'V,  z standard normal
+   The covariance of m rows gets the least shift of its diagonal, a multiple of its own rounding error, that lets it be factored. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "model/model.h"
+#include "solve/cholesky.h"
+#include "solve/triangle.h"
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 256 }; /* rows taken together: n x BLOCK numbers of scratch */
+
+struct mercer_posterior {
+    const mercer_model *model;
+    double *L; /* packed */
+};
+
+static mercer_status factor(mercer_ctx *ctx, mercer_posterior *p) {
+    const mc_fitted *f = &p->model->f;
+    const int64_t n = f->centres->n;
+    mc_gram *gram = NULL;
+    int64_t bad;
+    MC_TRY(MC_ALLOC(ctx, p->L, mc_packed_count(n)));
+    MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, NULL, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_packed(ctx, gram, f->noise, p->L);
+    mc_gram_close(gram);
+    MC_TRY(status);
+    mc_phase(ctx, "factor");
+    MC_TRY(mc_cholesky_factor(ctx, n, p->L, &bad));
+    return bad ? mc_fail(ctx, MERCER_NUMERIC,
+                         "posterior: K + noise is not positive definite in double precision; fit with more noise")
+               : MERCER_OK;
+}
+
+mercer_status mercer_posterior_open(mercer_ctx *ctx, const mercer_model *model, mercer_posterior **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    if (!model->f.noise)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "posterior: a %s model has no uncertainty of its predictions; fit with the machine gp",
+                       model->f.report.machine);
+    mercer_posterior *p = NULL;
+    MC_TRY(MC_ALLOC(ctx, p, 1));
+    p->model = model;
+    const mercer_status status = factor(ctx, p);
+    if (status) {
+        mercer_posterior_free(p);
+        return status;
+    }
+    *out = p;
+    return MERCER_OK;
+}
+
+void mercer_posterior_free(mercer_posterior *posterior) {
+    if (posterior)
+        mc_free(posterior->L);
+    mc_free(posterior);
+}
+
+/* V <- L^-1 k(X, rows), n x m row-major; rows are scaled already. */
+static mercer_status whiten(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *V) {
+    const mc_fitted *f = &p->model->f;
+    const int64_t n = f->centres->n;
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, rows, MERCER_F64, &gram));
+    mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, rows->n, MERCER_F64, V, rows->n);
+    mc_gram_close(gram);
+    if (!status)
+        status = mc_triangle_solve(ctx, (mc_triangle){.a = p->L, .n = n, .layout = MC_PACKED}, false, rows->n, V);
+    return status;
+}
+
+static mercer_status diagonal(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, p->model->f.kernel, rows, NULL, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_diagonal(ctx, gram, out);
+    mc_gram_close(gram);
+    return status;
+}
+
+static mercer_status std_of(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *V,
+                            double *out) {
+    const int64_t n = p->model->f.centres->n, m = rows->n;
+    MC_TRY(whiten(ctx, p, rows, V));
+    MC_TRY(diagonal(ctx, p, rows, out));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            out[j] -= V[i * m + j] * V[i * m + j];
+    for (int64_t j = 0; j < m; j++)
+        out[j] = sqrt(fmax(0, out[j]));
+    return MERCER_OK;
+}
+
+/* The rows begin .. end-1, scaled as the training rows were. */
+static mercer_status scaled_rows(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *data, int64_t begin,
+                                 int64_t end, mercer_data **out) {
+    int64_t *rows = NULL;
+    mercer_data *taken = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
+    for (int64_t i = begin; i < end; i++)
+        rows[i - begin] = i;
+    mercer_status status = mc_data_take(ctx, data, rows, end - begin, &taken);
+    if (!status)
+        status = mc_scale_apply(ctx, &p->model->f.scale, taken, out);
+    mercer_data_free(taken);
+    mc_free(rows);
+    return status;
+}
+
+mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                   double *out) {
+    mc_begin(ctx);
+    MC_TRY(mc_model_check_columns(ctx, posterior->model, data));
+    mc_phase(ctx, "uncertainty");
+    double *V = NULL;
+    mercer_status status = MC_ALLOC(ctx, V, posterior->model->f.centres->n * (data->n < BLOCK ? data->n : BLOCK));
+    for (int64_t begin = 0; begin < data->n && !status; begin += BLOCK) {
+        const int64_t end = begin + BLOCK < data->n ? begin + BLOCK : data->n;
+        mercer_data *rows = NULL;
+        mc_span(ctx, (double)begin / (double)data->n, (double)end / (double)data->n);
+        status = scaled_rows(ctx, posterior, data, begin, end, &rows);
+        if (!status)
+            status = std_of(ctx, posterior, rows, V, out + begin);
+        mercer_data_free(rows);
+    }
+    mc_free(V);
+    return status;
+}
+
+/* ---- Samples ---- */
+
+/* C, packed: the lower half of k(X*, X*) - V'V. */
+static mercer_status covariance(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, const double *V,
+                                double *C) {
+    const int64_t n = p->model->f.centres->n, m = rows->n;
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, p->model->f.kernel, rows, NULL, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_packed(ctx, gram, NULL, C);
+    mc_gram_close(gram);
+    MC_TRY(status);
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t i = j; i < m; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < n; k++)
+                sum += V[k * m + i] * V[k * m + j];
+            C[mc_packed_place(m, i, j)] -= sum;
+        }
+    return mc_progress(ctx, 1);
+}
+
+/* C -> its factor, with the diagonal raised by a growing multiple of rounding until that is possible. */
+static mercer_status factor_covariance(mercer_ctx *ctx, int64_t m, double scale, const double *C, double *L) {
+    const int64_t count = mc_packed_count(m);
+    int64_t bad = 1;
+    for (double shift = (double)m * 0x1p-50 * scale; bad; shift *= 10) {
+        memcpy(L, C, (size_t)count * sizeof *L);
+        for (int64_t i = 0; i < m; i++)
+            L[mc_packed_place(m, i, i)] += shift;
+        MC_TRY(mc_cholesky_factor(ctx, m, L, &bad));
+        if (bad && shift > 1e-3 * scale)
+            return mc_fail(ctx, MERCER_NUMERIC, "posterior: the covariance at these rows is not positive semidefinite");
+    }
+    return MERCER_OK;
+}
+
+static void draw(const double *L, int64_t m, int64_t count, uint64_t seed, double *z, double *out) {
+    for (int64_t s = 0; s < count; s++) {
+        mc_rng rng = mc_rng_at(seed, MC_STREAM_POSTERIOR, (uint64_t)s);
+        for (int64_t i = 0; i < m; i++)
+            z[i] = mc_rng_normal(&rng);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j <= i; j++)
+                out[i * count + s] += L[mc_packed_place(m, i, j)] * z[j];
+    }
+}
+
+/* out holds the means; add the draws. */
+static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, int64_t count,
+                            uint64_t seed, double *out) {
+    const int64_t n = p->model->f.centres->n, m = rows->n, packed = mc_packed_count(m);
+    double *V = NULL, *C = NULL, *L = NULL, *z = NULL, scale = 0;
+    mercer_status status = MC_ALLOC(ctx, V, n * m);
+    if (!status)
+        status = MC_ALLOC(ctx, C, packed);
+    if (!status)
+        status = MC_ALLOC(ctx, L, packed);
+    if (!status)
+        status = MC_ALLOC(ctx, z, m);
+    if (!status)
+        status = whiten(ctx, p, rows, V);
+    if (!status)
+        status = diagonal(ctx, p, rows, z);
+    for (int64_t i = 0; i < m && !status; i++)
+        scale = fmax(scale, z[i]);
+    if (!status)
+        status = covariance(ctx, p, rows, V, C);
+    if (!status)
+        status = factor_covariance(ctx, m, scale > 0 ? scale : 1, C, L);
+    if (!status)
+        draw(L, m, count, seed, z, out);
+    double *all[] = {V, C, L, z};
+    for (int i = 0; i < 4; i++)
+        mc_free(all[i]);
+    return status;
+}
+
+mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                      int64_t output, int64_t count, uint64_t seed, double *out) {
+    mc_begin(ctx);
+    const int64_t outputs = posterior->model->f.outputs;
+    if (output < 0 || output >= outputs || count < 0)
+        return mc_fail(ctx, MERCER_INVALID, "posterior: output %lld of %lld, %lld samples", (long long)output,
+                       (long long)outputs, (long long)count);
+    double *mean = NULL;
+    mercer_data *rows = NULL;
+    MC_TRY(MC_ALLOC(ctx, mean, data->n * outputs));
+    mercer_status status = mc_model_predict(ctx, posterior->model, data, mean);
+    for (int64_t i = 0; i < data->n && !status; i++)
+        for (int64_t s = 0; s < count; s++)
+            out[i * count + s] = mean[i * outputs + output];
+    mc_free(mean);
+    if (!status)
+        status = scaled_rows(ctx, posterior, data, 0, data->n, &rows);
+    if (!status)
+        status = sample(ctx, posterior, rows, count, seed, out);
+    mercer_data_free(rows);
+    return status;
+}
