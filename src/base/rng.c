@@ -1,5 +1,6 @@
 /* rng.c: Philox 4x32 with ten rounds, and the few distributions built on it. */
 #include "base/rng.h"
+#include "base/steady.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ double mc_rng_uniform(mc_rng *rng) {
 /* Box and Muller; the second value is dropped so that every normal costs the same number of words. */
 double mc_rng_normal(mc_rng *rng) {
     const double u = 1.0 - mc_rng_uniform(rng), v = mc_rng_uniform(rng);
-    return sqrt(-2.0 * log(u)) * cos(6.28318530717958647692 * v);
+    return sqrt(-2.0 * mc_steady_log(u)) * mc_steady_cos_turns(v);
 }
 
 int64_t mc_rng_below(mc_rng *rng, int64_t bound) {

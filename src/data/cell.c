@@ -16,14 +16,10 @@ static const char *fault(mc_cell *cell, mc_cell_fault which, const char *place) 
 /* p: after the opening quote. */
 static const char *scan_quoted(const char *p, const char *end, char delimiter, mc_cell *cell) {
     const char *open = p;
-    for (;; p++) {
-        p = p < end ? memchr(p, '"', (size_t)(end - p)) : NULL;
-        if (!p)
-            return fault(cell, MC_CELL_OPEN_QUOTE, open - 1);
-        if (p[1] != '"' || p + 1 >= end)
-            break;
-        p++;
-    }
+    while ((p = p < end ? memchr(p, '"', (size_t)(end - p)) : NULL) && p + 1 < end && p[1] == '"')
+        p += 2;
+    if (!p)
+        return fault(cell, MC_CELL_OPEN_QUOTE, open - 1);
     *cell = (mc_cell){.begin = open, .end = p++, .quoted = true};
     while (p < end && is_space(*p, delimiter))
         p++;
@@ -80,9 +76,9 @@ mc_cell_kind mc_cell_read(const mc_cell *cell, double *value) {
 
 int64_t mc_cell_copy(const mc_cell *cell, char *out) {
     char *to = out;
-    for (const char *p = cell->begin; p < cell->end; p++) {
+    for (const char *p = cell->begin; p < cell->end;) {
         *to++ = *p;
-        p += cell->quoted && *p == '"'; /* a doubled quote */
+        p += cell->quoted && *p == '"' ? 2 : 1; /* a doubled quote */
     }
     *to = '\0';
     return to - out;

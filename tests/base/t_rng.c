@@ -1,5 +1,6 @@
 #include "support.h"
 #include "base/rng.h"
+#include "base/steady.h"
 #include <math.h>
 #include <string.h>
 
@@ -64,12 +65,43 @@ static void test_below_is_uniform_and_shuffle_permutes(void **state) {
     assert_int_equal(seen, (1 << K) - 1);
 }
 
+static void test_steady_functions_are_accurate(void **state) {
+    (void)state;
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
+    for (int i = 0; i < 100000; i++) {
+        const double u = 1 - mc_rng_uniform(&rng), x = 40 * mc_rng_uniform(&rng) - 20;
+        assert_close(mc_steady_log(u), log(u), 1e-15);
+        assert_close(mc_steady_log(u * 1e-300), log(u * 1e-300), 1e-15);
+        assert_close(mc_steady_sin_turns(u), (double)sinl(2 * 3.14159265358979323846264L * (long double)u), 1e-15);
+        assert_close(mc_steady_cos_turns(u), (double)cosl(2 * 3.14159265358979323846264L * (long double)u), 1e-15);
+        assert_close(mc_steady_sin(x), sin(x), 1e-14);
+        assert_close(mc_steady_cos(x), cos(x), 1e-14);
+        assert_close(mc_steady_atan(x * x * x), atan(x * x * x), 1e-15);
+    }
+}
+
+/* Bits that every build on every machine must give: recorded once. */
+static void test_normals_have_the_same_bits_everywhere(void **state) {
+    (void)state;
+    uint64_t mix = 0;
+    mc_rng rng = mc_rng_at(42, MC_STREAM_TEST, 0);
+    for (int i = 0; i < 100000; i++) {
+        const double z = mc_rng_normal(&rng);
+        uint64_t bits;
+        memcpy(&bits, &z, sizeof bits);
+        mix = (mix ^ bits) * 0x9E3779B97F4A7C15u;
+    }
+    assert_true(mix == 0xab46fda2dc1fcd7eu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_philox_known_answers),
         cmocka_unit_test(test_items_and_streams_do_not_share_numbers),
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_below_is_uniform_and_shuffle_permutes),
+        cmocka_unit_test(test_steady_functions_are_accurate),
+        cmocka_unit_test(test_normals_have_the_same_bits_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
