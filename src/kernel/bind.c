@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "data/data.h"
 #include "kernel/fits.h"
+#include "kernel/form.h"
 #include "kernel/moments.h"
 #include "kernel/node.h"
 #include "kernel/simplify.h"
@@ -127,9 +128,19 @@ static mercer_status fill_widths(mercer_ctx *ctx, mc_node *root, const mercer_da
 
 /* ---- All together ---- */
 
+static mercer_status read_files(mercer_ctx *ctx, mc_node *node) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == MC_VALUE_FILE)
+            MC_TRY(mc_form_read(ctx, &node->parameter[i]));
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(read_files(ctx, node->child[i]));
+    return MERCER_OK;
+}
+
 static mercer_status fill(mercer_ctx *ctx, mc_node **root, const mercer_data *data, bool open) {
     const mc_view all = {.d = data->d};
     MC_TRY(resolve(ctx, *root, data, &all));
+    MC_TRY(read_files(ctx, *root));
     MC_TRY(mc_node_fits(ctx, *root, data->d));
     MC_TRY(fill_widths(ctx, *root, data, &all));
     return open ? mc_simplify(ctx, root) : MERCER_OK;

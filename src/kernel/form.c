@@ -1,14 +1,16 @@
-/* form.c: the matrix of form([[2, 1], [1, 2]]): read, checked, its rank found.
+/* form.c: the matrix of form([[2, 1], [1, 2]]) or form("A.npy"): read, checked, its rank found.
 
    The rank comes from a Cholesky factorisation that always takes the largest diagonal entry left: A is positive semidefinite of rank r
    when after r steps what is left is 0 to rounding. It serves the feature dimension only; proofs look at A themselves. */
 #include "kernel/form.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/data.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int64_t largest_diagonal(const double *S, int64_t n) {
@@ -59,26 +61,67 @@ static mercer_status find_rank(mercer_ctx *ctx, mc_value *A) {
     return MERCER_OK;
 }
 
-static mercer_status fail_at(mercer_ctx *ctx, int64_t offset, const mc_value *A, int64_t i, int64_t j) {
+static mercer_status fail_pair(mercer_ctx *ctx, mercer_status status, const char *where, const mc_value *A, int64_t i, int64_t j) {
     const long long row = (long long)i + 1, column = (long long)j + 1;
-    return mc_fail_at(ctx, MERCER_SYNTAX, offset,
-                      "column %lld: form's matrix must be finite and symmetric, but A(%lld,%lld) = %g and A(%lld,%lld) = %g",
-                      (long long)offset + 1, row, column, A->numbers[i * A->columns + j], column, row,
-                      A->numbers[j * A->columns + i]);
+    return mc_fail_at(ctx, status, A->offset,
+                      "%s: form's matrix must be finite and symmetric, but A(%lld,%lld) = %.17g and A(%lld,%lld) = %.17g", where, row,
+                      column, A->numbers[i * A->columns + j], column, row, A->numbers[j * A->columns + i]);
 }
 
-mercer_status mc_form_check(mercer_ctx *ctx, mc_value *A, int64_t offset) {
+/* Square, finite, symmetric; then its rank. where begins the message: "column 6" of the text, or the name of a file. */
+static mercer_status check(mercer_ctx *ctx, mc_value *A, mercer_status status, const char *where) {
     if (A->rows != A->columns)
-        return mc_fail_at(ctx, MERCER_SYNTAX, offset, "column %lld: form's matrix must be square, got %lld x %lld",
-                          (long long)offset + 1, (long long)A->rows, (long long)A->columns);
+        return mc_fail_at(ctx, status, A->offset, "%s: form's matrix must be square, got %lld x %lld", where, (long long)A->rows,
+                          (long long)A->columns);
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t j = 0; j <= i; j++) {
             const double a = A->numbers[i * A->columns + j];
             if (!isfinite(a) || a != A->numbers[j * A->columns + i])
-                return fail_at(ctx, offset, A, i, j);
+                return fail_pair(ctx, status, where, A, i, j);
         }
     return find_rank(ctx, A);
 }
+
+/* ---- From a file ---- */
+
+/* What a program wrote may be symmetric up to its own rounding: such pairs take their mean. */
+static void even_out(mc_value *A) {
+    const int64_t n = A->rows;
+    const double tolerance = 1e-12 * largest_entry(A->numbers, n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double *a = &A->numbers[i * n + j], *b = &A->numbers[j * n + i];
+            if (fabs(*a - *b) <= tolerance)
+                *a = *b = *a / 2 + *b / 2;
+        }
+}
+
+static mercer_status take_rows(mercer_ctx *ctx, const mercer_data *data, mc_value *A) {
+    MC_TRY(MC_ALLOC(ctx, A->numbers, data->n * data->d));
+    A->rows = data->n;
+    A->columns = data->d;
+    for (int64_t i = 0; i < data->n; i++)
+        mercer_data_row(data, i, A->numbers + i * data->d);
+    if (A->rows == A->columns)
+        even_out(A);
+    return check(ctx, A, MERCER_DATA, A->file);
+}
+
+mercer_status mc_form_read(mercer_ctx *ctx, mc_value *A) {
+    mercer_data *data = NULL;
+    mercer_read set = mercer_read_defaults();
+    set.target = "";
+    MC_TRY(mc_data_read_like(ctx, A->file, &set, NULL, 0, 0, NULL, &data));
+    const mercer_status status = take_rows(ctx, data, A);
+    mercer_data_free(data);
+    MC_TRY(status);
+    A->kind = MC_VALUE_MATRIX;
+    mc_free(A->file);
+    A->file = NULL;
+    return MERCER_OK;
+}
+
+/* ---- From the text ---- */
 
 static mercer_status parse_row(mc_parser *p, mc_value *A, int64_t width) {
     const int64_t offset = p->lexer.token.offset, before = A->columns;
@@ -108,7 +151,9 @@ static mercer_status parse_rows(mc_parser *p, mc_value *A) {
     MC_TRY(mc_lex_expect(&p->lexer, ']', "',' or ']'"));
     A->rows = rows;
     A->columns = width;
-    return mc_form_check(p->lexer.ctx, A, A->offset);
+    char where[40];
+    snprintf(where, sizeof where, "column %lld", (long long)A->offset + 1);
+    return check(p->lexer.ctx, A, MERCER_SYNTAX, where);
 }
 
 mercer_status mc_parse_matrix(mc_parser *p, mc_node *form) {

@@ -4,7 +4,7 @@
 
 #include "kernel/kernel.h"
 
-/* Fails at offset unless A is square, finite and symmetric; sets A->number to its rank (-1: not positive semidefinite). */
-mercer_status mc_form_check(mercer_ctx *ctx, mc_value *A, int64_t offset);
+/* Read the matrix of a FILE value: .npy or any other format of data, without a target. */
+mercer_status mc_form_read(mercer_ctx *ctx, mc_value *A);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "kernel/kernel.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Columns age, income, "body mass"; variance of all nine entries and of the columns by NumPy. */
@@ -188,6 +189,45 @@ static void test_misfits_are_named(void **state) {
     close_clean(ctx);
 }
 
+/* Write a matrix, bind form to it, and return what came of it. */
+static mercer_status bind_form(mercer_ctx *ctx, const double *A, int64_t n, int64_t m, mercer_kernel **out) {
+    static const char path[] = "t_bind_form.npy";
+    mercer_data *data = table(ctx, names);
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_npy_write(ctx, path, A, n, m));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "2*form(\"t_bind_form.npy\")", &kernel));
+    assert_true(kernel->open);
+    const mercer_status status = mercer_kernel_bind(ctx, kernel, data, out);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    remove(path);
+    return status;
+}
+
+static void test_matrices_are_read_from_files(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *kernel = NULL;
+    const double good[] = {2, 1, 0, 1 + 1e-15, 2, 0, 0, 0, 0.1}, lopsided[] = {2, 1, 0, 1.001, 2, 0, 0, 0, 1};
+    const double small[] = {1, 0, 0, 1}, oblong[] = {1, 2, 3, 4, 5, 6};
+    assert_ok(ctx, bind_form(ctx, good, 3, 3, &kernel));
+    assert_false(kernel->open);
+    assert_non_null(strstr(mercer_kernel_text(kernel), "0.1]])"));
+    assert_int_equal(mercer_kernel_shape(kernel, 3).dimension, 3);
+    mercer_kernel_free(kernel);
+    assert_fails(ctx, bind_form(ctx, lopsided, 3, 3, &kernel), MERCER_DATA, "t_bind_form.npy: form's matrix must be finite and symmetric");
+    assert_null(kernel);
+    assert_fails(ctx, bind_form(ctx, small, 2, 2, &kernel), MERCER_DATA, "form's matrix is for 2 columns, but there are 3");
+    assert_fails(ctx, bind_form(ctx, oblong, 2, 3, &kernel), MERCER_DATA, "must be square, got 2 x 3");
+    mercer_data *data = table(ctx, names);
+    mercer_kernel *missing = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "form(\"no such file.npy\")", &missing));
+    assert_fails(ctx, mercer_kernel_bind(ctx, missing, data, &kernel), MERCER_IO, "no such file.npy");
+    mercer_kernel_free(missing);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static void test_overflowing_variance_asks_for_a_bandwidth(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -248,7 +288,7 @@ static mercer_status bind_all(mercer_ctx *ctx, void *arg) {
     const mercer_table t = {.n = 3, .d = 3, .dtype = MERCER_F64, .values = values, .names = names};
     mercer_status status = mercer_data_make(ctx, &t, &data);
     if (!status)
-        status = mercer_kernel_parse(ctx, "rbf[income, age] + matern[\"body mass\"]*rq[2] + rbf", &kernel);
+        status = mercer_kernel_parse(ctx, "rbf[income, age] + matern[\"body mass\"]*rq[2] + rbf + form(\"t_bind_memory.npy\")", &kernel);
     if (!status)
         status = mercer_kernel_bind(ctx, kernel, data, &out);
     mercer_kernel_free(kernel);
@@ -259,7 +299,11 @@ static mercer_status bind_all(mercer_ctx *ctx, void *arg) {
 
 static void test_binding_survives_failing_memory(void **state) {
     (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    assert_ok(ctx, mercer_npy_write(ctx, "t_bind_memory.npy", (double[]){1, 0, 0, 0, 1, 0, 0, 0, 1}, 3, 3));
+    close_clean(ctx);
     assert_survives_failing_memory(bind_all, NULL);
+    remove("t_bind_memory.npy");
 }
 
 int main(void) {
@@ -271,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_columns_without_names_are_x1_x2),
         cmocka_unit_test(test_equal_parts_merge_once_bound),
         cmocka_unit_test(test_misfits_are_named),
+        cmocka_unit_test(test_matrices_are_read_from_files),
         cmocka_unit_test(test_overflowing_variance_asks_for_a_bandwidth),
         cmocka_unit_test(test_negative_values_are_named_by_row_and_column),
         cmocka_unit_test(test_data_check_wants_a_finished_kernel),
