@@ -26,7 +26,8 @@ typedef enum mc_field_kind { MC_FIELD_COUNT, MC_FIELD_REAL, MC_FIELD_WORD } mc_f
 typedef struct mc_field {
     const char *name;
     mc_field_kind kind;
-    size_t offset; /* in mercer_report */
+    size_t offset;      /* in mercer_report */
+    const char *absent; /* what a file without it means, for fields younger than the format; NULL: it must be there */
 } mc_field;
 enum { MC_FIELDS = 21 };
 extern const mc_field mc_report_fields[MC_FIELDS];

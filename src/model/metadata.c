@@ -56,8 +56,9 @@ static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
     for (int i = 0; i < MC_FIELDS; i++) {
         const mc_field *field = &mc_report_fields[i];
         void *at = (char *)&l->model->f.report + field->offset;
-        const char *text;
-        MC_TRY(text_of(ctx, l, field->name, &text));
+        const char *text = field->absent;
+        if (!text || json_object_get(l->metadata, field->name))
+            MC_TRY(text_of(ctx, l, field->name, &text));
         if (field->kind == MC_FIELD_WORD)
             word[words++] = text;
         else if (!(field->kind == MC_FIELD_COUNT ? parse_count(text, at) : parse_real(text, at)))

@@ -16,6 +16,13 @@ static const char *path_of(const char *name) {
     return path;
 }
 
+static void *take(size_t size) {
+    void *block = calloc(1, size);
+    if (!block)
+        abort();
+    return block;
+}
+
 typedef struct bytes {
     unsigned char *at;
     size_t size;
@@ -24,7 +31,7 @@ typedef struct bytes {
 static bytes read_file(const char *path) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    bytes b = {.at = malloc(1 << 20)};
+    bytes b = {.at = take(1 << 20)};
     b.size = fread(b.at, 1, 1 << 20, file);
     fclose(file);
     return b;
@@ -199,7 +206,7 @@ static void test_every_truncation_is_refused(void **state) {
         const bytes b = file_of_case(ctx, k);
         for (size_t size = 1; size < b.size; size++)
             assert_refused(ctx, b.at, size);
-        unsigned char *longer = calloc(b.size + 8, 1);
+        unsigned char *longer = take(b.size + 8);
         memcpy(longer, b.at, b.size);
         for (size_t extra = 1; extra <= 8; extra++)
             assert_refused(ctx, longer, b.size + extra);
@@ -217,11 +224,10 @@ static void test_every_changed_byte_is_refused(void **state) {
         mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 31);
         for (size_t i = 0; i < b.size; i++)
             for (int bit = 0; bit <= 8; bit++) {
-                const unsigned char change =
-                    bit < 8 ? (unsigned char)(1 << bit) : (unsigned char)(1 + mc_rng_below(&rng, 255));
-                b.at[i] ^= change;
+                const int change = bit < 8 ? 1 << bit : (int)(1 + mc_rng_below(&rng, 255));
+                b.at[i] = (unsigned char)(b.at[i] ^ change);
                 assert_refused(ctx, b.at, b.size);
-                b.at[i] ^= change;
+                b.at[i] = (unsigned char)(b.at[i] ^ change);
             }
         mercer_model *model = NULL;
         assert_ok(ctx, load_bytes(ctx, b.at, b.size, &model));
@@ -234,7 +240,7 @@ static void test_every_changed_byte_is_refused(void **state) {
 /* A file with a header of our own choosing and a checksum that is right: what someone with bad intent would write. */
 static bytes forge(const char *header, const void *arrays, size_t arrays_size) {
     const size_t length = strlen(header);
-    bytes b = {.at = calloc(1, 8 + length + arrays_size), .size = 8 + length + arrays_size};
+    bytes b = {.at = take(8 + length + arrays_size), .size = 8 + length + arrays_size};
     for (int i = 0; i < 8; i++)
         b.at[i] = (unsigned char)(length >> 8 * i);
     memcpy(b.at + 8, header, length);
@@ -256,12 +262,14 @@ static bytes forge_from(bytes original, const char *old, const char *new) {
     size_t length = 0;
     for (int i = 0; i < 8; i++)
         length |= (size_t)original.at[i] << 8 * i;
-    char *header = calloc(1, length + strlen(new) + 1);
+    char *header = take(length + strlen(new) + 1);
     memcpy(header, original.at + 8, length);
     memset(header + MC_CHECKSUM_PLACE, '0', 16);
     char *at = strstr(header, old);
-    if (!at)
-        fail_msg("'%s' is not in %s", old, header);
+    if (!at) {
+        print_error("'%s' is not in the header\n", old);
+        abort();
+    }
     memmove(at + strlen(new), at + strlen(old), strlen(at + strlen(old)) + 1);
     memcpy(at, new, strlen(new));
     const bytes b = forge(header, original.at + 8 + length, original.size - 8 - length);
@@ -341,10 +349,10 @@ static void test_hostile_arrays_are_refused(void **state) {
         for (int i = 0; i < 8; i++)
             length |= (size_t)b.at[i] << 8 * i;
         for (size_t at = 8 + length; at + 4 <= b.size; at += 4) {
-            bytes wrong = {.at = malloc(b.size), .size = b.size};
+            bytes wrong = {.at = take(b.size), .size = b.size};
             memcpy(wrong.at, b.at, b.size);
             memset(wrong.at + at, 0xff, 4); /* a NaN, or -1, in most places */
-            char *header = calloc(1, length + 1);
+            char *header = take(length + 1);
             memcpy(header, b.at + 8, length);
             memset(header + MC_CHECKSUM_PLACE, '0', 16);
             const bytes forged = forge(header, wrong.at + 8 + length, b.size - 8 - length);
