@@ -250,11 +250,34 @@ static bool multiply_numbers(const mc_node *node, double *out) {
     return zero || (isfinite(*out) && fabs(*out) >= 0x1p-1022);
 }
 
+/* Numbers whose product is beyond the doubles stay apart, in front, with the sign of all of them on the first and none of them 1. */
+static void line_up_numbers(mc_node *node) {
+    int front = 0;
+    bool minus = false;
+    for (int i = 0; i < node->children; i++) {
+        mc_node *number = node->child[i];
+        if (!is_number(number))
+            continue;
+        minus ^= number->number < 0;
+        number->number = fabs(number->number);
+        if (number->number == 1)
+            remove_child(node, i--);
+        else {
+            memmove(node->child + front + 1, node->child + front, (size_t)(i - front) * sizeof *node->child);
+            node->child[front++] = number;
+        }
+    }
+    if (minus)
+        node->child[0]->number = -node->child[0]->number;
+}
+
 /* All numbers become one in front; 1 goes, and 0 takes everything with it. */
 static mercer_status gather_factors(mercer_ctx *ctx, mc_node *node) {
     double c;
-    if (!multiply_numbers(node, &c))
+    if (!multiply_numbers(node, &c)) {
+        line_up_numbers(node);
         return MERCER_OK;
+    }
     for (int i = node->children - 1; i >= 0; i--)
         if (is_number(node->child[i]) || c == 0)
             remove_child(node, i);
