@@ -38,7 +38,7 @@ typedef struct mc_line {
     int64_t d; /* for points with d columns in view; 0: for any number of columns the term allows */
     mc_rule rule;
     int premises;
-    const int *premise; /* earlier lines, from 0 */
+    int *premise; /* earlier lines, from 0 */
 } mc_line;
 
 typedef struct mc_derivation {

@@ -105,7 +105,7 @@ static int64_t count_names(const mc_node *root) {
     return count;
 }
 
-mercer_status mc_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int variant, mc_node **out) {
+mercer_status mc_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t wide, int variant, mc_node **out) {
     filler f = {.variant = variant};
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, f.name, count_names(root)));
@@ -114,7 +114,7 @@ mercer_status mc_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int v
     f.stuck = f.stuck || f.first < 0;
     const mercer_status status = mc_node_copy(ctx, root, out);
     if (!status)
-        fill(&f, *out, d);
+        fill(&f, *out, wide);
     mc_free(f.name);
     if (f.stuck) {
         mc_node_free(*out);

@@ -40,40 +40,41 @@ static mercer_status find_lower(mercer_ctx *ctx, const mercer_kernel *kernel, mc
     return status;
 }
 
-static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t least, mc_findings *f, mercer_verdict *verdict) {
+static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, mc_findings *f, mercer_verdict *verdict) {
     bool proved;
+    int64_t exact, least;
+    mc_dimensions(kernel->root, &exact, &least);
     MC_TRY(derive(ctx, kernel, f->d, f, &proved));
     *verdict = MERCER_PROVED;
     if (proved)
         return MERCER_OK;
-    MC_TRY(mc_refute(ctx, kernel->root, f->d, least, &f->refutation));
+    MC_TRY(mc_refute(ctx, kernel->root, f->d, least, exact > 0, &f->refutation));
     *verdict = f->refutation.found ? MERCER_REFUTED : MERCER_UNKNOWN;
     return f->refutation.found ? find_lower(ctx, kernel, f) : MERCER_OK;
 }
 
 /* How many columns the claim is about: those asked for, those the kernel is bound to, those its vectors fix; else 0. */
-static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_findings *f, int64_t *least) {
-    int64_t exact;
-    mc_dimensions(kernel->root, &exact, least);
+static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_findings *f) {
+    int64_t exact, least;
+    mc_dimensions(kernel->root, &exact, &least);
     if (d < 0)
         return mc_fail(ctx, MERCER_INVALID, "prove: the number of columns must be 0 (any) or more, got %lld", (long long)d);
     if (d > 0 && kernel->d > 0 && kernel->d != d)
         return mc_fail(ctx, MERCER_DATA, "the kernel is bound to %lld columns, but %lld were asked for", (long long)kernel->d,
                        (long long)d);
     f->d = d > 0 ? d : kernel->d > 0 ? kernel->d : exact;
-    return mc_node_fits(ctx, kernel->root, f->d > 0 ? f->d : *least);
+    return mc_node_fits(ctx, kernel->root, f->d > 0 ? f->d : least);
 }
 
 mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
     mc_findings f = {.kernel = kernel};
-    int64_t least;
     mercer_proof *proof = NULL;
     *out = NULL;
-    MC_TRY(settle_columns(ctx, kernel, d, &f, &least));
+    MC_TRY(settle_columns(ctx, kernel, d, &f));
     MC_TRY(MC_ALLOC(ctx, proof, 1));
     proof->pool = mc_pool_open(ctx);
     mc_phase(ctx, "prove");
-    mercer_status status = decide(ctx, kernel, least, &f, &proof->verdict);
+    mercer_status status = decide(ctx, kernel, &f, &proof->verdict);
     if (!status)
         status = mc_proof_write(ctx, proof, &f);
     mc_derivation_close(&f.derivation);

@@ -1,6 +1,7 @@
 /* proof_print.c: the argument as on a blackboard: numbered lines with reasons, or points and weights with the sum they give. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/node.h"
 #include "kernel/proof.h"
 #include "kernel/rules.h"
 #include <math.h>
@@ -21,19 +22,19 @@ static mercer_status keep(mc_pool *pool, mc_text *text, char **out) {
     return *out ? MERCER_OK : MERCER_MEMORY;
 }
 
-/* Words from column `at` on, broken at spaces; lines after the first are indented. */
-static void wrapped(mc_text *out, const char *words, int at) {
+/* A space at which a line is never broken. */
+#define FIXED "\x1f"
+
+/* Words after a line number, broken at spaces; lines after the first are indented. */
+static void wrapped(mc_text *out, const char *words) {
+    int at = INDENT;
     while (*words) {
         const int length = (int)strcspn(words, " ");
-        if (at > INDENT && at + 1 + length > WIDTH) {
-            mc_text_add(out, "\n%*s", INDENT, "");
-            at = INDENT;
-        } else if (at > INDENT) {
-            mc_text_add(out, " ");
-            at++;
-        }
-        mc_text_bytes(out, words, length);
-        at += length;
+        const bool breaks = at > INDENT && at + 1 + length > WIDTH;
+        mc_text_add(out, breaks ? "\n%*s" : at > INDENT ? " " : "", INDENT, "");
+        at = breaks ? INDENT + length : at + (at > INDENT) + length;
+        for (const char *byte = words; byte < words + length; byte++)
+            mc_text_bytes(out, *byte == *FIXED ? " " : byte, 1);
         words += length + (words[length] == ' ');
     }
     mc_text_add(out, "\n");
@@ -78,13 +79,29 @@ static mercer_status say_step(mercer_ctx *ctx, const mercer_proof *proof, int i,
     char *made = NULL;
     mc_text_add(&words, "%s: %s", step->claim, step->because);
     for (int k = 0; k < step->premise_count; k++)
-        mc_text_add(&words, "%s%d", k == 0 ? " (" : ", ", step->premises[k] + 1);
-    mc_text_add(&words, "%s [%s]", step->premise_count ? ")" : "", step->rule);
+        mc_text_add(&words, "%s%d", k == 0 ? FIXED "(" : "," FIXED, step->premises[k] + 1);
+    mc_text_add(&words, "%s" FIXED "[%s]", step->premise_count ? ")" : "", step->rule);
     MC_TRY(mc_text_take(&words, &made));
     mc_text_add(out, "%4d. ", i + 1);
-    wrapped(out, made, INDENT);
+    wrapped(out, made);
     mc_free(made);
     return MERCER_OK;
+}
+
+static bool is_automatic(const mc_node *node) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == MC_VALUE_AUTO)
+            return true;
+    return false;
+}
+
+/* What the lines take for granted is said once, below them. */
+static void say_terms(const mc_derivation *derivation, mc_text *out) {
+    for (int i = 0; i < derivation->count; i++)
+        if (derivation->line[i].judgement == MC_IS_CND) {
+            mc_text_add(out, "\nConditionally negative: sum w_i w_j psi(x_i, x_j) <= 0 for all points and all weights with sum w_i = 0.\n");
+            return;
+        }
 }
 
 static bool nonnegative(const mc_findings *f) {
@@ -98,10 +115,11 @@ static mercer_status say_proof(mercer_ctx *ctx, const mercer_proof *proof, const
         mc_text_add(out, " on R^%lld", (long long)f->d);
     mc_text_add(out, "%s", nonnegative(f) ? ", for points without negative entries" : "");
     mc_text_add(out, "%s", f->kernel->ranges ? ", whatever values of their ranges the parameters take" : "");
-    mc_text_add(out, "%s", f->kernel->open ? ", whatever bandwidths the data give" : "");
+    mc_text_add(out, "%s", mc_node_any(f->kernel->root, is_automatic) ? ", whatever bandwidths the data give" : "");
     mc_text_add(out, ".\n\n");
     for (int i = 0; i < proof->steps; i++)
         MC_TRY(say_step(ctx, proof, i, out));
+    say_terms(&f->derivation, out);
     return MERCER_OK;
 }
 
@@ -113,10 +131,15 @@ static void say_about(double v, mc_text *out) {
 }
 
 /* A long row of zeros at the end is cut short. */
-static void say_point(const double *x, int64_t d, mc_text *out) {
+static int64_t shown_columns(const double *x, int64_t d) {
     int64_t last = d;
     while (d > SHOWN_COLUMNS && last > 1 && x[last - 1] == 0)
         last--;
+    return last;
+}
+
+static void say_point(const double *x, int64_t d, mc_text *out) {
+    const int64_t last = shown_columns(x, d);
     mc_text_add(out, "%s", d > 1 ? "(" : "");
     for (int64_t j = 0; j < last; j++) {
         mc_text_add(out, "%s", j ? ", " : "");
@@ -125,15 +148,32 @@ static void say_point(const double *x, int64_t d, mc_text *out) {
     mc_text_add(out, "%s%s", last < d ? ", 0, ..., 0" : "", d > 1 ? ")" : "");
 }
 
+/* Of what say_point writes, up to what is the same for all points. */
+static int point_width(const double *x, int64_t d) {
+    char digits[32];
+    const int64_t last = shown_columns(x, d);
+    size_t width = (last < d ? strlen(", 0, ..., 0") : 0) + 2 * (size_t)last;
+    for (int64_t j = 0; j < last; j++)
+        width += strlen(mercer_number_text(x[j], digits));
+    return (int)width;
+}
+
 static double value_at(const mc_findings *f, const mercer_witness *w, int64_t i, int64_t j) {
     return mc_eval(f->refutation.instance, w->points + i * w->d, w->points + j * w->d, w->d);
 }
 
+/* Points and weights in two columns. */
 static void say_points(const mercer_witness *w, mc_text *out) {
+    int widest = 0;
     for (int64_t i = 0; i < w->count; i++) {
-        mc_text_add(out, "    x%lld = ", (long long)i + 1);
-        say_point(w->points + i * w->d, w->d, out);
-        mc_text_add(out, "   with weight w%lld = ", (long long)i + 1);
+        const int width = point_width(w->points + i * w->d, w->d);
+        widest = width > widest ? width : widest;
+    }
+    for (int64_t i = 0; i < w->count; i++) {
+        const double *x = w->points + i * w->d;
+        mc_text_add(out, w->count < 10 ? "    x%lld = " : "    x%-2lld = ", (long long)i + 1);
+        say_point(x, w->d, out);
+        mc_text_add(out, "%*s   with weight ", widest - point_width(x, w->d), "");
         mc_text_number(out, w->weights[i]);
         mc_text_add(out, "\n");
     }
@@ -178,22 +218,43 @@ static mercer_status say_head(mercer_ctx *ctx, const mc_findings *f, const merce
     return MERCER_OK;
 }
 
+static void say_rounding(const mercer_witness *w, mc_text *out) {
+    if (w->bound == 0) {
+        mc_text_add(out, ", exactly");
+        return;
+    }
+    mc_text_add(out, ", give or take ");
+    mc_text_number(out, mc_round_to_digits(1.1 * w->bound, 2)); /* rounded up */
+}
+
+/* k(x, x) < 0 says it all. */
+static void say_one(const mc_findings *f, const mercer_witness *w, mc_text *out) {
+    mc_text_add(out, "At the point x = ");
+    say_point(w->points, w->d, out);
+    mc_text_add(out, " it gives k(x, x) = ");
+    say_about(value_at(f, w, 0, 0), out);
+    say_rounding(w, out);
+    mc_text_add(out, ". For a kernel k(x, x) is never negative.\n");
+}
+
 static void say_sum(const mc_findings *f, const mercer_witness *w, mc_text *out) {
-    mc_text_add(out, w->count == 1 ? "For the point\n\n" : "For the points\n\n");
+    mc_text_add(out, "For the points\n\n");
     say_points(w, out);
     if (w->count <= SHOWN_POINTS)
         say_matrix(f, w, out);
-    mc_text_add(out, "\nand the sum of w_i w_j k(x_i, x_j) is ");
+    mc_text_add(out, "\n%sthe sum of w_i w_j k(x_i, x_j) is ", w->count <= SHOWN_POINTS ? "and " : "");
     say_about(w->value, out);
-    mc_text_add(out, ", with a rounding error of at most ");
-    mc_text_number(out, mc_round_to_digits(1.1 * w->bound, 2));
-    mc_text_add(out, ".\nFor a kernel that sum is never negative.\n");
+    say_rounding(w, out);
+    mc_text_add(out, ". For a kernel that sum is never negative.\n");
     say_pair(f, w, out);
 }
 
 static mercer_status say_refutation(mercer_ctx *ctx, const mc_findings *f, const mercer_witness *w, mc_text *out) {
     MC_TRY(say_head(ctx, f, w, out));
-    say_sum(f, w, out);
+    if (w->count == 1)
+        say_one(f, w, out);
+    else
+        say_sum(f, w, out);
     if (f->proved_up_to > 0)
         mc_text_add(out, "\nWith at most %lld column%s it is a kernel.\n", (long long)f->proved_up_to,
                     f->proved_up_to == 1 ? "" : "s");

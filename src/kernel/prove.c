@@ -353,12 +353,18 @@ static int prove(prover *p, mc_judgement judgement, const mc_term *term, int64_t
     return line;
 }
 
+/* For every d if possible: the same line then serves views of different widths. */
+static int for_any_or_this_d(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+    const int line = prove(p, judgement, term, 0);
+    return line == NONE && d > 0 ? prove(p, judgement, term, d) : line;
+}
+
 static int kernel(prover *p, const mc_term *term, int64_t d) {
-    return prove(p, MC_IS_KERNEL, term, d);
+    return for_any_or_this_d(p, MC_IS_KERNEL, term, d);
 }
 
 static int all_powers(prover *p, const mc_term *term, int64_t d) {
-    return prove(p, MC_ALL_POWERS, term, d);
+    return for_any_or_this_d(p, MC_ALL_POWERS, term, d);
 }
 
 /* Keep the lines that the last one needs, in order. */
@@ -375,7 +381,7 @@ static mercer_status prune(mercer_ctx *ctx, mc_derivation *out, int last) {
             continue;
         mc_line line = out->line[i];
         for (int k = 0; k < line.premises; k++)
-            ((int *)line.premise)[k] = place[line.premise[k]];
+            line.premise[k] = place[line.premise[k]];
         place[i] = out->count;
         out->line[out->count++] = line;
     }

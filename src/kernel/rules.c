@@ -16,7 +16,7 @@ static const struct {
     [MC_RULE_DOT] = {"S5", "the inner product of the points with column j scaled by the square root of its factor"},
     [MC_RULE_FORM] = {"S5", "x'Az with A positive semidefinite, by exact elimination; A = B'B makes it the inner product of Bx and Bz"},
     [MC_RULE_INTERSECTION] = {"S8", "in each column min(x, z) is the integral over t > 0 of f(x) f(z) with f(x) = 1 where x > t, else 0"},
-    [MC_RULE_ARCCOS] = {"S8", "the mean, over directions w drawn at random, of f(x) f(z) for a function f of <w, x>"},
+    [MC_RULE_ARCCOS] = {"S8", "a mean over random vectors w of f(x) f(z)"},
     [MC_RULE_HARMONIC] = {"S8", "in each column x z/(x + z) is the integral over t > 0 of f(x) f(z) with f(x) = x exp(-t x)"},
     [MC_RULE_TANH] = {"S10", "with a = 0 it is the constant tanh(c), which is not negative"},
     [MC_RULE_SUM] = {"S1", "a sum of kernels is one"},
@@ -27,15 +27,15 @@ static const struct {
     [MC_RULE_WEIGH] = {"S3", "f(x) k(x,z) f(z) is one for any function f"},
     [MC_RULE_COLUMNS] = {"S4", "a kernel of some of the columns is one of the whole row"},
     [MC_RULE_POLY] = {"S2", "a whole power of a kernel is one"},
-    [MC_RULE_RBF] = {"V1", "it is that kernel, since |x - z|^2 = |x|^2 - 2<x, z> + |z|^2"},
+    [MC_RULE_RBF] = {"V1", "the same kernel, since |x - z|^2 = |x|^2 - 2<x, z> + |z|^2"},
     [MC_RULE_COSINE] = {"S7", "f(x) <x, z> f(z) with f(x) = 1/|x|, or f(0) = 0"},
-    [MC_RULE_SCHOENBERG] = {"C4", "exp(-psi) is a kernel when psi is conditionally negative (Schoenberg)"},
-    [MC_RULE_MONOTONE] = {"C5", "a completely monotone function of it, which is a mean of exp(-t psi) over t > 0"},
-    [MC_RULE_SQUARE] = {"C2", "a squared distance: with weights that add up to 0, sum w_i w_j |x_i - x_j|^2 = -2 |sum w_i x_i|^2"},
-    [MC_RULE_ROOT] = {"C3", "the square root of a conditionally negative function >= 0 is one, as is any Bernstein function of it"},
+    [MC_RULE_SCHOENBERG] = {"C4", "it is exp(-psi) with psi conditionally negative (Schoenberg)"},
+    [MC_RULE_MONOTONE] = {"C5", "it is phi(psi) with phi completely monotone, so a mean of the kernels exp(-t psi), t > 0"},
+    [MC_RULE_SQUARE] = {"C2", "a squared distance, with sum w_i w_j |x_i - x_j|^2 = -2 |sum w_i x_i|^2 when sum w_i = 0"},
+    [MC_RULE_ROOT] = {"C3", "the root of a conditionally negative function >= 0 is one, like any Bernstein function of it"},
     [MC_RULE_COLUMN_SUM] = {"C1", "a sum of such functions, one per column, with factors that are not negative"},
     [MC_RULE_CHI2] = {"C1", "(x - z)^2/(x + z) = x + z - 4 x z/(x + z): a function of x, plus one of z, minus a kernel"},
-    [MC_RULE_LOG] = {"C3", "a Bernstein function of a conditionally negative one"},
+    [MC_RULE_LOG] = {"C3", "a Bernstein function of a conditionally negative function >= 0 is one"},
     [MC_RULE_POWERS_ATOM] = {"C7", "its p-th power is exp(-p psi) with psi conditionally negative"},
     [MC_RULE_POWERS_CONSTANT] = {"C7", "a constant that is not negative"},
     [MC_RULE_POWERS_WHITE] = {"C7", "its values are 0 and 1, which powers do not change"},
@@ -50,7 +50,7 @@ static const struct {
     [MC_RULE_SERIES] = {"D1", "as a power series in"},
     [MC_RULE_GAUSSIANS] = {"B3", "its Fourier transform is nowhere negative"},
     [MC_RULE_EXP_SHIFT] = {"S6", "a constant in the exponent is a positive factor, and exp of a kernel is one"},
-    [MC_RULE_INVERSE] = {"C5", "b^-a is a mean of exp(-t b) over t > 0, and with b = c - k > 0 that is exp(-t c) exp(t k)"},
+    [MC_RULE_INVERSE] = {"C5", "b^-a is a mean of exp(-t b), t > 0, and with b = c - k > 0 that is exp(-t c) exp(t k)"},
 };
 
 /* c*k, one number and one kernel: a multiple rather than a product. */
@@ -83,17 +83,31 @@ static void say_weight(const mc_line *line, mc_text *out) {
 
 static void say_square(const mc_line *line, mc_text *out) {
     if (line->term->special == MC_CIRCLE_SQUARE)
-        mc_text_add(out, "; here of the points cos(2 pi x_j/period), sin(2 pi x_j/period) on circles");
+        mc_text_add(out, "; here between points on circles, cos(2 pi x_j/period) and sin(2 pi x_j/period)");
 }
 
-/* The function of the squared distance, by name. */
+/* The function of the squared distance. */
 static void say_monotone(const mc_line *line, mc_text *out) {
-    mc_text_add(out, line->term->node->atom == MC_RQ ? "; here (1 + t/(2 alpha))^-alpha of t = psi"
-                                                     : "; here the Matern function of sqrt(psi)");
+    const double nu = mc_value_range(&line->term->node->parameter[0]).lo;
+    if (line->term->node->atom == MC_RQ)
+        mc_text_add(out, "; phi(s) = (1 + s/(2 alpha))^-alpha");
+    else if (line->term->node->parameter[0].kind != MC_VALUE_NUMBER)
+        mc_text_add(out, "; phi(s) is the Matern function of sqrt(s)");
+    else
+        mc_text_add(out, "; phi(s) = %s", nu < 2 ? "(1 + r) exp(-r), r = sqrt(3 s)" : "(1 + r + r^2/3) exp(-r), r = sqrt(5 s)");
 }
 
 static void say_log(const mc_line *line, mc_text *out) {
-    mc_text_add(out, line->term->special == MC_RQ_LOG ? ": log(1 + t)" : ": its derivative is completely monotone (Grosswald 1976)");
+    mc_text_add(out, line->term->special == MC_RQ_LOG ? "; here alpha log(1 + s/(2 alpha))"
+                                                      : "; here with a derivative that is completely monotone (Grosswald 1976)");
+}
+
+static void say_arccos(const mc_line *line, mc_text *out) {
+    const mc_value *order = &line->term->node->parameter[0];
+    if (order->kind == MC_VALUE_NUMBER && order->number == 0)
+        mc_text_add(out, ", f(x) the sign of <w, x>, halved, plus the constant 1/2");
+    else
+        mc_text_add(out, ", f(x) = max(<w, x>, 0)^order");
 }
 
 static void say_poly(mc_derivation *derivation, const mc_line *line, mc_text *out) {
@@ -129,6 +143,38 @@ static mercer_status say_expansion(mc_derivation *derivation, const mc_line *lin
     return status;
 }
 
+/* Two Gaussians a exp(-w r^2) - b exp(-v r^2) on R^d: the two ends of the frequency axis decide. */
+static void say_two_gaussians(const mc_monomial *plus, const mc_monomial *minus, int64_t d, mc_text *out) {
+    mc_text_add(out, ": at 0 because ");
+    mc_text_number(out, plus->factor.lo);
+    mc_text_add(out, "*(");
+    mc_text_number(out, minus->width.lo);
+    mc_text_add(out, "/");
+    mc_text_number(out, plus->width.lo);
+    mc_text_add(out, ")^(%lld/2) >= ", (long long)d);
+    mc_text_number(out, -minus->factor.lo);
+    mc_text_add(out, ", elsewhere because rbf(gamma=");
+    mc_text_number(out, plus->width.lo);
+    mc_text_add(out, ") has the wider one");
+}
+
+static bool is_whole_gaussian(const mc_monomial *m) {
+    mc_monomial rest = *m;
+    rest.width = mc_iv(0);
+    return mc_monomial_is_constant(&rest) && mc_iv_is_point(m->width) && mc_iv_is_point(m->factor);
+}
+
+static mercer_status say_gaussians(mc_derivation *derivation, const mc_line *line, mc_text *out) {
+    mc_expansion e;
+    const mercer_status status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &e);
+    if (!status && e.count == 2 && line->d > 0 && is_whole_gaussian(&e.monomial[0]) && is_whole_gaussian(&e.monomial[1])) {
+        const int minus = e.monomial[0].factor.lo < 0 ? 0 : 1;
+        say_two_gaussians(&e.monomial[1 - minus], &e.monomial[minus], line->d, out);
+    }
+    mc_expansion_close(&e);
+    return status;
+}
+
 mercer_status mc_line_because(mc_derivation *derivation, const mc_line *line, mc_text *out) {
     if (line->rule == MC_RULE_PRODUCT && is_multiple(line->term)) {
         mc_text_add(out, "a kernel times a number that is not negative is one");
@@ -140,6 +186,8 @@ mercer_status mc_line_because(mc_derivation *derivation, const mc_line *line, mc
     case MC_RULE_SQUARE: say_square(line, out); break;
     case MC_RULE_MONOTONE: say_monotone(line, out); break;
     case MC_RULE_LOG: say_log(line, out); break;
+    case MC_RULE_ARCCOS: say_arccos(line, out); break;
+    case MC_RULE_GAUSSIANS: return say_gaussians(derivation, line, out);
     case MC_RULE_POLY: say_poly(derivation, line, out); break;
     case MC_RULE_COLLECT:
     case MC_RULE_SERIES: return say_expansion(derivation, line, out);

@@ -52,7 +52,7 @@ static double *point(search *s, int64_t i) {
 /* x_i = t * direction */
 static void put(search *s, int64_t i, double t, const double *direction) {
     for (int64_t j = 0; j < s->d; j++)
-        point(s, i)[j] = mc_round_to_digits(t, 12) * direction[j] + 0.0; /* + 0: people will read this, without minus zeros */
+        point(s, i)[j] = t * direction[j] + 0.0; /* + 0: people will read this, without minus zeros */
 }
 
 static bool in_domain(const search *s, int64_t m) {
@@ -111,14 +111,19 @@ static double relative_form(const double *K, int64_t m, const double *w) {
     return size > 0 ? form / size : 0;
 }
 
-/* Whole weights beat fractions: an eigenvector must be ten times as negative to replace them. */
-static void consider(search *s, int64_t m, const double *weights) {
+/* The points as they stand, with each of the given weights (NULL: none) and with the eigenvector's. Whole weights beat fractions: an
+   eigenvector must be ten times as negative to replace them. */
+static void consider(search *s, int64_t m, const double *weights, const double *others) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
-    if (!in_domain(s, m) || !spend(s, m * (m + 1) / 2) || !mc_witness_gram(s->node, m, s->d, s->points, K))
+    if (!in_domain(s, m) || !spend(s, m * (m + 1) / 2) || !mc_witness_gram(s->node, m, s->d, s->points, K)
+        || mc_surely_definite(K, m))
         return;
-    const double form = weights ? relative_form(K, m, weights) : 0;
-    if (form < NOISE && (form < s->score || !s->best_weighted))
-        keep(s, m, form, weights);
+    s->left -= m * m * m / 8; /* about what the eigenvalue costs */
+    for (const double *w = weights; w; w = w == weights ? others : NULL) {
+        const double form = relative_form(K, m, w);
+        if (form < NOISE && (form < s->score || !s->best_weighted))
+            keep(s, m, form, w);
+    }
     const double eigenvalue = mc_smallest_eigenvalue(K, m, vector);
     const bool have_whole = s->score < 0 && s->best_weighted;
     if (eigenvalue < NOISE && eigenvalue < (have_whole ? 10 * s->score : s->score))
@@ -131,11 +136,11 @@ static bool one_point(search *s) {
     static const double one[] = {1};
     forget(s);
     put(s, 0, 0, s->direction);
-    consider(s, 1, one);
+    consider(s, 1, one, NULL);
     for (int u = 0; u < s->directions && s->score == 0; u++)
-        for (int i = 0; i < 2 * SIZES && s->score == 0; i++) {
+        for (int i = 0; i < 2 * SIZES && s->score == 0 && s->left > 0; i++) {
             put(s, 0, i < SIZES ? sizes[i] : -sizes[i - SIZES], s->direction + u * s->d);
-            consider(s, 1, one);
+            consider(s, 1, one, NULL);
         }
     return settle(s, false);
 }
@@ -157,7 +162,7 @@ static bool find_pair(search *s, double wanted, double *most) {
     for (int u = 0; u < s->directions; u++)
         for (int v = 0; v < s->directions; v++)
             for (int i = 0; i <= SIZES; i++)
-                for (int j = 0; j <= 2 * SIZES; j++) {
+                for (int j = 0; j <= 2 * SIZES && s->left > 0; j++) {
                     put(s, 0, size_of(i), s->direction + u * s->d);
                     put(s, 1, size_of(j), s->direction + v * s->d);
                     const double e = excess(s);
@@ -194,7 +199,7 @@ static void equal_weights(double *w, int64_t m) {
 /* m points with this spacing, from 0 on or around 0. */
 static void on_a_line(search *s, int64_t m, double spacing, const double *direction, bool centred) {
     for (int64_t i = 0; i < m; i++)
-        put(s, i, spacing * ((double)i - (centred ? (double)(m - 1) / 2 : 0)), direction);
+        put(s, i, mc_round_to_digits(spacing * ((double)i - (centred ? (double)(m - 1) / 2 : 0)), 12), direction);
 }
 
 static bool lines_of(search *s, int64_t m) {
@@ -204,10 +209,9 @@ static bool lines_of(search *s, int64_t m) {
     forget(s);
     for (int u = 0; u < s->directions; u++)
         for (int i = 0; i < SIZES; i++)
-            for (int centred = 0; centred < 2; centred++) {
+            for (int centred = 0; centred < 2 && s->left > 0; centred++) {
                 on_a_line(s, m, sizes[i], s->direction + u * s->d, centred);
-                consider(s, m, differences);
-                consider(s, m, ones);
+                consider(s, m, differences, ones);
             }
     return settle(s, false);
 }
@@ -222,7 +226,7 @@ static int64_t grid(search *s, int side, int dims, double spacing) {
     memset(s->points, 0, (size_t)(m * s->d) * sizeof(double));
     for (int64_t i = 0; i < m; i++)
         for (int64_t k = 0, rest = i; k < dims; k++, rest /= side)
-            point(s, i)[k] = spacing * (double)(rest % side);
+            point(s, i)[k] = mc_round_to_digits(spacing * (double)(rest % side), 12);
     return m;
 }
 
@@ -234,8 +238,8 @@ static bool grids(search *s) {
         forget(s);
         if (shapes[k][1] > s->d)
             continue;
-        for (double spacing = 0.1; spacing < 20; spacing *= 1.25)
-            consider(s, grid(s, shapes[k][0], shapes[k][1], nearbyint(100 * spacing) / 100), ones);
+        for (double spacing = 0.1; spacing < 20 && s->left > 0; spacing *= 1.25)
+            consider(s, grid(s, shapes[k][0], shapes[k][1], nearbyint(100 * spacing) / 100), ones, NULL);
         if (settle(s, false))
             return true;
     }
@@ -252,7 +256,7 @@ static bool crosses(search *s) {
             point(s, 2 * k + 1)[k] = sizes[i];
             point(s, 2 * k + 2)[k] = s->nonnegative ? 2 * sizes[i] : -sizes[i];
         }
-        consider(s, 2 * dims + 1, NULL);
+        consider(s, 2 * dims + 1, NULL, NULL);
     }
     return settle(s, true);
 }
@@ -267,7 +271,7 @@ static bool polygons(search *s) {
                 point(s, k)[0] = sizes[i] * (cos(t) + s->nonnegative);
                 point(s, k)[1] = sizes[i] * (sin(t) + s->nonnegative);
             }
-            consider(s, m, NULL);
+            consider(s, m, NULL, NULL);
         }
         if (settle(s, true))
             return true;
@@ -287,7 +291,7 @@ static void random_points(search *s, int64_t m, mc_rng *rng) {
 
 static double eigenvalue_of(search *s, int64_t m, const double *points, double *vector) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS];
-    s->left -= m * (m + 1) / 2;
+    s->left -= m * (m + 1) / 2 + m * m * m / 8;
     return mc_witness_gram(s->node, m, s->d, points, K) ? mc_smallest_eigenvalue(K, m, vector) : INFINITY;
 }
 
@@ -358,7 +362,7 @@ static bool anywhere(search *s) {
         forget(s);
         random_points(s, m, &rng);
         descend(s, m);
-        consider(s, m, NULL);
+        consider(s, m, NULL, NULL);
         if (settle(s, true))
             return true;
     }
@@ -401,21 +405,21 @@ static bool lines(search *s) {
     return false;
 }
 
-static mercer_status run(search *s) {
-    static bool (*const stages[])(search *) = {one_point, two_points, lines, grids, crosses, polygons, anywhere};
-    for (size_t i = 0; i < sizeof stages / sizeof stages[0] && !s->out->found; i++) {
+static mercer_status run(search *s, mc_search_part part) {
+    static bool (*const stages[MC_SEARCH_PARTS][4])(search *) = {{one_point, two_points, lines}, {grids, crosses, polygons, anywhere}};
+    for (int i = 0; i < 4 && stages[part][i] && !s->out->found; i++) {
         MC_TRY(mc_progress(s->ctx, -1));
         s->left = s->budget;
-        stages[i](s);
+        stages[part][i](s);
     }
     return mc_progress(s->ctx, -1);
 }
 
-mercer_status mc_search(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_refutation *out) {
+mercer_status mc_search(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share, mc_refutation *out) {
     const int64_t room = MC_WITNESS_POINTS * d;
     search s = {.ctx = ctx, .node = instance, .d = d, .out = out};
     s.nonnegative = mc_node_any(instance, wants_nonnegative);
-    s.budget = EVALUATIONS / (nodes_of(instance) * (1 + d / 16));
+    s.budget = (int64_t)(share * EVALUATIONS / (double)(nodes_of(instance) * (1 + d / 16)));
     mc_free(out->witness.points);
     MC_TRY(MC_ALLOC(ctx, out->witness.points, room));
     double *block = mc_alloc(ctx, 4 * room + DIRECTIONS * d, sizeof *block);
@@ -427,7 +431,7 @@ mercer_status mc_search(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_
     s.slopes = block + 3 * room;
     s.direction = block + 4 * room;
     make_directions(&s);
-    const mercer_status status = run(&s);
+    const mercer_status status = run(&s, part);
     mc_free(block);
     return status;
 }

@@ -56,6 +56,21 @@ static bool sweep(double *K, double *V, int64_t m, double negligible) {
     return moved;
 }
 
+bool mc_surely_definite(const double *K, int64_t m) {
+    double L[MC_WITNESS_POINTS * MC_WITNESS_POINTS];
+    const double enough = 1e-12 * largest_entry(K, m);
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t i = j; i < m; i++) {
+            double sum = K[i * m + j];
+            for (int64_t k = 0; k < j; k++)
+                sum -= L[i * m + k] * L[j * m + k];
+            if (i == j && !(sum > enough))
+                return false;
+            L[i * m + j] = i == j ? sqrt(sum) : sum / L[j * m + j];
+        }
+    return true;
+}
+
 double mc_smallest_eigenvalue(double *K, int64_t m, double *vector) {
     double V[MC_WITNESS_POINTS * MC_WITNESS_POINTS] = {0};
     for (int64_t i = 0; i < m; i++)
