@@ -134,7 +134,7 @@ typedef struct mercer_setting {
     size_t offset;             /* of the field in the settings struct */
     double initial, low, high; /* default and closed range of numbers and flags */
     const char *initial_text;  /* TEXT: the default; NULL otherwise */
-    const char *choices;       /* TEXT: "a|b|c"; NULL otherwise */
+    const char *choices;       /* TEXT: "a|b|c", NULL: any; NULL otherwise */
     const char *help;
 } mercer_setting;
 
@@ -364,12 +364,16 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual"; "gradient" when lambda = 0 */
+    const char *kind;               /* "residual"; "gradient" when lambda = 0; "gap" for support vector machines */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
     double residual;                /* |r|, its rounding bound included */
     double rounding;                /* the part of it that bounds the rounding of the check itself */
     double prediction_error_bound;  /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
     double objective_gap;           /* objective(f) - objective(f*) <= this */
+    /* "gap": values of the problem and of its dual, summed over the programmes; their difference bounds how far the objective is from
+       its optimum. NaN for other kinds. */
+    double primal, dual, gap, gap_relative;
+    double kkt_violation;           /* the largest over the programmes, in the unit of the tolerance */
 } mercer_certificate;
 
 typedef struct mercer_report {
@@ -384,6 +388,8 @@ typedef struct mercer_report {
     double log_evidence;       /* gp: log marginal likelihood; NaN otherwise */
     double loo_log_density;    /* gp: mean log density of rows left out one by one; NaN otherwise */
     int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n */
+    int64_t support_vectors;   /* rows with a coefficient, in any programme; 0 for machines without */
+    int64_t free_vectors, bounded_vectors; /* of all programmes: off the bound (on the margin), and at it */
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;
@@ -406,6 +412,20 @@ MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *
 /* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the first of equals.
    Columns must be the model's in number and, where both have names, in name. */
 MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+
+/* What the winner is chosen by, n x mercer_model_decisions, row-major. Where one value per class decides they are those of
+   mercer_predict. A support vector machine by pairs has one for every pair of classes (1,2), (1,3), ..., (2,3), ..., positive for the
+   first of the two; for two classes that is one value, for one-class the distance from the boundary, positive inside. */
+MERCER_API int64_t mercer_model_decisions(const mercer_model *model);
+MERCER_API mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+/* The two classes of a decision: first wins when it is positive. second -1: all the others. first -1: numbers. */
+MERCER_API void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t *first, int64_t *second);
+
+/* The rows a support vector machine keeps: the place of centre i in the training data, from 0 (-1: not known), its coefficient in a
+   decision, and the intercept of one. A decision is sum_i coefficient_i k(x_i, x) + intercept. */
+MERCER_API int64_t mercer_model_row(const mercer_model *model, int64_t centre);
+MERCER_API double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision);
+MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t decision);
 
 typedef struct mercer_scores {
     int64_t n;

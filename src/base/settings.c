@@ -42,14 +42,16 @@ static mercer_status fail_range(mercer_ctx *ctx, const char *owner, const mercer
 }
 
 static mercer_status fail_choice(mercer_ctx *ctx, const char *owner, const mercer_setting *row, const char *seen) {
-    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be one of %s, got '%s'", owner, row->name, row->choices, seen);
+    const char *choices = row->choices ? row->choices : "any text";
+    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be one of %s, got '%s'", owner, row->name, choices, seen);
 }
 
 static mercer_status check_one(mercer_ctx *ctx, const char *owner, const mercer_setting *row, const void *settings) {
     const char *f = (const char *)settings + row->offset;
     if (row->type == MERCER_TEXT) {
         const char *text = *(const char *const *)(const void *)f;
-        return text && mc_choice(row->choices, text) >= 0 ? MERCER_OK : fail_choice(ctx, owner, row, text ? text : "NULL");
+        const bool fine = text && (!row->choices || mc_choice(row->choices, text) >= 0);
+        return fine ? MERCER_OK : fail_choice(ctx, owner, row, text ? text : "NULL");
     }
     if (row->type == MERCER_FLAG)
         return MERCER_OK;
@@ -102,7 +104,7 @@ mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer
             return put_flag(ctx, owner, row, settings, text);
         if (row->type != MERCER_TEXT)
             return put_number(ctx, owner, row, settings, text);
-        if (mc_choice(row->choices, text) < 0)
+        if (row->choices && mc_choice(row->choices, text) < 0)
             return fail_choice(ctx, owner, row, text);
         *(const char **)field(row, settings) = text;
         return MERCER_OK;

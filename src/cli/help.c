@@ -26,7 +26,9 @@ static void line(FILE *out, char letter, const char *name, const char *argument,
 }
 
 static void range_text(const mercer_setting *row, char *bytes, size_t size) {
-    if (row->type == MERCER_TEXT)
+    if (row->type == MERCER_TEXT && !row->choices)
+        snprintf(bytes, size, "default %s", *row->initial_text ? row->initial_text : "none");
+    else if (row->type == MERCER_TEXT)
         snprintf(bytes, size, "%s; default %s", row->choices, row->initial_text);
     else if (row->type == MERCER_FLAG)
         snprintf(bytes, size, "default %s", row->initial != 0 ? "yes" : "no");

@@ -200,6 +200,11 @@ static void conclude(const check *c, const column *columns, mc_findings *out) {
         .rounding = all.rounding,
         .prediction_error_bound = all.prediction,
         .objective_gap = all.gap,
+        .primal = NAN,
+        .dual = NAN,
+        .gap = NAN,
+        .gap_relative = NAN,
+        .kkt_violation = NAN,
     };
 }
 

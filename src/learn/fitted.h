@@ -1,18 +1,32 @@
-/* fitted.h: what a machine hands over: f_k(x) = sum_i alpha_ik k(x_i, x) + b_k, and how good it is. */
+/* fitted.h: what a machine hands over: kernel expansions, what they decide, and how good they are. */
 #ifndef MC_LEARN_FITTED_H
 #define MC_LEARN_FITTED_H
 
 #include "data/scale.h"
+
+/* What the decisions d(x) = sum_i coefficient_i k(x_i, x) + intercept mean.
+
+       values   one per output; for classes the largest wins
+       pairs    one for every pair of classes (0,1), (0,2), ..., (1,2), ..., positive for the first of the two; votes are counted.
+                A centre of class c meets the other classes only, so alpha has classes - 1 columns: column j of it belongs to the
+                pair with class j below c, with class j + 1 from c on. Centres of one class stand together
+       region   one, positive inside: classes "-1" and "1" */
+typedef enum mc_form { MC_VALUES, MC_PAIRS, MC_REGION, MC_FORMS } mc_form;
+extern const char *const mc_form_names[MC_FORMS];
 
 typedef struct mc_fitted {
     mercer_kernel *kernel; /* bound */
     mercer_data
         *centres; /* the rows x_i, scaled, with the names, labels and schema of the training data but no targets */
     mc_scale scale;
-    int64_t outputs;
-    double *alpha;     /* centres x outputs, row-major */
-    double *noise;         /* centres: variance of the noise of each; NULL: the machine has none */
-    double *intercept; /* outputs */
+    mc_form form;
+    int64_t outputs;     /* columns of a prediction */
+    double *alpha;       /* centres x width, row-major */
+    double *noise;       /* centres: variance of the noise of each; NULL: the machine has none */
+    double *intercept;   /* one per decision */
+    int64_t *class_start; /* pairs: the first centre of each class, and the end; NULL otherwise */
+    int64_t *row;        /* the place of each centre in the training data; NULL: all of them in order */
+    double *primal;      /* linear kernel of a support vector machine: decisions x d weights; NULL otherwise */
     mercer_report report;
 } mc_fitted;
 
@@ -20,5 +34,18 @@ struct mc_problem;
 /* The kernel, the rows and the scaling of a solved problem change hands. */
 void mc_fitted_take(mc_fitted *fitted, struct mc_problem *problem, double seconds);
 void mc_fitted_free(mc_fitted *fitted);
+/* Columns of alpha, and number of decisions, of a form with so many outputs. */
+int64_t mc_form_width(mc_form form, int64_t outputs);
+int64_t mc_form_decisions(mc_form form, int64_t outputs);
+/* The coefficient of a centre in a decision. */
+double mc_fitted_coefficient(const mc_fitted *f, int64_t centre, int64_t decision);
+/* The classes of a pair in that order, and back. */
+void mc_pair_classes(int64_t classes, int64_t pair, int64_t *first, int64_t *second);
+int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second);
+
+/* Decisions for rows scaled as the centres are: n x decisions. */
+mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out);
+/* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
+void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 
 #endif

@@ -72,6 +72,24 @@ static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t k = 0; k < p->outputs; k++)
             p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
+    p->class_of = p->x->class_of;
+    p->x->class_of = NULL;
+    return MERCER_OK;
+}
+
+/* What the file called a target is none here. */
+static mercer_status forget_targets(mc_problem *p) {
+    p->n = p->x->n;
+    p->outputs = 1;
+    p->x->outputs = p->x->classes = 0;
+    mc_free(p->x->label);
+    mc_free(p->x->target_name);
+    p->x->label = p->x->target_name = NULL;
+    return MERCER_OK;
+}
+
+static mercer_status write_weights(mercer_ctx *ctx, mc_problem *p) {
+    const mercer_data *x = p->x;
     if (!x->weight)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, p->root, p->n));
@@ -81,24 +99,36 @@ static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
 }
 
 static mercer_status make_ready(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
-                                const mercer_data *data, mc_problem *p) {
-    MC_TRY(check_target(ctx, data));
+                                const mercer_data *data, bool targets, mc_problem *p) {
+    if (targets)
+        MC_TRY(check_target(ctx, data));
     MC_TRY(scale_rows(ctx, scale, data, p));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
     MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
     MC_TRY(judge(ctx, consent, p));
-    MC_TRY(write_targets(ctx, p));
+    MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
+    MC_TRY(write_weights(ctx, p));
     mc_data_strip(p->x);
     return MERCER_OK;
 }
 
-mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
-                              const mercer_data *data, mc_problem *out) {
+static mercer_status open_problem(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                                  const mercer_data *data, bool targets, mc_problem *out) {
     *out = (mc_problem){0};
-    const mercer_status status = make_ready(ctx, scale, consent, kernel, data, out);
+    const mercer_status status = make_ready(ctx, scale, consent, kernel, data, targets, out);
     if (status)
         mc_problem_close(out);
     return status;
+}
+
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, scale, consent, kernel, data, true, out);
+}
+
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                                   const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, scale, consent, kernel, data, false, out);
 }
 
 void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
@@ -117,5 +147,6 @@ void mc_problem_close(mc_problem *problem) {
     mc_scale_free(&problem->scale);
     mc_free(problem->Y);
     mc_free(problem->root);
+    mc_free(problem->class_of);
     *problem = (mc_problem){0};
 }

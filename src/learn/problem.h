@@ -15,11 +15,15 @@ typedef struct mc_problem {
     int64_t n, outputs;
     double *Y;    /* n x outputs */
     double *root; /* square roots of the weights; NULL: all 1 */
+    int32_t *class_of; /* n; NULL: numbers, or no target */
 } mc_problem;
 
 /* scale: a name of mc_scaling_names. consent: take a kernel that is not proved. */
 mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out);
+/* The same for a machine that learns from the rows alone: a target is not needed and not looked at; outputs is 1 and Y NULL. */
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+                                   const mercer_data *data, mc_problem *out);
 void mc_problem_close(mc_problem *problem);
 
 #endif

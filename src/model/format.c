@@ -21,6 +21,9 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"stopped", MC_FIELD_WORD, offsetof(mercer_report, stopped), "no"},
     {"log_evidence", MC_FIELD_REAL, offsetof(mercer_report, log_evidence), "nan"},
     {"loo_log_density", MC_FIELD_REAL, offsetof(mercer_report, loo_log_density), "nan"},
+    {"support_vectors", MC_FIELD_COUNT, offsetof(mercer_report, support_vectors), "0"},
+    {"free_vectors", MC_FIELD_COUNT, offsetof(mercer_report, free_vectors), "0"},
+    {"bounded_vectors", MC_FIELD_COUNT, offsetof(mercer_report, bounded_vectors), "0"},
     {"certificate.kind", MC_FIELD_WORD, offsetof(mercer_report, certificate.kind), NULL},
     {"certificate.residual_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual_relative), NULL},
     {"certificate.residual", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual), NULL},
@@ -28,6 +31,11 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"certificate.prediction_error_bound", MC_FIELD_REAL, offsetof(mercer_report, certificate.prediction_error_bound),
      NULL},
     {"certificate.objective_gap", MC_FIELD_REAL, offsetof(mercer_report, certificate.objective_gap), NULL},
+    {"certificate.primal", MC_FIELD_REAL, offsetof(mercer_report, certificate.primal), "nan"},
+    {"certificate.dual", MC_FIELD_REAL, offsetof(mercer_report, certificate.dual), "nan"},
+    {"certificate.gap", MC_FIELD_REAL, offsetof(mercer_report, certificate.gap), "nan"},
+    {"certificate.gap_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.gap_relative), "nan"},
+    {"certificate.kkt_violation", MC_FIELD_REAL, offsetof(mercer_report, certificate.kkt_violation), "nan"},
 };
 
 const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {
@@ -37,13 +45,16 @@ const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {
 
 /* ---- Arrays ---- */
 
-enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, ROW_START, VALUES, COLUMN };
+enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, CLASS_START, ROW, PRIMAL, ROW_START, VALUES, COLUMN };
 
 mc_model_shape mc_model_shape_of(const mercer_model *model) {
     const mercer_data *x = model->f.centres;
     return (mc_model_shape){.n = x->n,
                             .d = x->d,
                             .outputs = model->f.outputs,
+                            .form = model->f.form,
+                            .row = model->f.row != NULL,
+                            .primal = model->f.primal != NULL,
                             .stored = x->row_start ? x->row_start[x->n] : -1,
                             .dtype = x->dtype,
                             .scaled = model->f.scale.kind != MC_SCALE_NONE,
@@ -54,11 +65,15 @@ bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_
     const int64_t n = shape->n, d = shape->d, stored = shape->stored;
     const bool sparse = stored >= 0;
     const char *scale = shape->scaled ? "F64" : NULL, *real = shape->dtype == MERCER_F64 ? "F64" : "F32";
-    out[ALPHA] = (mc_array){"alpha", "F64", 2, {n, shape->outputs}, 8};
-    out[INTERCEPT] = (mc_array){"intercept", "F64", 1, {shape->outputs, 1}, 8};
+    const int64_t width = mc_form_width(shape->form, shape->outputs), decisions = mc_form_decisions(shape->form, shape->outputs);
+    out[ALPHA] = (mc_array){"alpha", "F64", 2, {n, width}, 8};
+    out[INTERCEPT] = (mc_array){"intercept", "F64", 1, {decisions, 1}, 8};
     out[NOISE] = (mc_array){"noise", shape->noisy ? "F64" : NULL, 1, {n, 1}, 8};
     out[SHIFT] = (mc_array){"scale.shift", scale, 1, {d, 1}, 8};
     out[FACTOR] = (mc_array){"scale.factor", scale, 1, {d, 1}, 8};
+    out[CLASS_START] = (mc_array){"class_start", shape->form == MC_PAIRS ? "I64" : NULL, 1, {shape->outputs + 1, 1}, 8};
+    out[ROW] = (mc_array){"row", shape->row ? "I64" : NULL, 1, {n, 1}, 8};
+    out[PRIMAL] = (mc_array){"primal", shape->primal ? "F64" : NULL, 2, {decisions, d}, 8};
     out[ROW_START] = (mc_array){"centres.row_start", sparse ? "I64" : NULL, 1, {n + 1, 1}, 8};
     out[VALUES] =
         (mc_array){"centres", real, sparse ? 1 : 2, {sparse ? stored : n, sparse ? 1 : d}, mc_dtype_size(shape->dtype)};
@@ -87,6 +102,9 @@ void *mc_array_place(const mercer_model *model, int k) {
         [NOISE] = f->noise,
         [SHIFT] = f->scale.shift,
         [FACTOR] = f->scale.factor,
+        [CLASS_START] = f->class_start,
+        [ROW] = f->row,
+        [PRIMAL] = f->primal,
         [ROW_START] = f->centres->row_start,
         [VALUES] = f->centres->values,
         [COLUMN] = f->centres->column,

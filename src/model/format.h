@@ -29,12 +29,14 @@ typedef struct mc_field {
     size_t offset;      /* in mercer_report */
     const char *absent; /* what a file without it means, for fields younger than the format; NULL: it must be there */
 } mc_field;
-enum { MC_FIELDS = 21 };
+enum { MC_FIELDS = 29 };
 extern const mc_field mc_report_fields[MC_FIELDS];
 
 /* What decides which arrays there are and how large. */
 typedef struct mc_model_shape {
     int64_t n, d, outputs;
+    mc_form form;
+    bool row, primal; /* whether the model has these arrays */
     int64_t stored; /* values of sparse centres; -1: dense */
     mercer_dtype dtype;
     bool scaled, noisy;
@@ -42,7 +44,7 @@ typedef struct mc_model_shape {
 mc_model_shape mc_model_shape_of(const mercer_model *model);
 
 /* The arrays in the order they lie in the file, those of eight bytes an element first. */
-enum { MC_ARRAYS = 8 };
+enum { MC_ARRAYS = 11 };
 typedef struct mc_array {
     const char *name, *dtype; /* dtype NULL: this model has no such array */
     int dims;

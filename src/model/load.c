@@ -145,8 +145,15 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
     mc_fitted *f = &l->model->f;
     f->outputs = s->outputs;
     MC_TRY(mc_data_new(ctx, s->n, s->d, s->dtype, s->stored, &f->centres));
-    MC_TRY(MC_ALLOC(ctx, f->alpha, s->n * s->outputs));
-    MC_TRY(MC_ALLOC(ctx, f->intercept, s->outputs));
+    const int64_t decisions = mc_form_decisions(s->form, s->outputs);
+    MC_TRY(MC_ALLOC(ctx, f->alpha, s->n * mc_form_width(s->form, s->outputs)));
+    MC_TRY(MC_ALLOC(ctx, f->intercept, decisions));
+    if (s->form == MC_PAIRS)
+        MC_TRY(MC_ALLOC(ctx, f->class_start, s->outputs + 1));
+    if (s->row)
+        MC_TRY(MC_ALLOC(ctx, f->row, s->n));
+    if (s->primal)
+        MC_TRY(MC_ALLOC(ctx, f->primal, decisions * s->d));
     if (s->noisy)
         MC_TRY(MC_ALLOC(ctx, f->noise, s->n));
     f->scale.d = s->d;
@@ -177,6 +184,15 @@ static mercer_status check_sparse(mercer_ctx *ctx, const mc_loading *l) {
     return good ? MERCER_OK : mc_damaged(ctx, l, "the rows of its centres are not in order");
 }
 
+/* The centres of the classes follow each other and are all of them. */
+static mercer_status check_classes(mercer_ctx *ctx, const mc_loading *l) {
+    const int64_t *start = l->model->f.class_start, classes = l->shape.outputs;
+    bool good = start[0] == 0 && start[classes] == l->shape.n;
+    for (int64_t c = 0; good && c < classes; c++)
+        good = start[c] <= start[c + 1];
+    return good ? MERCER_OK : mc_damaged(ctx, l, "the classes of its centres are not in order");
+}
+
 static mercer_status check_values(mercer_ctx *ctx, const mc_loading *l, const mc_array *arrays) {
     for (int k = 0; k < MC_ARRAYS; k++) {
         if (!arrays[k].dtype || arrays[k].dtype[0] != 'F')
@@ -189,6 +205,8 @@ static mercer_status check_values(mercer_ctx *ctx, const mc_loading *l, const mc
     for (int64_t i = 0; l->shape.noisy && i < l->shape.n; i++)
         if (!(l->model->f.noise[i] > 0))
             return mc_damaged(ctx, l, "the noise of row %lld is %g", (long long)i + 1, l->model->f.noise[i]);
+    if (l->shape.form == MC_PAIRS)
+        MC_TRY(check_classes(ctx, l));
     return l->shape.stored >= 0 ? check_sparse(ctx, l) : MERCER_OK;
 }
 

@@ -73,6 +73,21 @@ static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
     return MERCER_OK;
 }
 
+/* outputs squared must not overflow: pairs have that many decisions. */
+static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
+    const char *form = "values"; /* what files older than the forms mean */
+    if (json_object_get(l->metadata, "form"))
+        MC_TRY(text_of(ctx, l, "form", &form));
+    const int place = mc_choice("values|pairs|region", form);
+    const int64_t outputs = l->shape.outputs;
+    if (place < 0 || (place == MC_PAIRS && (outputs < 2 || outputs > INT32_MAX)) || (place == MC_REGION && outputs != 2))
+        return mc_damaged(ctx, l, "its form is '%.40s' with %lld outputs", form, (long long)outputs);
+    l->shape.form = l->model->f.form = (mc_form)place;
+    l->shape.row = json_object_get(l->metadata, "row") != NULL;
+    l->shape.primal = json_object_get(l->metadata, "primal") != NULL;
+    return MERCER_OK;
+}
+
 static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     const mercer_report *report = &l->model->f.report;
     const char *layout, *precision;
@@ -87,7 +102,8 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     l->shape.outputs = report->outputs;
     if (scale < 0 || real < 0 || (!sparse && strcmp(layout, "dense") != 0))
         return mc_damaged(ctx, l, "its scale, layout or precision has no meaning");
-    if (l->shape.n < 1 || l->shape.n == INT64_MAX || l->shape.d < 1 || l->shape.d > INT32_MAX || l->shape.outputs < 1)
+    MC_TRY(read_form(ctx, l));
+    if (l->shape.n < !l->shape.row || l->shape.n == INT64_MAX || l->shape.d < 1 || l->shape.d > INT32_MAX || l->shape.outputs < 1)
         return mc_damaged(ctx, l, "it has %lld centres, %lld columns and %lld outputs", (long long)l->shape.n,
                           (long long)l->shape.d, (long long)l->shape.outputs);
     if (!sparse && (__builtin_mul_overflow(l->shape.n, l->shape.d, &dense) || dense != stored))

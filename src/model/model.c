@@ -29,6 +29,31 @@ int64_t mercer_model_outputs(const mercer_model *model) {
     return model->f.outputs;
 }
 
+int64_t mercer_model_decisions(const mercer_model *model) {
+    return mc_form_decisions(model->f.form, model->f.outputs);
+}
+
+void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t *first, int64_t *second) {
+    *first = model->f.centres->classes ? decision : -1;
+    *second = -1;
+    if (model->f.form == MC_PAIRS)
+        mc_pair_classes(model->f.outputs, decision, first, second);
+    else if (model->f.form == MC_REGION)
+        *first = 1;
+}
+
+int64_t mercer_model_row(const mercer_model *model, int64_t centre) {
+    return model->f.row ? model->f.row[centre] : centre;
+}
+
+double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision) {
+    return mc_fitted_coefficient(&model->f, centre, decision);
+}
+
+double mercer_model_intercept(const mercer_model *model, int64_t decision) {
+    return model->f.intercept[decision];
+}
+
 int64_t mercer_model_classes(const mercer_model *model) {
     return model->f.centres->classes;
 }

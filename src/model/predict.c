@@ -1,13 +1,10 @@
-/* predict.c: f_k(x) = sum_i alpha_ik k(x_i, x) + b_k for many x, block by block of rows so that memory stays bounded
-   whatever their number: a block is taken, scaled as the training rows were, packed against the centres, and multiplied
-   by alpha. */
+/* predict.c: decisions and what they conclude to for many rows, block by block so that memory stays bounded whatever
+   their number: a block is taken, scaled as the training rows were, and handed to learn/decide.c. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
 #include "model/model.h"
 #include <string.h>
 
@@ -27,27 +24,39 @@ mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model,
     return MERCER_OK;
 }
 
-static mercer_status predict_scaled(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, f->kernel, rows, f->centres, MERCER_F64, &gram));
-    const mercer_status status = mc_gram_apply(ctx, gram, f->outputs, f->alpha, out);
-    mc_gram_close(gram);
-    for (int64_t i = 0; i < rows->n * f->outputs; i++)
-        out[i] += f->intercept[i % f->outputs];
+/* What to write for each row: its decisions, or what they conclude to. */
+typedef enum ask { DECISIONS, OUTPUTS } ask;
+
+static int64_t width_of(const mc_fitted *f, ask what) {
+    return what == DECISIONS ? mc_form_decisions(f->form, f->outputs) : f->outputs;
+}
+
+static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    const int64_t decisions = mc_form_decisions(f->form, f->outputs);
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, rows->n * decisions));
+    const mercer_status status = mc_fitted_decide(ctx, f, rows, values);
+    for (int64_t i = 0; i < rows->n && !status; i++)
+        mc_fitted_conclude(f, values + i * decisions, out + i * f->outputs);
+    mc_free(values);
     return status;
 }
 
-static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+static mercer_status predict_scaled(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *rows, double *out) {
+    return what == DECISIONS || f->form == MC_VALUES ? mc_fitted_decide(ctx, f, rows, out) : conclude_rows(ctx, f, rows, out);
+}
+
+static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *rows, double *out) {
     if (f->scale.kind == MC_SCALE_NONE)
-        return predict_scaled(ctx, f, rows, out);
+        return predict_scaled(ctx, f, what, rows, out);
     mercer_data *scaled = NULL;
     MC_TRY(mc_scale_apply(ctx, &f->scale, rows, &scaled));
-    const mercer_status status = predict_scaled(ctx, f, scaled, out);
+    const mercer_status status = predict_scaled(ctx, f, what, scaled, out);
     mercer_data_free(scaled);
     return status;
 }
 
-static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *data, int64_t begin,
+static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, int64_t begin,
                                    int64_t end, double *out) {
     int64_t *rows = NULL;
     mercer_data *block = NULL;
@@ -57,24 +66,33 @@ static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, const me
     mercer_status status = mc_data_take(ctx, data, rows, end - begin, &block);
     mc_free(rows);
     if (!status)
-        status = predict_block(ctx, f, block, out + begin * f->outputs);
+        status = predict_block(ctx, f, what, block, out + begin * width_of(f, what));
     mercer_data_free(block);
     return status;
 }
 
-mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, ask what, const mercer_data *data, double *out) {
     const mc_fitted *f = &model->f;
     MC_TRY(mc_model_check_columns(ctx, model, data));
     mc_phase(ctx, "predict");
     if (data->n <= BLOCK)
-        return predict_block(ctx, f, data, out);
+        return predict_block(ctx, f, what, data, out);
     const double n = (double)data->n;
     for (int64_t begin = 0; begin < data->n; begin += BLOCK) {
         const int64_t end = begin + BLOCK < data->n ? begin + BLOCK : data->n;
         mc_span(ctx, (double)begin / n, (double)end / n);
-        MC_TRY(predict_range(ctx, f, data, begin, end, out));
+        MC_TRY(predict_range(ctx, f, what, data, begin, end, out));
     }
     return MERCER_OK;
+}
+
+mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    return predict(ctx, model, OUTPUTS, data, out);
+}
+
+mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    mc_begin(ctx);
+    return predict(ctx, model, DECISIONS, data, out);
 }
 
 mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {

@@ -124,6 +124,11 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
         add_field(text, &mc_report_fields[i], &model->f.report);
     add_pair(text, "settings", model->settings);
     add_pair(text, "kernel", model->f.kernel->text);
+    add_pair(text, "form", mc_form_names[model->f.form]);
+    if (model->f.row)
+        add_pair(text, "row", "kept");
+    if (model->f.primal)
+        add_pair(text, "primal", "kept");
     add_pair(text, "layout", x->row_start ? "sparse" : "dense");
     add_pair(text, "precision", x->dtype == MERCER_F64 ? "F64" : "F32");
     mc_text_add(text, ",\"centres\":\"%lld\",\"stored\":\"%lld\"", (long long)x->n, (long long)mercer_data_stored(x));

@@ -7,7 +7,7 @@ typedef struct toy {
     double lambda;
     int64_t rank;
     bool intercept;
-    const char *scale;
+    const char *scale, *note;
 } toy;
 
 static const mercer_setting rows[] = {
@@ -15,6 +15,7 @@ static const mercer_setting rows[] = {
     {"rank", MERCER_INTEGER, offsetof(toy, rank), 10, 1, 100, NULL, NULL, "how many"},
     {"intercept", MERCER_FLAG, offsetof(toy, intercept), 1, 0, 1, NULL, NULL, "b"},
     {"scale", MERCER_TEXT, offsetof(toy, scale), 0, 0, 0, "auto", "auto|none", "how to scale"},
+    {"note", MERCER_TEXT, offsetof(toy, note), 0, 0, 0, "", NULL, "any text"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -26,6 +27,20 @@ static void test_defaults_pass_their_own_check(void **state) {
     assert_true(t.lambda == 1 && t.rank == 10 && t.intercept);
     assert_string_equal(t.scale, "auto");
     assert_ok(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t));
+    close_clean(ctx);
+}
+
+static void test_a_text_without_choices_takes_any(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    toy t;
+    mc_settings_fill(rows, ROWS, &t);
+    assert_string_equal(t.note, "");
+    assert_ok(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "note", "A=2,B=1"));
+    assert_string_equal(t.note, "A=2,B=1");
+    assert_ok(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t));
+    t.note = NULL;
+    assert_fails(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t), MERCER_INVALID, "note");
     close_clean(ctx);
 }
 
@@ -62,6 +77,7 @@ static void test_fields_from_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_pass_their_own_check),
+        cmocka_unit_test(test_a_text_without_choices_takes_any),
         cmocka_unit_test(test_bad_values_are_named),
         cmocka_unit_test(test_fields_from_text),
     };

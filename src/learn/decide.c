@@ -1,0 +1,157 @@
+/* decide.c: decisions of many rows at once, through the tile engine.
+
+   With centres kept class by class, the decision on the pair (a, b) is (K(x, centres of a) alpha_a)_(column b - 1) +
+   (K(x, centres of b) alpha_b)_(column a): one product per class, of classes - 1 columns, serves all its pairs. A linear kernel has its
+   weight vectors formed; then a decision is an inner product with the row itself. */
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "learn/fitted.h"
+#include <float.h>
+#include <string.h>
+
+enum { ROW_GRAIN = 64 };
+
+static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, double *out) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < decisions; k++)
+            out[i * decisions + k] += f->intercept[k];
+}
+
+/* out <- K(rows, centres) alpha. */
+static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, const mercer_data *centres,
+                             const double *alpha, int64_t width, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, f->kernel, rows, centres, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_apply(ctx, gram, width, alpha, out);
+    mc_gram_close(gram);
+    return status;
+}
+
+/* ---- Pairs ---- */
+
+static mercer_status take_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, mercer_data **out) {
+    const int64_t begin = f->class_start[c], count = f->class_start[c + 1] - begin;
+    int64_t *rows = NULL;
+    MC_TRY(MC_ALLOC(ctx, rows, count));
+    for (int64_t i = 0; i < count; i++)
+        rows[i] = begin + i;
+    const mercer_status status = mc_data_take(ctx, f->centres, rows, count, out);
+    mc_free(rows);
+    return status;
+}
+
+static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *part, double *out) {
+    const int64_t classes = f->outputs, width = classes - 1, decisions = classes * width / 2;
+    for (int64_t other = 0; other < classes; other++) {
+        if (other == c)
+            continue;
+        const int64_t pair = other < c ? mc_pair_of(classes, other, c) : mc_pair_of(classes, c, other);
+        const int64_t column = other < c ? other : other - 1;
+        for (int64_t i = 0; i < n; i++)
+            out[i * decisions + pair] += part[i * width + column];
+    }
+}
+
+static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, double *part,
+                                  double *out) {
+    const int64_t width = f->outputs - 1;
+    mercer_data *centres = NULL;
+    MC_TRY(take_class(ctx, f, c, &centres));
+    const mercer_status status =
+        product(ctx, f, rows, centres, f->alpha + f->class_start[c] * width, width, part);
+    mercer_data_free(centres);
+    if (!status)
+        add_class(f, c, rows->n, part, out);
+    return status;
+}
+
+static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    double *part = NULL;
+    MC_TRY(MC_ALLOC(ctx, part, rows->n * (f->outputs - 1)));
+    mercer_status status = MERCER_OK;
+    for (int64_t c = 0; c < f->outputs && !status; c++)
+        if (f->class_start[c + 1] > f->class_start[c])
+            status = decide_class(ctx, f, c, rows, part, out);
+    mc_free(part);
+    return status;
+}
+
+/* ---- Weight vectors ---- */
+
+typedef struct linear {
+    const mc_fitted *f;
+    const mercer_data *rows;
+    int64_t decisions;
+    double *out;
+} linear;
+
+static double dot_dense(const mercer_data *x, int64_t i, const double *w) {
+    double sum = 0;
+    for (int64_t j = 0; j < x->d; j++)
+        sum += w[j] * (x->dtype == MERCER_F64 ? ((const double *)x->values)[i * x->d + j]
+                                              : (double)((const float *)x->values)[i * x->d + j]);
+    return sum;
+}
+
+static double dot_sparse(const mercer_data *x, int64_t i, const double *w) {
+    double sum = 0;
+    for (int64_t k = x->row_start[i]; k < x->row_start[i + 1]; k++)
+        sum += w[x->column[k]]
+               * (x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k]);
+    return sum;
+}
+
+static void decide_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const linear *l = arg;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < l->decisions; k++) {
+            const double *w = l->f->primal + k * l->rows->d;
+            l->out[i * l->decisions + k] = l->rows->row_start ? dot_sparse(l->rows, i, w) : dot_dense(l->rows, i, w);
+        }
+}
+
+/* ---- The whole ---- */
+
+mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    const int64_t decisions = mc_form_decisions(f->form, f->outputs);
+    memset(out, 0, (size_t)(rows->n * decisions) * sizeof *out);
+    mercer_status status = MERCER_OK;
+    if (f->primal) {
+        linear l = {f, rows, decisions, out};
+        status = mc_for(ctx, rows->n, ROW_GRAIN, decide_rows, &l);
+    } else if (f->form == MC_PAIRS && f->outputs > 2) {
+        status = decide_pairs(ctx, f, rows, out);
+    } else if (f->centres->n > 0) {
+        status = product(ctx, f, rows, f->centres, f->alpha, decisions, out);
+    }
+    add_intercepts(f, rows->n, decisions, out);
+    return status;
+}
+
+/* A decision of exactly zero goes to the second class of a pair and to the outside of a region: the sides are kept apart by the least
+   number there is. */
+static void two_sides(double first, double *a, double *b) {
+    const double value = first == 0 ? -DBL_TRUE_MIN : first;
+    *a = value;
+    *b = -value;
+}
+
+void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out) {
+    if (f->form == MC_VALUES) {
+        memcpy(out, decision, (size_t)f->outputs * sizeof *out);
+    } else if (f->form == MC_REGION) {
+        two_sides(decision[0], &out[1], &out[0]);
+    } else if (f->outputs == 2) {
+        two_sides(decision[0], &out[0], &out[1]);
+    } else {
+        memset(out, 0, (size_t)f->outputs * sizeof *out);
+        for (int64_t a = 0, pair = 0; a < f->outputs; a++)
+            for (int64_t b = a + 1; b < f->outputs; b++, pair++)
+                out[decision[pair] > 0 ? a : b]++;
+    }
+}
