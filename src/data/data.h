@@ -72,6 +72,9 @@ mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64
 /* Forget the targets, weights and texts of the rows; names, labels and schema stay. For data not yet handed out. */
 void mc_data_strip(mercer_data *data);
 
+/* CSR to dense, for data that nobody else has seen yet. */
+mercer_status mc_data_densify(mercer_ctx *ctx, mercer_data *data);
+
 /* Element (i, j), a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 

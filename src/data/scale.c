@@ -276,6 +276,14 @@ static mercer_status apply_all(mercer_ctx *ctx, const mc_scale *scale, mercer_da
     return status;
 }
 
+/* A scaling found on dense data moves the zeros of a sparse file too. */
+static bool shifts(const mc_scale *scale) {
+    for (int64_t j = 0; j < scale->d && scale->kind != MC_SCALE_NONE; j++)
+        if (scale->shift[j] != 0)
+            return true;
+    return false;
+}
+
 mercer_status mc_scale_apply(mercer_ctx *ctx, const mc_scale *scale, const mercer_data *data, mercer_data **out) {
     *out = NULL;
     if (scale->d != data->d)
@@ -283,7 +291,9 @@ mercer_status mc_scale_apply(mercer_ctx *ctx, const mc_scale *scale, const merce
                        (long long)data->d, (long long)scale->d);
     mercer_data *copy = NULL;
     MC_TRY(mc_data_take(ctx, data, NULL, data->n, &copy));
-    const mercer_status status = scale->kind == MC_SCALE_NONE ? MERCER_OK : apply_all(ctx, scale, copy);
+    mercer_status status = shifts(scale) ? mc_data_densify(ctx, copy) : MERCER_OK;
+    if (!status && scale->kind != MC_SCALE_NONE)
+        status = apply_all(ctx, scale, copy);
     if (status)
         mercer_data_free(copy);
     else

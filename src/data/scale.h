@@ -18,7 +18,7 @@ extern const char *const mc_scaling_names[]; /* "auto", "none", "standard", "min
 /* AUTO standardises dense data whose columns differ in spread by more than 10x, otherwise leaves them; the choice is in
  * out->kind. */
 mercer_status mc_scale_fit(mercer_ctx *ctx, mc_scaling kind, const mercer_data *data, mc_scale *out);
-/* New data with scaled values and everything else the same. */
+/* New data with scaled values and everything else the same. Sparse data under a scaling of dense data become dense. */
 mercer_status mc_scale_apply(mercer_ctx *ctx, const mc_scale *scale, const mercer_data *data, mercer_data **out);
 void mc_scale_free(mc_scale *scale);
 

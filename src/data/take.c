@@ -121,6 +121,37 @@ mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64
     return status;
 }
 
+static void scatter_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const taking *t = arg;
+    const size_t size = mc_dtype_size(t->from->dtype);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = t->from->row_start[i]; k < t->from->row_start[i + 1]; k++)
+            memcpy((char *)t->to->values + (size_t)(i * t->to->d + t->from->column[k]) * size,
+                   (const char *)t->from->values + (size_t)k * size, size);
+}
+
+mercer_status mc_data_densify(mercer_ctx *ctx, mercer_data *data) {
+    if (!data->row_start)
+        return MERCER_OK;
+    mercer_data *dense = NULL;
+    MC_TRY(mc_data_new(ctx, data->n, data->d, data->dtype, -1, &dense));
+    taking t = {.from = data, .to = dense};
+    const mercer_status status = mc_for(ctx, data->n, ROW_GRAIN, scatter_rows, &t);
+    if (!status) {
+        void *const values = data->values; /* the two swap their values; the rest of dense is empty */
+        data->values = dense->values;
+        dense->values = values;
+        mc_free(data->row_start);
+        mc_free(data->column);
+        data->row_start = NULL;
+        data->column = NULL;
+    }
+    mercer_data_free(dense);
+    return status;
+}
+
 mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                mercer_data **out) {
     mc_begin(ctx);

@@ -129,6 +129,31 @@ static void test_sparse_zeros_stay_zeros_and_count(void **state) {
     close_clean(ctx);
 }
 
+static void test_sparse_rows_under_a_dense_scaling_become_dense(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    const double x[] = {2, 10, 4, 30}, value[] = {4};
+    const int64_t start[] = {0, 1, 1};
+    const int32_t column[] = {0};
+    const mercer_table t = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
+    const mercer_table sparse = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = value, .row_start = start, .column = column};
+    mercer_data *data = NULL, *rows = NULL, *scaled = NULL;
+    mc_scale scale;
+    assert_ok(ctx, mercer_data_make(ctx, &t, &data));
+    assert_ok(ctx, mercer_data_make(ctx, &sparse, &rows));
+    assert_ok(ctx, mc_scale_fit(ctx, MC_SCALE_STANDARD, data, &scale)); /* means 3 and 20, deviations 1 and 10 */
+    assert_ok(ctx, mc_scale_apply(ctx, &scale, rows, &scaled));
+    assert_false(mercer_data_is_sparse(scaled));
+    const double expected[] = {1, -2, -3, -2};
+    for (int k = 0; k < 4; k++)
+        assert_close(mc_data_value(scaled, k / 2, k % 2), expected[k], 1e-15);
+    mercer_data_free(scaled);
+    mercer_data_free(rows);
+    mercer_data_free(data);
+    mc_scale_free(&scale);
+    close_clean(ctx);
+}
+
 static void test_same_bits_on_any_number_of_threads(void **state) {
     (void)state;
     double first[D] = {0};
@@ -196,6 +221,7 @@ int main(void) {
         cmocka_unit_test(test_minmax_gives_zero_to_one),
         cmocka_unit_test(test_auto_standardises_when_spreads_differ_tenfold),
         cmocka_unit_test(test_sparse_zeros_stay_zeros_and_count),
+        cmocka_unit_test(test_sparse_rows_under_a_dense_scaling_become_dense),
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_spreads_beyond_a_double_are_named),
         cmocka_unit_test(test_scaling_survives_failing_memory),

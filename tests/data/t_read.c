@@ -1,0 +1,356 @@
+#include "data/data.h"
+#include "data/read.h"
+#include "support.h"
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char folder[] = "/tmp/mercer-test-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    return rmdir(folder);
+}
+
+static const char *write_file(const char *name, const void *bytes, size_t size) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+    return path;
+}
+
+static const char *write_gzip(const char *name, const char *text, size_t size, const char *mode) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    gzFile file = gzopen(path, mode);
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)size), (int)size);
+    gzclose(file);
+    return path;
+}
+
+static void test_formats_are_told_apart(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    static const struct {
+        const char *name, *text;
+        int d;
+    } cases[] = {
+        {"a", "1 1:2 3:4\n2 2:1\n", 3},
+        {"a.csv", "1 1:2 3:4\n2 2:1\n", 3}, /* content before name */
+        {"a.svm", "1\n2 2:1\n", 2},
+        {"a.csv", "1,2,3\n4,5,6\n", 2},
+        {"a", "1\t2\t3\n4\t5\t6\n", 2},
+        {"a.tsv", "x,1\t2\n3\t4\n", 2},             /* text, then numbers */
+        {"a.csv", "time,y\n12:30,1\n12:45,2\n", 2}, /* colons do not make it LIBSVM: text, one-hot */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *path = write_file(cases[i].name, cases[i].text, strlen(cases[i].text));
+        mercer_data *data = NULL;
+        assert_ok(ctx, mercer_data_read(ctx, path, NULL, &data));
+        if (mercer_data_columns(data) != cases[i].d)
+            fail_msg("%s '%s' has %d columns", cases[i].name, cases[i].text, (int)mercer_data_columns(data));
+        mercer_data_free(data);
+        unlink(path);
+    }
+    close_clean(ctx);
+}
+
+static void test_gzip_of_each(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    const char *csv = "a,b,y\n1,2,0.5\n3,4,1.5\n", *svm = "1 1:2 2:3\n2 2:1\n";
+    const char *path = write_gzip("a.csv.gz", csv, strlen(csv), "wb");
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_read(ctx, path, NULL, &data));
+    assert_true(data->n == 2 && mc_data_value(data, 1, 1) == 4);
+    mercer_data_free(data);
+    write_gzip("a.csv.gz", "5,6,2.5\n", 8, "ab"); /* a second member follows */
+    assert_ok(ctx, mercer_data_read(ctx, path, NULL, &data));
+    assert_true(data->n == 3 && mc_data_value(data, 2, 1) == 6);
+    mercer_data_free(data);
+    unlink(path);
+    path = write_gzip("b", svm, strlen(svm), "wb");
+    assert_ok(ctx, mercer_data_read(ctx, path, NULL, &data));
+    assert_true(data->n == 2 && data->d == 2);
+    mercer_data_free(data);
+    unlink(path);
+    const double x[] = {1, 2, 3, 4};
+    char plain[128];
+    snprintf(plain, sizeof plain, "%s/c.npy", folder);
+    assert_ok(ctx, mercer_npy_write(ctx, plain, x, 2, 2));
+    char bytes[512];
+    FILE *file = fopen(plain, "rb");
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    unlink(plain);
+    path = write_gzip("c.npy.gz", bytes, size, "wb");
+    assert_ok(ctx, mercer_data_read(ctx, path, NULL, &data));
+    assert_true(data->n == 2 && data->d == 1 && mercer_data_target(data, 1, 0) == 4);
+    mercer_data_free(data);
+    unlink(path);
+    close_clean(ctx);
+}
+
+static void test_damaged_gzip_is_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    char text[4000], bytes[4000];
+    for (int i = 0; i < 1000; i++)
+        memcpy(text + 4 * i, (char[]){(char)('0' + i * 7 % 10), ',', (char)('0' + i * i % 10), '\n'}, 4);
+    const char *path = write_gzip("d.gz", text, sizeof text, "wb");
+    FILE *file = fopen(path, "rb");
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    mercer_data *data = NULL;
+    write_file("d.gz", bytes, size - 20);
+    assert_fails(ctx, mercer_data_read(ctx, path, NULL, &data), MERCER_DATA, "cut off");
+    bytes[size / 2] ^= 0x55;
+    write_file("d.gz", bytes, size);
+    assert_fails(ctx, mercer_data_read(ctx, path, NULL, &data), MERCER_DATA, "damaged");
+    bytes[size / 2] ^= 0x55;
+    memcpy(bytes + size, "extra", 5);
+    write_file("d.gz", bytes, size + 5);
+    assert_fails(ctx, mercer_data_read(ctx, path, NULL, &data), MERCER_DATA, "comes something else");
+    memset(bytes + size, 0, 5);
+    write_file("d.gz", bytes, size + 5); /* padding is fine */
+    assert_ok(ctx, mercer_data_read(ctx, path, NULL, &data));
+    assert_int_equal(mercer_data_rows(data), 1000);
+    mercer_data_free(data);
+    unlink(path);
+    close_clean(ctx);
+}
+
+static void test_a_gzip_bomb_meets_the_memory_limit(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.memory_limit = 16 << 20;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    enum { SIZE = 64 << 20 };
+    char *zeros = test_calloc(1, SIZE);
+    const char *path = write_gzip("bomb.gz", zeros, SIZE, "wb9");
+    test_free(zeros);
+    mercer_data *data = NULL;
+    assert_fails(ctx, mercer_data_read(ctx, path, NULL, &data), MERCER_MEMORY, "once inflated");
+    assert_true(mercer_memory_peak(ctx) <= 16 << 20);
+    unlink(path);
+    close_clean(ctx);
+}
+
+static void test_standard_input_and_pipes(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    const int keep = dup(STDIN_FILENO);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "a,b,y\n1,2,3.5\n4,5,6.5\n", 22), 22);
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_read(ctx, "-", NULL, &data));
+    assert_true(data->n == 2 && data->d == 2);
+    mercer_data_free(data);
+    assert_fails(ctx, mercer_data_read(ctx, "-", NULL, &data), MERCER_DATA, "standard input is empty");
+    close(ends[0]);
+    const char *path = write_file("in.csv", "skip,,\na,b,y\n1,2,3.5\n", 21);
+    const int fd = open(path, O_RDONLY);
+    lseek(fd, 7, SEEK_SET); /* a redirected file is read from where it stands */
+    dup2(fd, STDIN_FILENO);
+    assert_ok(ctx, mercer_data_read(ctx, "-", NULL, &data));
+    assert_true(data->n == 1 && data->d == 2);
+    mercer_data_free(data);
+    close(fd);
+    unlink(path);
+    dup2(keep, STDIN_FILENO);
+    close(keep);
+    close_clean(ctx);
+}
+
+static void test_unreadable_files_are_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    mercer_data *data = NULL;
+    assert_fails(ctx, mercer_data_read(ctx, "/nowhere/at/all.csv", NULL, &data), MERCER_IO,
+                 "'/nowhere/at/all.csv': No such file");
+    assert_fails(ctx, mercer_data_read(ctx, "/tmp", NULL, &data), MERCER_IO, "directory");
+    assert_fails(ctx, mercer_data_read(ctx, "/dev/null", NULL, &data), MERCER_DATA, "empty");
+    mercer_read set = mercer_read_defaults();
+    set.missing = (mercer_missing)9;
+    assert_fails(ctx, mercer_data_read(ctx, "/dev/null", &set, &data), MERCER_INVALID, "missing 9");
+    close_clean(ctx);
+}
+
+/* ---- Reading like earlier data ---- */
+
+static mercer_data *train(mercer_ctx *ctx, const char *text) {
+    mercer_data *data = NULL;
+    assert_ok(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "train.csv", NULL, &data));
+    return data;
+}
+
+static mercer_status like(mercer_ctx *ctx, const mercer_data *model, const char *text, const mercer_read *set,
+                          mercer_data **out) {
+    return mc_data_parse_like(ctx, text, (int64_t)strlen(text), "new.csv", set, &model->schema, model->d,
+                              model->classes, model->label, out);
+}
+
+static void assert_reads(mercer_ctx *ctx, const mercer_data *model, const char *text, const double *row,
+                         int64_t class_of_first) {
+    mercer_data *data = NULL;
+    assert_ok(ctx, like(ctx, model, text, NULL, &data));
+    assert_int_equal(data->d, model->d);
+    for (int64_t j = 0; j < data->d; j++) {
+        assert_true(mc_data_value(data, 0, j) == row[j]);
+        assert_string_equal(mercer_data_column_name(data, j), mercer_data_column_name(model, j));
+    }
+    assert_int_equal(mercer_data_class(data, 0), class_of_first);
+    mercer_data_free(data);
+}
+
+static void test_columns_are_found_by_name_in_any_order(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    mercer_data *model = train(ctx, "age,colour,income,y\n1,red,10,no\n2,blue,20,yes\n3,red,30,no\n");
+    const double row[] = {7, 0, 1, 70};
+    assert_reads(ctx, model, "age,colour,income,y\n7,red,70,yes\n", row, 1);
+    assert_reads(ctx, model, "y,income,colour,age\nno,70,red,7\n", row, 0);
+    assert_reads(ctx, model, "income,age,colour\n70,7,red\n", row, -1);
+    assert_reads(ctx, model, "7,red,70,yes\n", row, 1); /* no header: by place */
+    assert_reads(ctx, model, "7,red,70\n", row, -1);
+    mercer_data *data = NULL;
+    assert_fails(ctx, like(ctx, model, "age,colour\n7,red\n", NULL, &data), MERCER_DATA, "lacks column 'income'");
+    assert_fails(ctx, like(ctx, model, "age,colour,income,id\n7,red,70,3\n", NULL, &data), MERCER_DATA,
+                 "column 4 ('id') is not one");
+    assert_fails(ctx, like(ctx, model, "age,colour,income\n7,green,70\n", NULL, &data), MERCER_DATA,
+                 "line 2, column 2 ('colour'): 'green' is a value the model has not seen");
+    assert_fails(ctx, like(ctx, model, "age,colour,income\n7,rad,70\n", NULL, &data), MERCER_DATA,
+                 "did you mean 'red'?");
+    assert_fails(ctx, like(ctx, model, "age,colour,income,y\n7,red,70,maybe\n", NULL, &data), MERCER_DATA,
+                 "'maybe' is a class");
+    assert_fails(ctx, like(ctx, model, "age,colour,income\nx,red,70\n", NULL, &data), MERCER_DATA,
+                 "line 2, column 1 ('age'): expected a number");
+    assert_fails(ctx, like(ctx, model, "7,red,70,yes,5\n", NULL, &data), MERCER_DATA,
+                 "5 columns; the model was fitted on 4");
+    mercer_read set = mercer_read_defaults();
+    set.target = "";
+    assert_ok(ctx,
+              like(ctx, model, "age,colour,income,y\n7,red,70,maybe\n", &set, &data)); /* the target is not wanted */
+    assert_int_equal(mercer_data_classes(data), 0);
+    mercer_data_free(data);
+    set = mercer_read_defaults();
+    set.missing = MERCER_MISSING_MEAN;
+    assert_ok(ctx, like(ctx, model, "age,colour,income\n,red,70\n7,,\n", &set, &data)); /* the means of training */
+    assert_true(mc_data_value(data, 0, 0) == 2 && mc_data_value(data, 1, 3) == 20 && mc_data_value(data, 1, 2) == 0);
+    mercer_data_free(data);
+    mercer_data_free(model);
+    close_clean(ctx);
+}
+
+static void test_classes_keep_their_numbers(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    mercer_data *model =
+        train(ctx, "1,1\n2,-1\n3,1\n4,7\n5,1\n6,1\n7,1\n8,1\n9,1\n10,1\n11,1\n12,1\n13,1\n14,1\n15,-1\n");
+    assert_int_equal(mercer_data_classes(model), 3);
+    const double row[] = {5};
+    assert_reads(ctx, model, "5,7\n6,1\n", row, 2);
+    assert_reads(ctx, model, "5,7.0\n", row, 2);
+    assert_reads(ctx, model, "5,\"-1\"\n", row, 0);
+    mercer_data *data = NULL;
+    assert_fails(ctx, like(ctx, model, "5,7\n6,3\n", NULL, &data), MERCER_DATA,
+                 "line 2, column 2: 3 is a class the model has not seen");
+    mercer_data_free(model);
+    close_clean(ctx);
+}
+
+static void test_formats_may_differ_between_fit_and_predict(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    const char *svm = "1 1:1 3:2\n2 2:1\n";
+    mercer_data *model = NULL, *data = NULL;
+    assert_ok(ctx, mc_data_parse(ctx, svm, (int64_t)strlen(svm), "t", NULL, &model));
+    assert_ok(ctx, like(ctx, model, "1 1:5 9:1\n", NULL, &data)); /* column 9 was never seen */
+    assert_true(data->d == 3 && mc_data_value(data, 0, 0) == 5);
+    mercer_data_free(data);
+    assert_ok(ctx, like(ctx, model, "5,0,1,2\n", NULL, &data)); /* CSV: three columns and the target */
+    assert_true(data->d == 3 && mc_data_value(data, 0, 2) == 1 && mercer_data_target(data, 0, 0) == 2);
+    mercer_data_free(data);
+    assert_ok(ctx, like(ctx, model, "5,0,1\n", NULL, &data));
+    assert_int_equal(mercer_data_outputs(data), 0);
+    mercer_data_free(data);
+    assert_fails(ctx, like(ctx, model, "5,0\n", NULL, &data), MERCER_DATA, "2 columns; the model was fitted on 3");
+    mercer_data_free(model);
+    model = train(ctx, "a,b,y\n1,2,0.5\n3,4,1.5\n");
+    assert_ok(ctx, like(ctx, model, "0.25 2:6\n", NULL, &data));
+    assert_true(data->d == 2 && mc_data_value(data, 0, 1) == 6 && mercer_data_target(data, 0, 0) == 0.25);
+    mercer_data_free(data);
+    mercer_data_free(model);
+    close_clean(ctx);
+}
+
+typedef struct pair {
+    const char *train, *test;
+} pair;
+
+static mercer_status read_pair(mercer_ctx *ctx, void *arg) {
+    const pair *p = arg;
+    mercer_data *model = NULL, *data = NULL;
+    mercer_status status = mc_data_parse(ctx, p->train, (int64_t)strlen(p->train), "train.csv", NULL, &model);
+    if (!status)
+        status = like(ctx, model, p->test, NULL, &data);
+    mercer_data_free(data);
+    mercer_data_free(model);
+    return status;
+}
+
+static void test_reading_like_survives_failing_memory(void **state) {
+    (void)state;
+    pair text = {"a,c,y\n1,red,no\n2,blue,yes\n", "c,y,a\nblue,\"no\",1\n"};
+    pair numbers = {"1 1:1\n1 1:2\n2 1:1\n1 1:1\n1 1:1\n2 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n", "2 1:5\n"};
+    assert_survives_failing_memory(read_pair, &text);
+    assert_survives_failing_memory(read_pair, &numbers);
+}
+
+static mercer_status read_gzipped(mercer_ctx *ctx, void *arg) {
+    mercer_data *data = NULL;
+    const mercer_status status = mercer_data_read(ctx, arg, NULL, &data);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_reading_gzip_survives_failing_memory(void **state) {
+    (void)state;
+    const char *path = write_gzip("m.gz", "1,2\n3,4\n", 8, "wb");
+    assert_survives_failing_memory(read_gzipped, (void *)(uintptr_t)path);
+    unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formats_are_told_apart),
+        cmocka_unit_test(test_gzip_of_each),
+        cmocka_unit_test(test_damaged_gzip_is_named),
+        cmocka_unit_test(test_a_gzip_bomb_meets_the_memory_limit),
+        cmocka_unit_test(test_standard_input_and_pipes),
+        cmocka_unit_test(test_unreadable_files_are_named),
+        cmocka_unit_test(test_columns_are_found_by_name_in_any_order),
+        cmocka_unit_test(test_classes_keep_their_numbers),
+        cmocka_unit_test(test_formats_may_differ_between_fit_and_predict),
+        cmocka_unit_test(test_reading_like_survives_failing_memory),
+        cmocka_unit_test(test_reading_gzip_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
