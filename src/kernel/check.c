@@ -13,6 +13,7 @@ typedef struct checker {
     mercer_ctx *ctx;
     const mc_derivation *derivation;
     mc_pool pool; /* for terms made on the way */
+    int64_t work; /* left for multiplying out */
     mercer_status status;
 } checker;
 
@@ -313,7 +314,7 @@ typedef bool expansion_test(const mc_expansion *e, const mc_line *line);
 /* The term multiplied out passes the test, and every generator left in it is a kernel by some premise. */
 static bool multiplied_out(checker *c, const mc_line *line, const mc_term *term, mc_expand_mode mode, expansion_test *test) {
     mc_expansion e;
-    c->status = mc_expand(&c->pool, term, mode, &e);
+    c->status = mc_expand(&c->pool, term, mode, &c->work, &e);
     bool holds = !c->status && test(&e, line);
     for (int g = 0; holds && g < e.generators; g++)
         holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
@@ -440,7 +441,7 @@ static bool concludes(checker *c, const mc_node *root, int64_t d) {
 }
 
 mercer_status mc_check(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d, bool *valid, int *bad) {
-    checker c = {.ctx = ctx, .derivation = derivation, .pool = mc_pool_open(ctx)};
+    checker c = {.ctx = ctx, .derivation = derivation, .pool = mc_pool_open(ctx), .work = 2 * (int64_t)MC_EXPAND_WORK};
     *valid = true;
     *bad = -1;
     for (int i = 0; i < derivation->count && *valid && !c.status && !c.pool.status; i++)

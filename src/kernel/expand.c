@@ -1,7 +1,7 @@
 /* expand.c: multiplying an expression out. See expand.h for the normal form.
 
-   Lists of monomials are built bottom up; a list that would pass MC_MONOMIALS_MAX, or an expression with more than MC_GENERATORS_MAX
-   generators, is given up (whole = false) and nothing follows from it. */
+   Lists of monomials are built bottom up; a list that would pass MC_MONOMIALS_MAX, an expression with more than MC_GENERATORS_MAX
+   generators, or one that takes more work than is left, is given up (whole = false) and nothing follows from it. */
 #include "kernel/expand.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -17,6 +17,7 @@ typedef struct expander {
     mc_pool *pool;
     mc_expansion *e;
     mc_expand_mode mode;
+    int64_t *work;
     mercer_status status;
 } expander;
 
@@ -61,6 +62,8 @@ static bool grow(expander *x, list *l) {
 
 /* Merge with a like monomial, dropping what cancels to exactly nothing. */
 static bool add(expander *x, list *l, const mc_monomial *m) {
+    if ((*x->work -= l->count + 1) < 0)
+        return give_up(x);
     for (int i = 0; i < l->count; i++)
         if (same_exponents(&l->item[i], m)) {
             l->item[i].factor = mc_iv_add(l->item[i].factor, m->factor);
@@ -121,7 +124,7 @@ static int generator_index(mc_expansion *e, const mc_term *term) {
 }
 
 static bool leaf(expander *x, const mc_term *term, const mc_node *scope, list *out) {
-    if (scope)
+    if (scope && term)
         term = mc_term_unary(x->pool, MC_T_COLUMNS, mc_amount_number(0), scope, term);
     if (!term) {
         x->status = MERCER_MEMORY;
@@ -295,6 +298,16 @@ static bool exponential(expander *x, const mc_term *term, const mc_node *scope, 
     return ok;
 }
 
+/* f(x) k(x,z) f(z) is the product of k with the kernel f(x) f(z). */
+static bool weighed(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    list part = {0};
+    const mc_term *one = mc_term_number(x->pool, mc_amount_number(1));
+    const mc_term *front = mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one);
+    const bool ok = leaf(x, front, scope, out) && expand(x, term->child[0], scope, &part) && multiply(x, out, &part);
+    mc_free(part.item);
+    return ok;
+}
+
 static bool expand(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     switch (term->kind) {
     case MC_T_NUMBER: return add_constant(x, out, mc_amount_range(term->amount));
@@ -303,15 +316,16 @@ static bool expand(expander *x, const mc_term *term, const mc_node *scope, list 
     case MC_T_PRODUCT: return product(x, term, scope, out);
     case MC_T_POWER: return power(x, term, scope, out);
     case MC_T_EXP: return exponential(x, term, scope, out);
+    case MC_T_WEIGH: return weighed(x, term, scope, out);
     case MC_T_COLUMNS:
         return scope ? leaf(x, term, scope, out) : expand(x, term->child[0], term->node, out);
     default: return leaf(x, term, scope, out);
     }
 }
 
-mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, mc_expansion *out) {
+mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work, mc_expansion *out) {
     *out = (mc_expansion){.whole = true};
-    expander x = {.pool = pool, .e = out, .mode = mode};
+    expander x = {.pool = pool, .e = out, .mode = mode, .work = work};
     list all = {0};
     const bool ok = expand(&x, term, NULL, &all);
     out->monomial = all.item;

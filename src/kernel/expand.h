@@ -14,6 +14,7 @@
 #include "kernel/term.h"
 
 enum { MC_GENERATORS_MAX = 8, MC_MONOMIALS_MAX = 256, MC_WIDTHS_MAX = 16 };
+enum { MC_EXPAND_WORK = 5000000 }; /* comparisons of monomials that one proof, and one check, may spend: some tenths of a second */
 
 typedef struct mc_monomial {
     mc_interval factor;
@@ -32,8 +33,9 @@ typedef struct mc_expansion {
 
 typedef enum mc_expand_mode { MC_GENERATORS, MC_GAUSSIANS } mc_expand_mode;
 
-/* Terms it must make (a generator seen through columns) go to the pool. Free with mc_expansion_close, also after a failure. */
-mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, mc_expansion *out);
+/* *work is what may be spent, lowered by what was; when it ends the expansion is not whole. Terms that must be made (a generator seen
+   through columns) go to the pool. Free with mc_expansion_close, also after a failure. */
+mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work, mc_expansion *out);
 void mc_expansion_close(mc_expansion *e);
 /* The generator occurs in some monomial. */
 bool mc_expansion_uses(const mc_expansion *e, int generator);

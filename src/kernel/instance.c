@@ -54,8 +54,8 @@ static void fill_value(filler *f, const mc_node *node, int i, mc_value *value, i
         number = from_set(f, value);
     else
         return;
-    if (mc_atoms[node->atom].parameter[i].integer)
-        number = nearbyint(number);
+    if (value->kind == MC_VALUE_RANGE && mc_atoms[node->atom].parameter[i].integer)
+        number = nearbyint(number); /* tune takes whole values from such a range */
     mc_value_free(value);
     *value = (mc_value){.kind = MC_VALUE_NUMBER, .number = number};
 }

@@ -28,6 +28,7 @@ typedef struct prover {
     failure *failed;
     int failures, room;
     const mc_term *stuck;
+    int64_t work; /* left for multiplying out */
     mercer_status status;
 } prover;
 
@@ -261,7 +262,7 @@ static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
 static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t d) {
     mc_expansion e;
     int line = NONE;
-    const mercer_status status = mc_expand(p->pool, term, mode, &e);
+    const mercer_status status = mc_expand(p->pool, term, mode, &p->work, &e);
     if (status)
         p->status = status;
     const mc_rule rule = status ? MC_RULE_COUNT : rule_for(&e, mode, d);
@@ -275,7 +276,7 @@ static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t
 static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule, int sign) {
     mc_expansion e;
     int line = NONE;
-    const mercer_status status = mc_expand(p->pool, term->child[0], MC_GENERATORS, &e);
+    const mercer_status status = mc_expand(p->pool, term->child[0], MC_GENERATORS, &p->work, &e);
     if (status)
         p->status = status;
     else if (mc_expansion_nonnegative(&e, sign, true))
@@ -285,7 +286,8 @@ static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *t
 }
 
 static int by_algebra(prover *p, const mc_term *term, int64_t d) {
-    if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP)
+    if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP
+        && term->kind != MC_T_WEIGH)
         return NONE;
     int line = as_a_sum(p, term, MC_GENERATORS, d);
     if (line == NONE)
@@ -391,7 +393,7 @@ static mercer_status prune(mercer_ctx *ctx, mc_derivation *out, int last) {
 
 mercer_status mc_derive(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found, const mc_term **stuck) {
     *out = (mc_derivation){.pool = mc_pool_open(ctx)};
-    prover p = {.ctx = ctx, .out = out, .pool = &out->pool};
+    prover p = {.ctx = ctx, .out = out, .pool = &out->pool, .work = MC_EXPAND_WORK};
     const int line = kernel(&p, mc_term_from(p.pool, root), d);
     mc_free(p.failed);
     *found = line != NONE;

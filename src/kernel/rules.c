@@ -124,10 +124,11 @@ static void say_poly(mc_derivation *derivation, const mc_line *line, mc_text *ou
 static mercer_status say_expansion(mc_derivation *derivation, const mc_line *line, mc_text *out) {
     mc_expansion e;
     int g = 0;
-    mercer_status status = mc_expand(&derivation->pool, line->term, MC_GENERATORS, &e);
+    int64_t work = 2 * (int64_t)MC_EXPAND_WORK;
+    mercer_status status = mc_expand(&derivation->pool, line->term, MC_GENERATORS, &work, &e);
     if (!status && line->rule == MC_RULE_COLLECT && !mc_expansion_nonnegative(&e, 1, false)) {
         mc_expansion_close(&e);
-        status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &e);
+        status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
     }
     if (!status && line->rule == MC_RULE_COLLECT) {
         mc_text_add(out, " ");
@@ -166,7 +167,8 @@ static bool is_whole_gaussian(const mc_monomial *m) {
 
 static mercer_status say_gaussians(mc_derivation *derivation, const mc_line *line, mc_text *out) {
     mc_expansion e;
-    const mercer_status status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &e);
+    int64_t work = 2 * (int64_t)MC_EXPAND_WORK;
+    const mercer_status status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
     if (!status && e.count == 2 && line->d > 0 && is_whole_gaussian(&e.monomial[0]) && is_whole_gaussian(&e.monomial[1])) {
         const int minus = e.monomial[0].factor.lo < 0 ? 0 : 1;
         say_two_gaussians(&e.monomial[1 - minus], &e.monomial[minus], line->d, out);
