@@ -228,6 +228,22 @@ MERCER_API mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *d
 
 typedef struct mercer_kernel mercer_kernel;
 
+/* A kernel is written as an expression. With u = x - z:
+
+     linear <x,z>    poly(degree=2, c=1, gamma=1) (gamma <x,z> + c)^degree    cosine <x,z>/(|x||z|), 0 at 0    form(A) x'Az
+     rbf(gamma) exp(-gamma |u|^2), also rbf(sigma) with gamma = 1/(2 sigma^2)       laplacian(gamma) exp(-gamma |u|_1)
+     exponential(gamma) exp(-gamma |u|)    matern(nu=1.5, length_scale), nu 0.5, 1.5 or 2.5    white 1 if x = z, else 0
+     rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha    arccos(order=1), order 0, 1 or 2
+     periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)    tanh(a=1, c=0) tanh(a <x,z> + c)
+     chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): on data without negative values
+
+     2*k  k + k  k - k  k*k  k^2  exp(k)  normalize(k)  k[1:3, age]: some columns, from 1, both ends in
+     weigh(f, k): f(x) k(x,z) f(z), f over norm2, norm, x[i], numbers, + - * / ^ and exp log sqrt sin cos tanh abs
+
+   gamma, length_scale and period take a vector as well, one number per column: rbf(gamma=[0.1, 2]). Left out, they come from the data
+   when the kernel is bound: with m columns of variance v, rbf takes gamma = 1/(m v), matern and rq length_scale = sqrt(m v/2),
+   exponential its inverse, laplacian gamma = 1/(m sqrt(v)). Instead of a number, a range 1e-3..10 or a set {1, 2} leaves the choice
+   to tuning. An error names the column of the text and what was expected there. */
 MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out);
 MERCER_API void mercer_kernel_free(mercer_kernel *kernel);
 /* The canonical form; it parses back to the same kernel. */
@@ -238,7 +254,8 @@ MERCER_API mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel
 /* k(x, z) of a kernel without open parameters, in plain double precision: the judge. d: the length of x and z. */
 MERCER_API mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
                                              int64_t d, double *out);
-/* The free parameters of a kernel ("rbf.gamma", ...), their values, and the derivatives of k(x, z) with respect to them. */
+/* The free parameters of a kernel ("rbf.gamma", "2.rbf.gamma[3]", "factor", ...), their values, and the derivatives of k(x, z) with
+   respect to them. Positive factors count; powers, orders and nu do not. A name is NULL and a value NaN for an i that is not there. */
 MERCER_API int64_t mercer_kernel_parameters(const mercer_kernel *kernel);
 MERCER_API const char *mercer_kernel_parameter_name(const mercer_kernel *kernel, int64_t i);
 MERCER_API double mercer_kernel_parameter(const mercer_kernel *kernel, int64_t i);

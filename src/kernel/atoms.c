@@ -32,6 +32,7 @@
 
 #define ABOVE_0 .low = DBL_MIN, .high = DBL_MAX, .kernel_low = DBL_MIN
 #define ANY .low = -DBL_MAX, .high = DBL_MAX
+#define ORDERS .integer = true, .choices = 3, .choice = {0, 1, 2}
 
 const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
     [MC_LINEAR] = {.name = "linear"},
@@ -69,7 +70,7 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
     [MC_INTERSECTION] = {.name = "intersection", .nonnegative = true},
     [MC_ARCCOS] = {.name = "arccos",
                    .parameters = 1,
-                   .parameter = {{.name = "order", .initial = 1, .high = 2, .integer = true, .choices = 3, .choice = {0, 1, 2}}}},
+                   .parameter = {{.name = "order", .initial = 1, .high = 2, ORDERS}}},
     [MC_TANH] = {.name = "tanh",
                  .alias = "sigmoid",
                  .parameters = 2,

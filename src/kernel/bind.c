@@ -19,8 +19,8 @@
 
 static mercer_status unknown_column(mercer_ctx *ctx, const mc_node *node, const char *name, const mercer_data *data) {
     const char *near = data->name ? mc_suggest(name, strlen(name), (const char *const *)data->name, data->d) : NULL;
-    return mc_fail_at(ctx, MERCER_DATA, node->offset, "the data have no column '%.80s'%s%.80s%s", name, near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
+    return mc_fail_at(ctx, MERCER_DATA, node->offset, "the data have no column '%.80s'%s%.80s%s", name,
+                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static int64_t column_of_name(const mercer_data *data, const char *name) {
@@ -31,13 +31,16 @@ static int64_t column_of_name(const mercer_data *data, const char *name) {
 }
 
 static int64_t place_in_view(const mc_view *view, int64_t column) {
+    if (!view->parent)
+        return column;
     for (int64_t j = 0; j < view->d; j++)
         if (mc_view_place(view, j) == column)
             return j;
     return -1;
 }
 
-static mercer_status resolve_name(mercer_ctx *ctx, mc_node *node, int64_t i, const mercer_data *data, const mc_view *view) {
+static mercer_status resolve_name(mercer_ctx *ctx, mc_node *node, int64_t i, const mercer_data *data,
+                                  const mc_view *view) {
     const char *name = node->column_name[i];
     const int64_t column = column_of_name(data, name);
     if (column < 0)
@@ -91,7 +94,8 @@ static mercer_status set_width(mercer_ctx *ctx, mc_node *node, int i, const mc_m
     const double variance = mc_moments_variance(moments, view), v = variance > 0 ? variance : 1;
     const double width = default_width(node->atom, (double)view->d, v);
     if (!(width >= DBL_MIN && width <= DBL_MAX))
-        return mc_fail_at(ctx, MERCER_DATA, node->offset, "the data have variance %g, from which no %s follows: give %s's %s", variance,
+        return mc_fail_at(ctx, MERCER_DATA, node->offset,
+                          "the data have variance %g, from which no %s follows: give %s's %s", variance,
                           mc_atoms[node->atom].parameter[i].name, mc_atoms[node->atom].name,
                           mc_atoms[node->atom].parameter[i].name);
     node->parameter[i].kind = MC_VALUE_NUMBER;
@@ -146,7 +150,8 @@ static mercer_status fill(mercer_ctx *ctx, mc_node **root, const mercer_data *da
     return open ? mc_simplify(ctx, root) : MERCER_OK;
 }
 
-mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out) {
+mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             mercer_kernel **out) {
     mc_node *root = NULL;
     *out = NULL;
     MC_TRY(mc_node_copy(ctx, kernel->root, &root));
@@ -157,7 +162,8 @@ mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const
     return status;
 }
 
-mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out) {
+mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                 mercer_kernel **out) {
     mc_begin(ctx);
     return mc_kernel_bind(ctx, kernel, data, out);
 }

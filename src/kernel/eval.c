@@ -176,10 +176,11 @@ static double white(const mc_node *node, const pair *p) {
     return 1;
 }
 
+/* The entries (i, j) and (j, i) together: x and z may be exchanged without a bit changing. */
 static double form(const mc_node *node, const pair *p) {
     const mc_value *A = &node->parameter[0];
     double sum = 0;
-    for (int64_t i = 0; i < p->view->d; i++) { /* pairs (i, j) and (j, i) together: x and z may be exchanged without a bit changing */
+    for (int64_t i = 0; i < p->view->d; i++) {
         sum += A->numbers[i * A->columns + i] * (x_at(p, i) * z_at(p, i));
         for (int64_t j = 0; j < i; j++)
             sum += A->numbers[i * A->columns + j] * (x_at(p, i) * z_at(p, j) + x_at(p, j) * z_at(p, i));

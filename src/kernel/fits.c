@@ -23,8 +23,8 @@ static mercer_status atom_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) 
 }
 
 static mercer_status fail_column(mercer_ctx *ctx, const mc_node *node, int64_t column, int64_t d) {
-    return mc_fail_at(ctx, MERCER_DATA, node->offset, "the kernel asks for column %lld, but there %s %lld", (long long)column + 1,
-                      d == 1 ? "is" : "are", (long long)d);
+    return mc_fail_at(ctx, MERCER_DATA, node->offset, "the kernel asks for column %lld, but there %s %lld",
+                      (long long)column + 1, d == 1 ? "is" : "are", (long long)d);
 }
 
 static mercer_status function_fits(mercer_ctx *ctx, const mc_node *node, const mc_function *f, int64_t d) {
@@ -56,7 +56,8 @@ mercer_status mc_node_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) {
 
 mercer_status mc_kernel_check_ready(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d) {
     if (kernel->ranges)
-        return mc_fail(ctx, MERCER_INVALID, "the kernel %s has ranges: tune chooses from them; give numbers here", kernel->text);
+        return mc_fail(ctx, MERCER_INVALID, "the kernel %s has ranges: tune chooses from them; give numbers here",
+                       kernel->text);
     if (kernel->open)
         return mc_fail(ctx, MERCER_INVALID,
                        "the kernel %s leaves a bandwidth, a column name or a matrix to the data: bind it to data first",
@@ -88,7 +89,8 @@ static bool is_negative(const void *arg, int64_t column) {
     return ((const double *)arg)[column] < 0;
 }
 
-mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d, const char *name) {
+mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d,
+                                    const char *name) {
     const mc_view all = {.d = d};
     const int64_t column = find_bad(kernel->root, &all, is_negative, x);
     if (column < 0)
@@ -98,7 +100,8 @@ mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel
 }
 
 static double stored(const mercer_data *data, int64_t place) {
-    return data->dtype == MERCER_F64 ? ((const double *)data->values)[place] : (double)((const float *)data->values)[place];
+    return data->dtype == MERCER_F64 ? ((const double *)data->values)[place]
+                                     : (double)((const float *)data->values)[place];
 }
 
 /* The first row with a negative value in each column, n for none. */
@@ -130,7 +133,8 @@ static mercer_status check_signs(mercer_ctx *ctx, const mercer_kernel *kernel, c
     const int64_t column = find_bad(kernel->root, &all, has_negative, &(negatives){row, data->n});
     if (column < 0)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_DATA, "chi2 and intersection take no negative values, but row %lld has one in column %lld",
+    return mc_fail(ctx, MERCER_DATA,
+                   "chi2 and intersection take no negative values, but row %lld has one in column %lld",
                    (long long)row[column] + 1, (long long)column + 1);
 }
 

@@ -10,6 +10,7 @@ mercer_status mc_columns_fit(mercer_ctx *ctx, const mc_node *columns, int64_t d)
 /* Nothing open, no ranges, and it fits d columns. */
 mercer_status mc_kernel_check_ready(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d);
 /* No negative entry where chi2 or intersection looks; name is what the message calls the point. */
-mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d, const char *name);
+mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d,
+                                    const char *name);
 
 #endif

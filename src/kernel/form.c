@@ -61,18 +61,20 @@ static mercer_status find_rank(mercer_ctx *ctx, mc_value *A) {
     return MERCER_OK;
 }
 
-static mercer_status fail_pair(mercer_ctx *ctx, mercer_status status, const char *where, const mc_value *A, int64_t i, int64_t j) {
+static mercer_status fail_pair(mercer_ctx *ctx, mercer_status status, const char *where, const mc_value *A, int64_t i,
+                               int64_t j) {
     const long long row = (long long)i + 1, column = (long long)j + 1;
-    return mc_fail_at(ctx, status, A->offset,
-                      "%s: form's matrix must be finite and symmetric, but A(%lld,%lld) = %.17g and A(%lld,%lld) = %.17g", where, row,
-                      column, A->numbers[i * A->columns + j], column, row, A->numbers[j * A->columns + i]);
+    return mc_fail_at(
+        ctx, status, A->offset,
+        "%s: form's matrix must be finite and symmetric, but A(%lld,%lld) = %.17g and A(%lld,%lld) = %.17g", where, row,
+        column, A->numbers[i * A->columns + j], column, row, A->numbers[j * A->columns + i]);
 }
 
 /* Square, finite, symmetric; then its rank. where begins the message: "column 6" of the text, or the name of a file. */
 static mercer_status check(mercer_ctx *ctx, mc_value *A, mercer_status status, const char *where) {
     if (A->rows != A->columns)
-        return mc_fail_at(ctx, status, A->offset, "%s: form's matrix must be square, got %lld x %lld", where, (long long)A->rows,
-                          (long long)A->columns);
+        return mc_fail_at(ctx, status, A->offset, "%s: form's matrix must be square, got %lld x %lld", where,
+                          (long long)A->rows, (long long)A->columns);
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t j = 0; j <= i; j++) {
             const double a = A->numbers[i * A->columns + j];
@@ -133,8 +135,8 @@ static mercer_status parse_row(mc_parser *p, mc_value *A, int64_t width) {
     } while (mc_lex_take(&p->lexer, ','));
     MC_TRY(mc_lex_expect(&p->lexer, ']', "',' or ']'"));
     if (width > 0 && A->columns - before != width)
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: this row has %lld numbers, the first has %lld",
-                          (long long)offset + 1, (long long)(A->columns - before), (long long)width);
+        return mc_lex_fail(&p->lexer, offset, "this row has %lld numbers, the first has %lld",
+                           (long long)(A->columns - before), (long long)width);
     return MERCER_OK;
 }
 

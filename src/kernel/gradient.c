@@ -153,8 +153,9 @@ static void hyperbolic(const mc_node *node, const pair *p, double w, sink *s) {
 }
 
 static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *, double, sink *) = {
-    [MC_POLY] = poly,     [MC_RBF] = rbf, [MC_LAPLACIAN] = laplacian, [MC_EXPONENTIAL] = exponential, [MC_MATERN] = matern,
-    [MC_RQ] = rq,         [MC_PERIODIC] = periodic, [MC_CHI2] = chi2, [MC_TANH] = hyperbolic,
+    [MC_POLY] = poly,       [MC_RBF] = rbf, [MC_LAPLACIAN] = laplacian, [MC_EXPONENTIAL] = exponential,
+    [MC_MATERN] = matern,   [MC_RQ] = rq,   [MC_PERIODIC] = periodic,   [MC_CHI2] = chi2,
+    [MC_TANH] = hyperbolic,
 };
 
 static void descend(const mc_node *node, const pair *p, double w, sink *s);
@@ -179,7 +180,8 @@ static void product(const mc_node *node, const pair *p, double w, sink *s) {
 }
 
 static void power(const mc_node *node, const pair *p, double w, sink *s) {
-    const double v = value(node->child[0], p), slope = v == 0 && node->number < 1 ? 0 : node->number * pow(v, node->number - 1);
+    const double v = value(node->child[0], p),
+                 slope = v == 0 && node->number < 1 ? 0 : node->number * pow(v, node->number - 1);
     descend(node->child[0], p, w * slope, s);
 }
 
@@ -201,7 +203,8 @@ static void normalize(const mc_node *child, const pair *p, double w, sink *s) {
 }
 
 static void weigh(const mc_node *node, const pair *p, double w, sink *s) {
-    const double fx = mc_function_in_view(node->function, p->view, p->x), fz = mc_function_in_view(node->function, p->view, p->z);
+    const double fx = mc_function_in_view(node->function, p->view, p->x),
+                 fz = mc_function_in_view(node->function, p->view, p->z);
     descend(node->child[0], p, w * (fx * fz), s);
 }
 

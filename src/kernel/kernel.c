@@ -83,8 +83,8 @@ const char *mercer_kernel_text(const mercer_kernel *kernel) {
     return kernel->text;
 }
 
-mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z, int64_t d,
-                                  double *out) {
+mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
+                                  int64_t d, double *out) {
     mc_begin(ctx);
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));

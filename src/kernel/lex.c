@@ -4,10 +4,14 @@
    A token that cannot be read becomes MC_TOKEN_ERROR with its message recorded; the parser then meets a token it did not expect and
    mc_lex_unexpected hands the recorded failure on. */
 #include "kernel/lex.h"
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "base/suggest.h"
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_space(char c) {
@@ -22,12 +26,21 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+mercer_status mc_lex_fail(const mc_lexer *lexer, int64_t offset, const char *format, ...) {
+    char sentence[MC_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    return mc_fail_at(lexer->ctx, MERCER_SYNTAX, offset, "column %lld: %s", (long long)offset + 1, sentence);
+}
+
+/* Record the failure and stop: the sentence ends with the byte when there is one. */
 static void fail(mc_lexer *lexer, int64_t offset, const char *what, int byte) {
-    const long long column = (long long)offset + 1;
-    if (byte < 0)
-        lexer->status = mc_fail_at(lexer->ctx, MERCER_SYNTAX, offset, "column %lld: %s", column, what);
-    else
-        lexer->status = mc_fail_at(lexer->ctx, MERCER_SYNTAX, offset, "column %lld: %s 0x%02X", column, what, (unsigned)byte);
+    char name[8] = "";
+    if (byte >= 0)
+        snprintf(name, sizeof name, " 0x%02X", (unsigned)byte);
+    lexer->status = mc_lex_fail(lexer, offset, "%s%s", what, name);
     lexer->token = (mc_token){.kind = MC_TOKEN_ERROR, .offset = offset};
 }
 
@@ -125,18 +138,29 @@ bool mc_lex_name_is(const mc_lexer *lexer, const char *name) {
            && memcmp(lexer->text + t->offset, name, (size_t)t->length) == 0;
 }
 
+enum { SHOWN = 40 }; /* letters of a token in a message */
+
+static int shown_of(const mc_token *t) {
+    return (int)(t->length < SHOWN ? t->length : SHOWN);
+}
+
 mercer_status mc_lex_unexpected(mc_lexer *lexer, const char *expected) {
-    enum { SHOWN = 40 };
     const mc_token *t = &lexer->token;
-    const long long column = (long long)t->offset + 1;
     if (t->kind == MC_TOKEN_ERROR)
         return lexer->status;
     if (t->kind == MC_TOKEN_END)
-        return mc_fail_at(lexer->ctx, MERCER_SYNTAX, t->offset, "column %lld: expected %s, got the end of the expression", column,
-                          expected);
-    const int length = (int)(t->length < SHOWN ? t->length : SHOWN);
-    return mc_fail_at(lexer->ctx, MERCER_SYNTAX, t->offset, "column %lld: expected %s, got '%.*s%s'", column, expected, length,
-                      lexer->text + t->offset, t->length > SHOWN ? "..." : "");
+        return mc_lex_fail(lexer, t->offset, "expected %s, got the end of the expression", expected);
+    return mc_lex_fail(lexer, t->offset, "expected %s, got '%.*s%s'", expected, shown_of(t), lexer->text + t->offset,
+                       t->length > SHOWN ? "..." : "");
+}
+
+mercer_status mc_lex_unknown(mc_lexer *lexer, const char *what, const char *const *known, int count,
+                             const char *otherwise) {
+    const mc_token *t = &lexer->token;
+    const char *word = lexer->text + t->offset, *near = mc_suggest(word, (size_t)t->length, known, count);
+    if (!near)
+        return mc_lex_fail(lexer, t->offset, "%s '%.*s'%s", what, shown_of(t), word, otherwise);
+    return mc_lex_fail(lexer, t->offset, "%s '%.*s'; did you mean '%s'?", what, shown_of(t), word, near);
 }
 
 mercer_status mc_lex_expect(mc_lexer *lexer, int kind, const char *expected) {

@@ -27,6 +27,13 @@ void mc_lex_next(mc_lexer *lexer);
 bool mc_lex_take(mc_lexer *lexer, int kind);
 bool mc_lex_name_is(const mc_lexer *lexer, const char *name);
 
+/* "column 5: " and the sentence, at that byte of the text. */
+mercer_status mc_lex_fail(const mc_lexer *lexer, int64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What does not exist: "there is no kernel 'rbg'; did you mean 'rbf'?" for the name in hand; otherwise closes the sentence when no
+   known name is near. */
+mercer_status mc_lex_unknown(mc_lexer *lexer, const char *what, const char *const *known, int count,
+                             const char *otherwise);
 /* "column 5: expected ')', got '}'" at the token in hand, or what already went wrong. */
 mercer_status mc_lex_unexpected(mc_lexer *lexer, const char *expected);
 /* Step over a token of this kind or fail as above. */

@@ -47,7 +47,8 @@ static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 /* As many chunks as are worth their own sums. */
 static int64_t grain_of(const mercer_data *data) {
     const int64_t entries = data->row_start ? data->row_start[data->n] : data->n * data->d;
-    const int64_t worth = entries / (16 * data->d + 1), chunks = worth < 1 ? 1 : worth > CHUNKS_MAX ? CHUNKS_MAX : worth;
+    const int64_t worth = entries / (16 * data->d + 1), most = worth < CHUNKS_MAX ? worth : CHUNKS_MAX;
+    const int64_t chunks = most > 1 ? most : 1;
     return (data->n + chunks - 1) / chunks;
 }
 

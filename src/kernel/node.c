@@ -24,8 +24,8 @@ mercer_status mc_node_make_atom(mercer_ctx *ctx, mc_atom atom, int64_t offset, m
     (*out)->atom = atom;
     for (int i = 0; i < mc_atoms[atom].parameters; i++) {
         const double initial = mc_atoms[atom].parameter[i].initial;
-        (*out)->parameter[i] = (mc_value){
-            .kind = isnan(initial) ? MC_VALUE_AUTO : MC_VALUE_NUMBER, .number = initial, .offset = offset};
+        (*out)->parameter[i] =
+            (mc_value){.kind = isnan(initial) ? MC_VALUE_AUTO : MC_VALUE_NUMBER, .number = initial, .offset = offset};
     }
     return MERCER_OK;
 }

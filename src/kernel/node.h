@@ -21,7 +21,8 @@ void mc_node_unwrap(mc_node **io, int i);
 mercer_status mc_value_copy(mercer_ctx *ctx, const mc_value *value, mc_value *out);
 void mc_value_free(mc_value *value);
 bool mc_value_equal(const mc_value *a, const mc_value *b);
-mercer_status mc_value_add(mercer_ctx *ctx, mc_value *value, double number); /* one more number at the end of a single row */
+mercer_status mc_value_add(mercer_ctx *ctx, mc_value *value,
+                           double number); /* one more number at the end of a single row */
 /* The j-th element of a vector, or the number that stands for all. */
 double mc_value_at(const mc_value *value, int64_t j);
 

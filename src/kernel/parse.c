@@ -11,18 +11,15 @@
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
 #include "kernel/parse.h"
 #include "base/status.h"
-#include "base/suggest.h"
 #include "kernel/atoms.h"
 #include "kernel/node.h"
-#include <string.h>
 
 static mercer_status sum(mc_parser *p, mc_node **out);
 
 mercer_status mc_parse_deeper(mc_parser *p) {
     const int64_t offset = p->lexer.token.offset;
     if (p->depth == MC_DEPTH_MAX)
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: nested more than %d deep", (long long)offset + 1,
-                          MC_DEPTH_MAX);
+        return mc_lex_fail(&p->lexer, offset, "nested more than %d deep", MC_DEPTH_MAX);
     p->depth++;
     return MERCER_OK;
 }
@@ -95,7 +92,10 @@ static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
 static const struct {
     const char *name;
     mercer_status (*parse)(mc_parser *, mc_node **);
-} words[] = {{"exp", parse_exp}, {"normalize", parse_normalize}, {"weigh", parse_weigh}, {"form", parse_form},
+} words[] = {{"exp", parse_exp},
+             {"normalize", parse_normalize},
+             {"weigh", parse_weigh},
+             {"form", parse_form},
              {"constant", parse_constant}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
@@ -109,12 +109,7 @@ static mercer_status unknown_name(mc_parser *p) {
         if (mc_atoms[i].alias)
             known[count++] = mc_atoms[i].alias;
     }
-    const mc_token *t = &p->lexer.token;
-    const char *word = p->lexer.text + t->offset;
-    const int shown = (int)(t->length < 40 ? t->length : 40);
-    const char *near = mc_suggest(word, (size_t)t->length, known, count);
-    return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, t->offset, "column %lld: there is no kernel '%.*s'%s%s%s",
-                      (long long)t->offset + 1, shown, word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return mc_lex_unknown(&p->lexer, "there is no kernel", known, count, "");
 }
 
 static mercer_status parse_name(mc_parser *p, mc_node **out) {
@@ -181,8 +176,7 @@ static mercer_status factor(mc_parser *p, mc_node **out) {
 
 static mercer_status too_many(mc_parser *p, const char *what) {
     const int64_t offset = p->lexer.token.offset;
-    return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: more than %d %s in a row", (long long)offset + 1,
-                      MC_CHILDREN_MAX, what);
+    return mc_lex_fail(&p->lexer, offset, "more than %d %s in a row", MC_CHILDREN_MAX, what);
 }
 
 static mercer_status product(mc_parser *p, mc_node **out) {

@@ -6,10 +6,6 @@
 #include "kernel/parse.h"
 #include <math.h>
 
-static mercer_status fail(mc_parser *p, int64_t offset, const char *what) {
-    return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: %s", (long long)offset + 1, what);
-}
-
 /* Both lists have room for a power of two of columns. */
 static int64_t room_for(int64_t n) {
     int64_t room = 1;
@@ -34,7 +30,7 @@ static mercer_status make_room(mercer_ctx *ctx, mc_node *node, int64_t n) {
 
 static mercer_status add_column(mc_parser *p, mc_node *node, int64_t column) {
     if (++p->columns > MC_COLUMNS_MAX)
-        return fail(p, p->lexer.token.offset, "an expression may list at most 1048576 columns");
+        return mc_lex_fail(&p->lexer, p->lexer.token.offset, "an expression may list at most 1048576 columns");
     if (node->columns == 0 || room_for(node->columns) < node->columns + 1)
         MC_TRY(make_room(p->lexer.ctx, node, node->columns + 1));
     node->column[node->columns++] = column;
@@ -45,7 +41,7 @@ static mercer_status column_number(mc_parser *p, int64_t *out) {
     const mc_token t = p->lexer.token;
     MC_TRY(mc_lex_expect(&p->lexer, MC_TOKEN_NUMBER, "a column number"));
     if (!(t.number >= 1 && t.number <= INT32_MAX && t.number == floor(t.number)))
-        return fail(p, t.offset, "columns are numbered 1, 2, 3, ...");
+        return mc_lex_fail(&p->lexer, t.offset, "columns are numbered 1, 2, 3, ...");
     *out = (int64_t)t.number - 1;
     return MERCER_OK;
 }
@@ -58,7 +54,7 @@ static mercer_status add_numbers(mc_parser *p, mc_node *node) {
     if (mc_lex_take(&p->lexer, ':'))
         MC_TRY(column_number(p, &last));
     if (last < first)
-        return fail(p, offset, "this range of columns runs backwards; write the smaller number first");
+        return mc_lex_fail(&p->lexer, offset, "this range of columns runs backwards; write the smaller number first");
     for (int64_t j = first; j <= last; j++)
         MC_TRY(add_column(p, node, j));
     return MERCER_OK;

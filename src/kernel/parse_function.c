@@ -6,7 +6,6 @@
      power    = primary ('^' factor)?                        2^-3, and 2^3^4 is 2^(3^4)
      primary  = number | 'norm2' | 'norm' | 'x' '[' number ']' | name '(' sum ')' | '(' sum ')' */
 #include "base/status.h"
-#include "base/suggest.h"
 #include "kernel/function.h"
 #include "kernel/parse.h"
 #include <math.h>
@@ -18,8 +17,7 @@ static mercer_status factor(mc_parser *p, mc_function **out);
 static mercer_status make(mc_parser *p, mc_function_kind kind, mc_function **out) {
     const int64_t offset = p->lexer.token.offset;
     if (++p->parts > MC_PARTS_MAX)
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: a function of more than %d parts",
-                          (long long)offset + 1, MC_PARTS_MAX);
+        return mc_lex_fail(&p->lexer, offset, "a function of more than %d parts", MC_PARTS_MAX);
     return mc_function_make(p->lexer.ctx, kind, out);
 }
 
@@ -38,13 +36,7 @@ static mercer_status unknown_name(mc_parser *p) {
     for (int i = 0; i < MC_F_KINDS; i++)
         if (mc_function_names[i])
             known[count++] = mc_function_names[i];
-    const mc_token *t = &p->lexer.token;
-    const char *word = p->lexer.text + t->offset;
-    const char *near = mc_suggest(word, (size_t)t->length, known, count);
-    return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, t->offset,
-                      "column %lld: a function is made of norm2, norm, x[i] and numbers, not '%.*s'%s%s%s", (long long)t->offset + 1,
-                      (int)(t->length < 40 ? t->length : 40), word, near ? "; did you mean '" : "", near ? near : "",
-                      near ? "'?" : "");
+    return mc_lex_unknown(&p->lexer, "a function is made of norm2, norm, x[i] and numbers, not", known, count, "");
 }
 
 static mercer_status column(mc_parser *p, mc_function *f) {
@@ -52,8 +44,7 @@ static mercer_status column(mc_parser *p, mc_function *f) {
     const mc_token t = p->lexer.token;
     MC_TRY(mc_lex_expect(&p->lexer, MC_TOKEN_NUMBER, "a column number"));
     if (!(t.number >= 1 && t.number <= INT32_MAX && t.number == floor(t.number)))
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, t.offset, "column %lld: columns are numbered 1, 2, 3, ...",
-                          (long long)t.offset + 1);
+        return mc_lex_fail(&p->lexer, t.offset, "columns are numbered 1, 2, 3, ...");
     f->column = (int64_t)t.number - 1;
     return mc_lex_expect(&p->lexer, ']', "']'");
 }

@@ -5,11 +5,12 @@
 
    Values are checked against the row of their parameter as they are read, so that the message can point at them. */
 #include "base/status.h"
-#include "base/suggest.h"
 #include "kernel/atoms.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static const mc_parameter_row *row_of(const mc_measure *m) {
     return &mc_atoms[m->atom].parameter[m->parameter];
@@ -20,10 +21,9 @@ static mercer_status fail_range(mc_parser *p, const mc_measure *m, int64_t offse
     mc_parameter_range(row_of(m), range, sizeof range);
     const char *atom = mc_atoms[m->atom].name;
     if (m->other && seen > 0)
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: %s's %s of %g makes its %s %g, beyond the doubles",
-                          (long long)offset + 1, atom, m->name, seen, row_of(m)->name, m->convert(seen));
-    return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: %s's %s must be %s, got %g", (long long)offset + 1, atom,
-                      m->name, range, seen);
+        return mc_lex_fail(&p->lexer, offset, "%s's %s of %g makes its %s %g, beyond the doubles", atom, m->name, seen,
+                           row_of(m)->name, m->convert(seen));
+    return mc_lex_fail(&p->lexer, offset, "%s's %s must be %s, got %g", atom, m->name, range, seen);
 }
 
 static mercer_status checked_number(mc_parser *p, const mc_measure *m, double *out) {
@@ -46,8 +46,8 @@ static mercer_status list(mc_parser *p, const mc_measure *m, mc_value *value, in
 
 static mercer_status vector(mc_parser *p, const mc_measure *m, mc_value *value) {
     if (!row_of(m)->vector)
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, value->offset, "column %lld: %s's %s takes one number, not one per column",
-                          (long long)value->offset + 1, mc_atoms[m->atom].name, m->name);
+        return mc_lex_fail(&p->lexer, value->offset, "%s's %s takes one number, not one per column",
+                           mc_atoms[m->atom].name, m->name);
     value->kind = MC_VALUE_VECTOR;
     return list(p, m, value, ']', "',' or ']'");
 }
@@ -62,8 +62,7 @@ static mercer_status range(mc_parser *p, const mc_measure *m, mc_value *value) {
     value->low = m->other ? end : begin;
     value->high = m->other ? begin : end;
     if (value->low >= value->high)
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: a range runs from a smaller to a larger number",
-                          (long long)offset + 1);
+        return mc_lex_fail(&p->lexer, offset, "a range runs from a smaller to a larger number");
     return MERCER_OK;
 }
 
@@ -83,34 +82,30 @@ static mercer_status parse_value(mc_parser *p, const mc_measure *m, mc_value *va
         return list(p, m, value, '}', "',' or '}'");
     }
     if (kind != MC_TOKEN_NUMBER && kind != '-' && kind != '+')
-        return mc_lex_unexpected(&p->lexer, row_of(m)->vector ? "a number, a range, '[' or '{'" : "a number, a range or '{'");
+        return mc_lex_unexpected(&p->lexer,
+                                 row_of(m)->vector ? "a number, a range, '[' or '{'" : "a number, a range or '{'");
     return number_or_range(p, m, value);
 }
 
 static mercer_status unknown_parameter(mc_parser *p, mc_atom atom) {
     const mc_atom_row *row = &mc_atoms[atom];
     const char *known[2 * MC_PARAMETERS_MAX];
+    char what[80], others[120] = "; it takes";
     int count = 0;
     for (int i = 0; i < row->parameters; i++) {
         known[count++] = row->parameter[i].name;
         if (row->parameter[i].alias)
             known[count++] = row->parameter[i].alias;
+        strcat(strcat(others, i ? ", " : " "), row->parameter[i].name);
     }
-    const mc_token *t = &p->lexer.token;
-    const char *word = p->lexer.text + t->offset;
-    const char *near = mc_suggest(word, (size_t)t->length, known, count);
-    if (!near && count > 0)
-        near = known[0];
-    return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, t->offset, "column %lld: %s has no parameter '%.*s'%s%s%s",
-                      (long long)t->offset + 1, row->name, (int)(t->length < 40 ? t->length : 40), word,
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    snprintf(what, sizeof what, "%s has no parameter", row->name);
+    return mc_lex_unknown(&p->lexer, what, known, count, count ? others : "; it takes none");
 }
 
 static mercer_status put(mc_parser *p, mc_node *node, const mc_measure *m, bool *given) {
     const int64_t offset = p->lexer.token.offset;
     if (given[m->parameter])
-        return mc_fail_at(p->lexer.ctx, MERCER_SYNTAX, offset, "column %lld: %s's %s is given twice", (long long)offset + 1,
-                          mc_atoms[m->atom].name, row_of(m)->name);
+        return mc_lex_fail(&p->lexer, offset, "%s's %s is given twice", mc_atoms[m->atom].name, row_of(m)->name);
     given[m->parameter] = true;
     return parse_value(p, m, &node->parameter[m->parameter]);
 }

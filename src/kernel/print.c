@@ -119,7 +119,8 @@ static void print_sum(mc_text *out, const mc_node *node) {
 
 static bool is_plain_name(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    return *name && strchr(letters, *name) && name[strspn(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+    return *name && strchr(letters, *name)
+           && name[strspn(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
 }
 
 static void print_column_name(mc_text *out, const char *name) {

@@ -45,7 +45,8 @@ static mc_range quotient(mc_range a, mc_range b) {
 }
 
 static mc_range of_power(const mc_function *f) {
-    return f->child[1]->kind == MC_F_NUMBER ? mc_range_power(mc_range_of_function(f->child[0]), f->child[1]->number) : everything;
+    return f->child[1]->kind == MC_F_NUMBER ? mc_range_power(mc_range_of_function(f->child[0]), f->child[1]->number)
+                                            : everything;
 }
 
 mc_range mc_range_of_function(const mc_function *f) {

@@ -111,13 +111,20 @@ static facts form_facts(const mc_node *node, int64_t d) {
 }
 
 static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
-    [MC_LINEAR] = linear_facts,         [MC_POLY] = poly_facts,
-    [MC_RBF] = stationary_atom,         [MC_LAPLACIAN] = stationary_atom,
-    [MC_EXPONENTIAL] = stationary_atom, [MC_MATERN] = stationary_atom,
-    [MC_RQ] = stationary_atom,          [MC_PERIODIC] = stationary_atom,
-    [MC_COSINE] = cosine_facts,         [MC_CHI2] = chi2_facts,
-    [MC_INTERSECTION] = intersection_facts, [MC_ARCCOS] = arccos_facts,
-    [MC_TANH] = tanh_facts,             [MC_WHITE] = stationary_atom,
+    [MC_LINEAR] = linear_facts,
+    [MC_POLY] = poly_facts,
+    [MC_RBF] = stationary_atom,
+    [MC_LAPLACIAN] = stationary_atom,
+    [MC_EXPONENTIAL] = stationary_atom,
+    [MC_MATERN] = stationary_atom,
+    [MC_RQ] = stationary_atom,
+    [MC_PERIODIC] = stationary_atom,
+    [MC_COSINE] = cosine_facts,
+    [MC_CHI2] = chi2_facts,
+    [MC_INTERSECTION] = intersection_facts,
+    [MC_ARCCOS] = arccos_facts,
+    [MC_TANH] = tanh_facts,
+    [MC_WHITE] = stationary_atom,
     [MC_FORM] = form_facts,
 };
 

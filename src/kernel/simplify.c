@@ -172,9 +172,11 @@ static mercer_status simplify_normalize(mercer_ctx *ctx, mc_node **io) {
 }
 
 static mercer_status (*const rules[])(mercer_ctx *, mc_node **) = {
-    [MC_NUMBER] = simplify_number,      [MC_ATOM] = NULL,          [MC_SUM] = mc_collect_sum,
-    [MC_PRODUCT] = mc_collect_product,  [MC_POWER] = simplify_power, [MC_EXP] = simplify_exp,
-    [MC_NORMALIZE] = simplify_normalize, [MC_WEIGH] = simplify_weigh, [MC_COLUMNS] = simplify_columns,
+    [MC_NUMBER] = simplify_number,       [MC_ATOM] = NULL,
+    [MC_SUM] = mc_collect_sum,           [MC_PRODUCT] = mc_collect_product,
+    [MC_POWER] = simplify_power,         [MC_EXP] = simplify_exp,
+    [MC_NORMALIZE] = simplify_normalize, [MC_WEIGH] = simplify_weigh,
+    [MC_COLUMNS] = simplify_columns,
 };
 
 mercer_status mc_simplify(mercer_ctx *ctx, mc_node **io) {

@@ -96,7 +96,8 @@ double mercer_kernel_parameter(const mercer_kernel *kernel, int64_t i) {
     if (i < 0 || i >= kernel->slots)
         return NAN;
     const mc_slot *slot = &kernel->slot[i];
-    return slot->parameter < 0 ? slot->node->number : mc_value_at(&slot->node->parameter[slot->parameter], slot->element);
+    return slot->parameter < 0 ? slot->node->number
+                               : mc_value_at(&slot->node->parameter[slot->parameter], slot->element);
 }
 
 /* Factors stay above 0, so that the new kernel has the same slots. */
@@ -122,7 +123,8 @@ static void put(const mc_slot *slot, double v) {
 }
 
 /* Nothing is simplified: a factor that happens to be 1 stays a parameter. */
-mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters, mercer_kernel **out) {
+mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters,
+                             mercer_kernel **out) {
     *out = NULL;
     for (int64_t i = 0; i < kernel->slots; i++)
         MC_TRY(check_parameter(ctx, kernel, i, parameters[i]));
@@ -140,13 +142,14 @@ mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const
     return status;
 }
 
-mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters, mercer_kernel **out) {
+mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters,
+                                 mercer_kernel **out) {
     mc_begin(ctx);
     return mc_kernel_with(ctx, kernel, parameters, out);
 }
 
-mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z, int64_t d,
-                                     double *value, double *gradient) {
+mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
+                                     int64_t d, double *value, double *gradient) {
     mc_begin(ctx);
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));

@@ -6,8 +6,8 @@
 #include "kernel/kernel.h"
 
 typedef struct mc_view {
-    int64_t d;              /* columns in view */
-    const int64_t *column;  /* their places in the parent; NULL: all of them, in order */
+    int64_t d;             /* columns in view */
+    const int64_t *column; /* their places in the parent; NULL: all of them, in order */
     const struct mc_view *parent;
 } mc_view;
 

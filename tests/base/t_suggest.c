@@ -1,5 +1,5 @@
-#include "support.h"
 #include "base/suggest.h"
+#include "support.h"
 #include <string.h>
 
 static const char *const names[] = {"linear", "laplacian", "rbf", "exp", "log", "exponential"};

@@ -113,7 +113,8 @@ static void run(int64_t runs, uint64_t seed) {
             change(&rng, input, &size);
         try(input, size);
     }
-    printf("%lld examples, %lld inputs made of them, seed %llu\n", (long long)count, (long long)runs, (unsigned long long)seed);
+    printf("%lld examples, %lld inputs made of them, seed %llu\n", (long long)count, (long long)runs,
+           (unsigned long long)seed);
 }
 
 int main(int argc, char **argv) {

@@ -54,7 +54,8 @@ static void same_with_its_own_parameters(mercer_ctx *ctx, const mercer_kernel *k
 static void check_kernel(mercer_ctx *ctx, const mercer_kernel *kernel) {
     mercer_kernel *again = NULL;
     must(mercer_kernel_parse(ctx, mercer_kernel_text(kernel), &again) == MERCER_OK);
-    must(strcmp(mercer_kernel_text(kernel), mercer_kernel_text(again)) == 0 && mc_node_equal(kernel->root, again->root));
+    must(strcmp(mercer_kernel_text(kernel), mercer_kernel_text(again)) == 0
+         && mc_node_equal(kernel->root, again->root));
     mercer_kernel_free(again);
     mercer_kernel_shape(kernel, D);
     same_with_its_own_parameters(ctx, kernel);

@@ -60,13 +60,29 @@ static void form(writer *w, int64_t d) {
 
 static void atom(writer *w, int64_t d) {
     static const char *const widths[][2] = {
-        {"rbf", "gamma"},           {"rbf", "sigma"},           {"laplacian", "gamma"}, {"laplacian", "length_scale"},
-        {"exponential", "gamma"},   {"matern", "length_scale"}, {"rq", "length_scale"}, {"periodic", "period"},
+        {"rbf", "gamma"},
+        {"rbf", "sigma"},
+        {"laplacian", "gamma"},
+        {"laplacian", "length_scale"},
+        {"exponential", "gamma"},
+        {"matern", "length_scale"},
+        {"rq", "length_scale"},
+        {"periodic", "period"},
         {"periodic", "length_scale"},
     };
-    static const char *const bare[] = {"linear",        "poly",  "cosine",      "chi2",           "intersection",
-                                       "arccos(0)",     "white", "arccos",      "arccos(order=2)", "tanh(a=.1, c=-.2)",
-                                       "sigmoid(0.3)",  "poly(3, coef0=0)",     "poly(gamma=.3,c=2,degree=2)"};
+    static const char *const bare[] = {"linear",
+                                       "poly",
+                                       "cosine",
+                                       "chi2",
+                                       "intersection",
+                                       "arccos(0)",
+                                       "white",
+                                       "arccos",
+                                       "arccos(order=2)",
+                                       "tanh(a=.1, c=-.2)",
+                                       "sigmoid(0.3)",
+                                       "poly(3, coef0=0)",
+                                       "poly(gamma=.3,c=2,degree=2)"};
     const int64_t kind = below(w, 24);
     if (kind < 9) {
         put(w, "%s( ", widths[kind][0]);

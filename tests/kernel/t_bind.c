@@ -1,6 +1,6 @@
-#include "support.h"
 #include "base/rng.h"
 #include "kernel/kernel.h"
+#include "support.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 /* Columns age, income, "body mass"; variance of all nine entries and of the columns by NumPy. */
 static const double values[] = {1, 2, 3.5, -1, 4, 0, 2.5, 0, 1};
 static const char *const names[] = {"age", "income", "body mass"};
-static const double variance_all = 2.52469135802469136, variance_12 = 2.70138888888888889, variance_3 = 2.16666666666666667;
+static const double variance_all = 2.52469135802469136, variance_12 = 2.70138888888888889,
+                    variance_3 = 2.16666666666666667;
 
 static mercer_data *table(mercer_ctx *ctx, const char *const *columns) {
     mercer_data *data = NULL;
@@ -117,7 +118,8 @@ static void test_bound_text_has_every_number_and_reads_back(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     mercer_data *data = table(ctx, names);
-    mercer_kernel *kernel = bound(ctx, "2*rbf[income, age] + (matern[income])[2:3]*rbf(gamma=[1, 2])[\"body mass\", 1]", data);
+    mercer_kernel *kernel =
+        bound(ctx, "2*rbf[income, age] + (matern[income])[2:3]*rbf(gamma=[1, 2])[\"body mass\", 1]", data);
     mercer_kernel *again = NULL;
     assert_null(strstr(mercer_kernel_text(kernel), "income"));
     assert_non_null(strstr(mercer_kernel_text(kernel), "[2, 1]"));
@@ -215,9 +217,11 @@ static void test_matrices_are_read_from_files(void **state) {
     assert_non_null(strstr(mercer_kernel_text(kernel), "0.1]])"));
     assert_int_equal(mercer_kernel_shape(kernel, 3).dimension, 3);
     mercer_kernel_free(kernel);
-    assert_fails(ctx, bind_form(ctx, lopsided, 3, 3, &kernel), MERCER_DATA, "t_bind_form.npy: form's matrix must be finite and symmetric");
+    assert_fails(ctx, bind_form(ctx, lopsided, 3, 3, &kernel), MERCER_DATA,
+                 "t_bind_form.npy: form's matrix must be finite and symmetric");
     assert_null(kernel);
-    assert_fails(ctx, bind_form(ctx, small, 2, 2, &kernel), MERCER_DATA, "form's matrix is for 2 columns, but there are 3");
+    assert_fails(ctx, bind_form(ctx, small, 2, 2, &kernel), MERCER_DATA,
+                 "form's matrix is for 2 columns, but there are 3");
     assert_fails(ctx, bind_form(ctx, oblong, 2, 3, &kernel), MERCER_DATA, "must be square, got 2 x 3");
     mercer_data *data = table(ctx, names);
     mercer_kernel *missing = NULL;
@@ -288,7 +292,8 @@ static mercer_status bind_all(mercer_ctx *ctx, void *arg) {
     const mercer_table t = {.n = 3, .d = 3, .dtype = MERCER_F64, .values = values, .names = names};
     mercer_status status = mercer_data_make(ctx, &t, &data);
     if (!status)
-        status = mercer_kernel_parse(ctx, "rbf[income, age] + matern[\"body mass\"]*rq[2] + rbf + form(\"t_bind_memory.npy\")", &kernel);
+        status = mercer_kernel_parse(
+            ctx, "rbf[income, age] + matern[\"body mass\"]*rq[2] + rbf + form(\"t_bind_memory.npy\")", &kernel);
     if (!status)
         status = mercer_kernel_bind(ctx, kernel, data, &out);
     mercer_kernel_free(kernel);

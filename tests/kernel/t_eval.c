@@ -1,6 +1,6 @@
-#include "support.h"
 #include "kernel/kernel.h"
 #include "random_kernel.h"
+#include "support.h"
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +74,8 @@ static const char *const identities[][2] = {
      "periodic(period=2)[1]*periodic(period=3, length_scale=2)[2]*periodic(period=4)[3]"},
     {"linear", "linear[1] + linear[2:3]"},
     {"linear[1:2]", "form([[1, 0, 0], [0, 1, 0], [0, 0, 0]])"},
-    {"form([[2, 0.5], [0.5, 1]])[3, 1]", "weigh(x[3], 2) + weigh(x[1], 1) + 0.5*(weigh(x[1] + x[3], 1) - weigh(x[1], 1) - weigh(x[3], 1))"},
+    {"form([[2, 0.5], [0.5, 1]])[3, 1]",
+     "weigh(x[3], 2) + weigh(x[1], 1) + 0.5*(weigh(x[1] + x[3], 1) - weigh(x[1], 1) - weigh(x[3], 1))"},
     {"matern(nu=1.5, length_scale=2)[2]", "weigh(1, matern(nu=1.5, length_scale=2))[2]"},
     {"(linear[2])[2:3]", "linear[3]"},
     {"(weigh(x[2], linear))[3, 1]", "weigh(x[1], linear[3, 1])"},
@@ -129,8 +130,14 @@ static void test_equal_points_normalise_to_exactly_one(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const double copy[D] = {X[0], X[1], X[2]};
-    const char *const ones[] = {"cosine", "normalize(poly(degree=7))", "normalize(arccos(order=2))", "arccos(order=0)", "white",
-                                "rbf(gamma=3)", "chi2", "normalize(-1*linear^2 - 1)^2"};
+    const char *const ones[] = {"cosine",
+                                "normalize(poly(degree=7))",
+                                "normalize(arccos(order=2))",
+                                "arccos(order=0)",
+                                "white",
+                                "rbf(gamma=3)",
+                                "chi2",
+                                "normalize(-1*linear^2 - 1)^2"};
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++) {
         assert_true(value(ctx, ones[i], X, copy) == 1);
         assert_true(value(ctx, ones[i], X, X) == 1);
@@ -157,13 +164,19 @@ static void test_extreme_points_stay_finite(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const double far[D] = {1e100, -1e100, 1e-100}, near[D] = {1, 1, 1};
-    const char *const bounded[] = {"rbf(gamma=1)", "laplacian(gamma=1)", "exponential(gamma=1)", "matern(nu=2.5, length_scale=1)",
-                                   "rq(alpha=2, length_scale=1)", "cosine", "arccos(order=0)"};
+    const char *const bounded[] = {"rbf(gamma=1)",
+                                   "laplacian(gamma=1)",
+                                   "exponential(gamma=1)",
+                                   "matern(nu=2.5, length_scale=1)",
+                                   "rq(alpha=2, length_scale=1)",
+                                   "cosine",
+                                   "arccos(order=0)"};
     for (size_t i = 0; i < sizeof bounded / sizeof bounded[0]; i++) {
         const double v = value(ctx, bounded[i], far, near);
         assert_true(v >= -1 && v <= 1);
     }
-    assert_close(value(ctx, "normalize(exp(linear))", (double[D]){20, 0, 0}, (double[D]){20.5, 0, 0}), exp(-0.125), 1e-12);
+    assert_close(value(ctx, "normalize(exp(linear))", (double[D]){20, 0, 0}, (double[D]){20.5, 0, 0}), exp(-0.125),
+                 1e-12);
     close_clean(ctx);
 }
 

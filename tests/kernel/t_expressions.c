@@ -68,7 +68,8 @@ static void test_every_line_of_the_list_holds(void **state) {
 }
 
 /* Build "head head ... middle tail tail ..." and parse it. */
-static mercer_status parse_repeated(mercer_ctx *ctx, const char *head, const char *middle, const char *tail, int times) {
+static mercer_status parse_repeated(mercer_ctx *ctx, const char *head, const char *middle, const char *tail,
+                                    int times) {
     char *text = calloc((size_t)times, strlen(head) + strlen(tail) + 1 + strlen(middle));
     char *end = text;
     for (int i = 0; i < times; i++)
@@ -91,8 +92,12 @@ static void test_hostile_nesting_is_refused_in_time(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     enum { MANY = 200000 };
     const char *const nests[][3] = {
-        {"(", "linear", ")"},          {"exp(", "linear", ")"},           {"normalize(1+", "linear", ")"},
-        {"weigh(norm,", "white", ")"}, {"weigh(exp(", "norm", "),white)"}, {"(", "linear", "[1])"},
+        {"(", "linear", ")"},
+        {"exp(", "linear", ")"},
+        {"normalize(1+", "linear", ")"},
+        {"weigh(norm,", "white", ")"},
+        {"weigh(exp(", "norm", "),white)"},
+        {"(", "linear", "[1])"},
         {"weigh((", "norm", "),white)"},
     };
     for (size_t i = 0; i < sizeof nests / sizeof nests[0]; i++) {
@@ -111,12 +116,15 @@ static void test_long_lists_are_refused_or_read(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     enum { MANY = 200000 };
-    assert_fails(ctx, parse_repeated(ctx, "linear+", "white", "", MANY), MERCER_SYNTAX, "more than 4096 terms in a row");
-    assert_fails(ctx, parse_repeated(ctx, "rbf(1)*", "white", "", MANY), MERCER_SYNTAX, "more than 4096 factors in a row");
+    assert_fails(ctx, parse_repeated(ctx, "linear+", "white", "", MANY), MERCER_SYNTAX,
+                 "more than 4096 terms in a row");
+    assert_fails(ctx, parse_repeated(ctx, "rbf(1)*", "white", "", MANY), MERCER_SYNTAX,
+                 "more than 4096 factors in a row");
     assert_ok(ctx, parse_repeated(ctx, "linear+", "white", "", 4095));
     assert_ok(ctx, parse_repeated(ctx, "(linear^0.5+white)*", "white", "", 2000));
     assert_fails(ctx, parse_repeated(ctx, "weigh(1+", "1", ",white)", MANY), MERCER_SYNTAX, "column");
-    assert_fails(ctx, parse_repeated(ctx, "", "weigh(1", "+norm", MANY), MERCER_SYNTAX, "a function of more than 1000 parts");
+    assert_fails(ctx, parse_repeated(ctx, "", "weigh(1", "+norm", MANY), MERCER_SYNTAX,
+                 "a function of more than 1000 parts");
     assert_fails(ctx, parse_repeated(ctx, "", "rbf(gamma=[1", ",1", MANY), MERCER_SYNTAX, "expected ',' or ']'");
     close_clean(ctx);
 }
@@ -124,7 +132,8 @@ static void test_long_lists_are_refused_or_read(void **state) {
 static void test_every_prefix_parses_or_points_inside(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    const char text[] = "-0.5*rbf(sigma=[1, 2.5e0], gamma={1,2})[1:3, \"a b\", age] + weigh(x[1]^-2/norm, form([[1, 2], [2, 1]]))";
+    const char text[] =
+        "-0.5*rbf(sigma=[1, 2.5e0], gamma={1,2})[1:3, \"a b\", age] + weigh(x[1]^-2/norm, form([[1, 2], [2, 1]]))";
     char prefix[sizeof text];
     for (size_t n = 0; n < sizeof text; n++) {
         memcpy(prefix, text, n);

@@ -1,6 +1,6 @@
-#include "support.h"
 #include "kernel/kernel.h"
 #include "random_kernel.h"
+#include "support.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static mercer_kernel *parsed(mercer_ctx *ctx, const char *text) {
 }
 
 /* k(x, z) with slot i moved by h. */
-static double moved(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t i, double h, const double *x, const double *z) {
+static double moved(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t i, double h, const double *x,
+                    const double *z) {
     double parameters[SLOTS];
     mercer_kernel *other = NULL;
     for (int64_t j = 0; j < kernel->slots; j++)
@@ -28,7 +29,8 @@ static double moved(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t i, dou
 }
 
 /* Fourth order: the error of the formula is some 1e-12 of the fifth derivative, that of rounding 1e-12 of the value. */
-static double difference_quotient(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t i, double h, const double *x, const double *z) {
+static double difference_quotient(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t i, double h, const double *x,
+                                  const double *z) {
     const double a = moved(ctx, kernel, i, -2 * h, x, z), b = moved(ctx, kernel, i, -h, x, z);
     const double c = moved(ctx, kernel, i, h, x, z), d = moved(ctx, kernel, i, 2 * h, x, z);
     return (a - 8 * b + 8 * c - d) / (12 * h);
@@ -58,7 +60,8 @@ static void test_gradients_agree_with_difference_quotients(void **state) {
         const double again = mc_eval(kernel->root, x, z, D);
         assert_true(memcmp(&value, &again, sizeof value) == 0);
         for (int64_t i = 0; i < kernel->slots && fabs(value) < 1e6; i++) {
-            const bool period = strstr(mercer_kernel_parameter_name(kernel, i), "period") != NULL; /* a short one turns fast */
+            const bool period =
+                strstr(mercer_kernel_parameter_name(kernel, i), "period") != NULL; /* a short one turns fast */
             const double at = mercer_kernel_parameter(kernel, i), h = 1e-3 * at * (period ? fmin(1, at) : 1);
             const double quotient = difference_quotient(ctx, kernel, i, h, x, z);
             if (!near(quotient, difference_quotient(ctx, kernel, i, h / 2, x, z), 1e-6))
@@ -67,8 +70,8 @@ static void test_gradients_agree_with_difference_quotients(void **state) {
             if (isnan(gradient[i])) /* something overflowed on the way */
                 undefined++;
             else if (!near(quotient, gradient[i], 1e-5) && fabs(quotient - gradient[i]) > 1e-15 * fabs(value) / h)
-                fail_msg("%s: d/d%s is %.12g, the quotient %.12g", text, mercer_kernel_parameter_name(kernel, i), gradient[i],
-                         quotient);
+                fail_msg("%s: d/d%s is %.12g, the quotient %.12g", text, mercer_kernel_parameter_name(kernel, i),
+                         gradient[i], quotient);
         }
         mercer_kernel_free(kernel);
     }
@@ -106,7 +109,8 @@ static void test_gradients_agree_with_closed_forms(void **state) {
            (double[]){1 / sqrt((2 + 5.8125) * (2 + 10.0625))
                       - 0.5 * (2 + t) / sqrt((2 + 5.8125) * (2 + 10.0625)) * (1 / (2 + 5.8125) + 1 / (2 + 10.0625))});
     expect(ctx, "exponential(gamma=2)", "exponential.gamma", (double[]){-1.5 * exp(-3)});
-    expect(ctx, "matern(nu=1.5, length_scale=1.5)", "matern.length_scale", (double[]){2 * exp(-sqrt(3)) * sqrt(3) * sqrt(3) / 2 / 1.5});
+    expect(ctx, "matern(nu=1.5, length_scale=1.5)", "matern.length_scale",
+           (double[]){2 * exp(-sqrt(3)) * sqrt(3) * sqrt(3) / 2 / 1.5});
     expect(ctx, "rq(alpha=1, length_scale=1.5)", "rq.alpha rq.length_scale",
            (double[]){(1 / 3.0 - log(1.5)) / 1.5, 2.25 / (1.5 * 1.5 * 1.5) / (1.5 * 1.5)});
     close_clean(ctx);
@@ -116,7 +120,8 @@ static void test_names_are_distinct(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     expect(ctx, "2*rbf(gamma=1) + 3*rbf(gamma=2)*rbf(gamma=[1, 2, 3]) + 4 + matern(length_scale=2)*exp(5*linear)",
-           "factor rbf.gamma 2.factor 2.rbf.gamma 3.rbf.gamma[1] 3.rbf.gamma[2] 3.rbf.gamma[3] constant matern.length_scale 3.factor",
+           "factor rbf.gamma 2.factor 2.rbf.gamma 3.rbf.gamma[1] 3.rbf.gamma[2] 3.rbf.gamma[3] constant "
+           "matern.length_scale 3.factor",
            NULL);
     expect(ctx, "linear - 2*rbf(gamma=1)", "rbf.gamma", NULL);
     expect(ctx, "arccos(order=2)^2 + white", "", NULL);
@@ -127,8 +132,7 @@ static void test_corners_have_finite_gradients(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const char *const texts[] = {"exponential(gamma=2)", "matern(nu=0.5, length_scale=2)", "laplacian(gamma=3)",
-                                 "rq(alpha=2, length_scale=1)",
-                                 "normalize(2 + linear)"};
+                                 "rq(alpha=2, length_scale=1)", "normalize(2 + linear)"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         mercer_kernel *kernel = parsed(ctx, texts[i]);
         double value, gradient[4] = {9, 9, 9, 9};
@@ -150,10 +154,13 @@ static void test_with_keeps_every_slot_and_checks_every_value(void **state) {
     assert_ok(ctx, mercer_kernel_with(ctx, other, (double[]){2, 3, 3}, &third));
     assert_string_equal(mercer_kernel_text(third), mercer_kernel_text(kernel));
     mercer_kernel_free(third);
-    assert_fails(ctx, mercer_kernel_with(ctx, kernel, (double[]){-1, 1, 1}, &third), MERCER_INVALID, "factor must be above 0, got -1");
+    assert_fails(ctx, mercer_kernel_with(ctx, kernel, (double[]){-1, 1, 1}, &third), MERCER_INVALID,
+                 "factor must be above 0, got -1");
     assert_null(third);
-    assert_fails(ctx, mercer_kernel_with(ctx, kernel, (double[]){1, 0, 1}, &third), MERCER_INVALID, "rbf.gamma must be above 0, got 0");
-    assert_fails(ctx, mercer_kernel_with(ctx, kernel, (double[]){1, 1, NAN}, &third), MERCER_INVALID, "2.factor must be above 0");
+    assert_fails(ctx, mercer_kernel_with(ctx, kernel, (double[]){1, 0, 1}, &third), MERCER_INVALID,
+                 "rbf.gamma must be above 0, got 0");
+    assert_fails(ctx, mercer_kernel_with(ctx, kernel, (double[]){1, 1, NAN}, &third), MERCER_INVALID,
+                 "2.factor must be above 0");
     assert_null(mercer_kernel_parameter_name(kernel, 3));
     assert_true(isnan(mercer_kernel_parameter(kernel, -1)));
     mercer_kernel_free(kernel);

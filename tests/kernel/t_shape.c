@@ -1,6 +1,6 @@
-#include "support.h"
 #include "kernel/kernel.h"
 #include "random_kernel.h"
+#include "support.h"
 #include <math.h>
 #include <string.h>
 

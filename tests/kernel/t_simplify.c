@@ -1,9 +1,9 @@
-#include "support.h"
 #include "base/memory.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include "kernel/simplify.h"
 #include "random_kernel.h"
+#include "support.h"
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +109,8 @@ static void test_simplifying_keeps_the_value(void **state) {
 static void test_sums_of_numbers_keep_their_sign(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    const char *const text[] = {"1e16 - 1 - 1e16", "0.3 - 0.1 - 0.2", "1e300 + 1 - 1e300 + 1e-300 - 1", "-1e-200*1e-200"};
+    const char *const text[] = {"1e16 - 1 - 1e16", "0.3 - 0.1 - 0.2", "1e300 + 1 - 1e300 + 1e-300 - 1",
+                                "-1e-200*1e-200"};
     const int sign[] = {-1, -1, 1, -1};
     for (int i = 0; i < 4; i++) {
         mc_node *node = parsed(ctx, text[i]);
@@ -136,10 +137,11 @@ static mercer_status parse_and_copy(mercer_ctx *ctx, void *arg) {
 
 static void test_parsing_survives_failing_memory(void **state) {
     (void)state;
-    assert_survives_failing_memory(parse_and_copy,
-                                   "2*(linear - (rbf + rbf)) + 3*(-2*linear[1:3, age, \"a b\", 7])^2 - weigh(2, weigh(x[1]*-norm2^2, "
-                                   "form([[2, 1], [1, 2]])[1:2]*form(\"A.npy\"))) + normalize(-2*(poly({1, 2}) + white)[2]) + "
-                                   "rbf(sigma=[1, 2, 3])*white*white + matern(length_scale=1..3)");
+    assert_survives_failing_memory(
+        parse_and_copy,
+        "2*(linear - (rbf + rbf)) + 3*(-2*linear[1:3, age, \"a b\", 7])^2 - weigh(2, weigh(x[1]*-norm2^2, "
+        "form([[2, 1], [1, 2]])[1:2]*form(\"A.npy\"))) + normalize(-2*(poly({1, 2}) + white)[2]) + "
+        "rbf(sigma=[1, 2, 3])*white*white + matern(length_scale=1..3)");
 }
 
 int main(void) {
