@@ -31,7 +31,10 @@ static void wrapped(mc_text *out, const char *words) {
     while (*words) {
         const int length = (int)strcspn(words, " ");
         const bool breaks = at > INDENT && at + 1 + length > WIDTH;
-        mc_text_add(out, breaks ? "\n%*s" : at > INDENT ? " " : "", INDENT, "");
+        if (breaks)
+            mc_text_add(out, "\n%*s", INDENT, "");
+        else if (at > INDENT)
+            mc_text_add(out, " ");
         at = breaks ? INDENT + length : at + (at > INDENT) + length;
         for (const char *byte = words; byte < words + length; byte++)
             mc_text_bytes(out, *byte == *FIXED ? " " : byte, 1);
