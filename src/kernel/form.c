@@ -13,50 +13,74 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t largest_diagonal(const double *S, int64_t n) {
-    int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
+static double largest_entry(const double *A, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n * n; i++)
+        most = fmax(most, fabs(A[i]));
+    return most;
+}
+
+/* Of the rows from k on, whose upper triangle is what is left to factor. */
+static int64_t largest_diagonal(const double *S, int64_t n, int64_t k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < n; i++)
         if (S[i * n + i] > S[best * n + best])
             best = i;
     return best;
 }
 
-static double largest_entry(const double *S, int64_t n) {
-    double most = 0;
-    for (int64_t i = 0; i < n * n; i++)
-        most = fmax(most, fabs(S[i]));
-    return most;
+static bool rest_is_below(const double *S, int64_t n, int64_t k, double tolerance) {
+    for (int64_t i = k; i < n; i++)
+        for (int64_t j = i; j < n; j++)
+            if (fabs(S[i * n + j]) > tolerance)
+                return false;
+    return true;
 }
 
-/* S <- S - s s' / S_kk, with s its column k. */
-static void eliminate(double *S, int64_t n, int64_t k, double *s) {
-    for (int64_t i = 0; i < n; i++)
-        s[i] = S[i * n + k];
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            S[i * n + j] -= s[i] / s[k] * s[j];
-    for (int64_t i = 0; i < n; i++)
-        S[i * n + k] = S[k * n + i] = 0; /* exactly, so that k is never taken again */
+static void swap(double *a, double *b) {
+    const double t = *a;
+    *a = *b;
+    *b = t;
 }
 
-static int64_t rank_of(double *S, int64_t n, double *column) {
+/* Rows and columns k and p > k change places, in the upper triangle alone. */
+static void exchange(double *S, int64_t n, int64_t k, int64_t p) {
+    swap(&S[k * n + k], &S[p * n + p]);
+    for (int64_t i = k + 1; i < p; i++)
+        swap(&S[k * n + i], &S[i * n + p]);
+    for (int64_t j = p + 1; j < n; j++)
+        swap(&S[k * n + j], &S[p * n + j]);
+}
+
+/* S_ij <- S_ij - S_ki S_kj / S_kk for k < i <= j. */
+static void eliminate(double *S, int64_t n, int64_t k) {
+    for (int64_t i = k + 1; i < n; i++) {
+        const double factor = S[k * n + i] / S[k * n + k];
+        for (int64_t j = i; j < n; j++)
+            S[i * n + j] -= factor * S[k * n + j];
+    }
+}
+
+static int64_t rank_of(double *S, int64_t n) {
     const double tolerance = (double)n * DBL_EPSILON * largest_entry(S, n);
-    for (int64_t rank = 0; rank < n; rank++) {
-        const int64_t k = largest_diagonal(S, n);
-        if (S[k * n + k] <= tolerance)
-            return largest_entry(S, n) <= tolerance ? rank : -1;
-        eliminate(S, n, k, column);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t p = largest_diagonal(S, n, k);
+        if (S[p * n + p] <= tolerance)
+            return rest_is_below(S, n, k, tolerance) ? k : -1;
+        if (p > k)
+            exchange(S, n, k, p);
+        eliminate(S, n, k);
     }
     return n;
 }
 
 static mercer_status find_rank(mercer_ctx *ctx, mc_value *A) {
     const int64_t n = A->rows;
-    double *S = mc_alloc(ctx, n * n + n, sizeof *S);
+    double *S = mc_alloc(ctx, n * n, sizeof *S);
     if (!S)
         return MERCER_MEMORY;
     memcpy(S, A->numbers, (size_t)(n * n) * sizeof *S);
-    A->number = (double)rank_of(S, n, S + n * n);
+    A->number = (double)rank_of(S, n);
     mc_free(S);
     return MERCER_OK;
 }

@@ -37,7 +37,7 @@ mercer_status mc_lex_fail(const mc_lexer *lexer, int64_t offset, const char *for
 
 /* Record the failure and stop: the sentence ends with the byte when there is one. */
 static void fail(mc_lexer *lexer, int64_t offset, const char *what, int byte) {
-    char name[8] = "";
+    char name[16] = "";
     if (byte >= 0)
         snprintf(name, sizeof name, " 0x%02X", (unsigned)byte);
     lexer->status = mc_lex_fail(lexer, offset, "%s%s", what, name);

@@ -2,6 +2,7 @@
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { D = 3 };
@@ -106,6 +107,39 @@ static void test_one_column_makes_stationary_isotropic(void **state) {
     close_clean(ctx);
 }
 
+/* A = B B' with B of n x r small whole numbers has the rank of B: r, for the r x r identity on top of it. */
+static void test_ranks_of_random_forms(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    enum { N = 9 };
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 41);
+    for (int trial = 0; trial < 200; trial++) {
+        const int64_t r = mc_rng_below(&rng, N + 1);
+        const bool indefinite = r < N && mc_rng_below(&rng, 3) == 0;
+        double B[N][N] = {{0}};
+        int64_t order[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+        mc_rng_shuffle(&rng, order, N);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < r; j++)
+                B[order[i]][j] = i < r ? i == j : (double)mc_rng_below(&rng, 5) - 2;
+        char text[4000] = "form([", *end = text + strlen(text);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                double a = 0;
+                for (int k = 0; k < r; k++)
+                    a += B[i][k] * B[j][k];
+                a -= indefinite && i == order[N - 1] && j == i ? 1e6 : 0;
+                end += sprintf(end, "%s%g", j ? ", " : i ? "], [" : "[", a);
+            }
+        strcpy(end, "]])");
+        mercer_kernel *kernel = NULL;
+        assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+        assert_int_equal(mercer_kernel_shape(kernel, N).dimension, indefinite ? -1 : r);
+        mercer_kernel_free(kernel);
+    }
+    close_clean(ctx);
+}
+
 /* Two pairs with the same difference, the same distance or the same inner product. */
 static void check_claims(const char *text, const mercer_kernel *kernel, mc_rng *rng) {
     const mercer_shape s = mercer_kernel_shape(kernel, D);
@@ -156,6 +190,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_shapes),
         cmocka_unit_test(test_one_column_makes_stationary_isotropic),
+        cmocka_unit_test(test_ranks_of_random_forms),
         cmocka_unit_test(test_claims_hold_on_random_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
