@@ -169,13 +169,6 @@ static int64_t find_free(const mc_raw *raw, const char *name, int64_t from) {
     return -1;
 }
 
-static bool known_by_name(const mc_raw *raw, const mc_schema *schema) {
-    for (int64_t k = 0; k < schema->count; k++)
-        if (schema->column[k].name && find_free(raw, schema->column[k].name, 0) >= 0)
-            return true;
-    return false;
-}
-
 static mercer_status fail_unknown_column(mercer_ctx *ctx, const mc_raw *raw, int64_t j) {
     return mc_fail(ctx, MERCER_DATA, "%s: %s is not one the model was fitted on; leave it out", raw->input->name,
                    mc_column_title(raw, j).text);
@@ -251,7 +244,7 @@ static mercer_status roles_like(mercer_ctx *ctx, const mc_reading *reading, mc_r
     const mercer_read *set = reading->set;
     if (reading->schema->count == 0)
         MC_TRY(match_count(ctx, reading->d, reading->classes > 0, raw));
-    else if (raw->header && known_by_name(raw, reading->schema))
+    else if (raw->header && reading->schema->header)
         MC_TRY(match_names(ctx, reading, raw));
     else
         MC_TRY(match_places(ctx, reading->schema, reading->classes > 0, raw));
