@@ -27,7 +27,9 @@ static void forget(mc_output *output) {
 }
 
 static mercer_status fail_io(mercer_ctx *ctx, const char *verb, const char *path, int error) {
-    return mc_fail(ctx, MERCER_IO, "cannot %s '%s': %s", verb, path ? path : "standard output", strerror(error));
+    if (!path)
+        return mc_fail(ctx, MERCER_IO, "cannot %s standard output: %s", verb, strerror(error));
+    return mc_fail(ctx, MERCER_IO, "cannot %s '%s': %s", verb, path, strerror(error));
 }
 
 static mercer_status open_device(mercer_ctx *ctx, mc_output *output) {
