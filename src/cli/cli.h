@@ -62,7 +62,7 @@ typedef struct verb {
     int least, most;         /* operands */
     const option *tables[6]; /* closed by NULL */
     bool machine;            /* takes the settings of the machines as options */
-    bool computes;           /* runs parallel work: see passive_waiting in main.c */
+    bool computes;           /* runs parallel work: see set_environment in main.c */
     int (*run)(session *s);
 } verb;
 
@@ -159,9 +159,10 @@ void say(const session *s, const char *label, const char *format, ...) __attribu
 void say_text(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool says(const session *s); /* whether say prints at all */
 
-text text_size(size_t bytes);  /* "12.4 MiB" */
-text text_seconds(double s);   /* "0.031 s", "2 min 5 s" */
-text text_value(double value); /* four digits, for people */
+text text_size(size_t bytes);                      /* "12.4 MiB" */
+text text_seconds(double s);                       /* "31 ms", "2 min 05 s" */
+text text_count(int64_t count, const char *thing); /* "1 row", "2 rows" */
+text text_value(double value);                     /* four digits, for people */
 
 /* The object is printed by the verb that made it, as its last act, and freed. */
 int json_finish(const session *s, json_t *object);
@@ -200,7 +201,7 @@ json_t *json_report(const mercer_model *model);
  */
 
 typedef struct job {
-    const char *path;
+    const char *path, *expression;
     const mercer_machine *machine;
     const char *chosen; /* why this machine, when the command chose it; NULL when the user did */
     void *settings;

@@ -56,21 +56,28 @@ static int find_verdict(session *s, fit *f) {
     if (!job_flag(&f->job, "allow-indefinite"))
         return EXIT_DONE;
     mercer_proof *proof = NULL;
-    TRY_CTX(s, mercer_prove(s->ctx, mercer_model_kernel(f->model), mercer_model_columns(f->model), &proof));
+    TRY_CTX(s, mercer_prove(s->ctx, f->job.kernel, mercer_data_columns(f->job.data), &proof));
     f->verdict = mercer_proof_verdict(proof);
     mercer_proof_free(proof);
     return EXIT_DONE;
 }
 
+/* A machine that was stopped hands over its best answer so far: that is saved, and the exit status tells. */
+static bool was_stopped(const fit *f) {
+    const char *stopped = mercer_model_report(f->model)->stopped;
+    return stopped && strcmp(stopped, "no") != 0;
+}
+
 static int fit_and_save(session *s, fit *f) {
+    TRY(find_verdict(s, f));
     const double began = clock_now();
     const mercer_status status =
         mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
     f->seconds = clock_now() - began;
     if (status)
-        return session_fail_at(s, status, args_text(&s->args, "kernel") ? args_text(&s->args, "kernel") : "rbf");
-    TRY(find_verdict(s, f));
-    TRY(session_alive(s));
+        return session_fail_at(s, status, f->job.expression);
+    if (!was_stopped(f))
+        TRY(session_alive(s));
     TRY_CTX(s, mercer_model_save(s->ctx, f->model, f->path));
     return EXIT_DONE;
 }
@@ -125,11 +132,17 @@ static const char *verdict_remark(mercer_verdict verdict) {
 
 static void say_machine(session *s, const fit *f) {
     const mercer_report *r = mercer_model_report(f->model);
-    char chosen[64] = "";
-    if (f->job.chosen)
-        snprintf(chosen, sizeof chosen, " (%s)", f->job.chosen);
-    say(s, "machine", "%s%s, lambda %g, %s", r->machine, chosen, r->lambda,
-        job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
+    const char *chosen = f->job.chosen;
+    say(s, "machine", "%s, %s %g, %s%s%s%s", r->machine,
+        setting_find(f->job.machine, "noise") ? "noise variance" : "lambda", r->lambda,
+        job_flag(&f->job, "intercept") ? "with intercept" : "no intercept", chosen ? " (" : "", chosen ? chosen : "",
+        chosen ? ")" : "");
+}
+
+static void say_evidence(session *s, const mercer_report *r) {
+    if (!isnan(r->log_evidence))
+        say(s, "evidence", "log marginal likelihood %.6g after %s", r->log_evidence,
+            text_count(r->iterations, "iteration").bytes);
 }
 
 static void say_scale(session *s, const fit *f) {
@@ -149,7 +162,9 @@ static void say_times(session *s, const fit *f) {
 static void say_next(session *s, const fit *f) {
     const double loo = mercer_model_report(f->model)->loo_rmse;
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
-    if (plain && loo > 0.95 * spread(f->job.data))
+    if (isnan(loo) && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
+        say(s, "next", "--loo gives the error on rows left out; mercer predict %s NEW_DATA", f->path);
+    else if (plain && loo > 0.95 * spread(f->job.data))
         say(s, "next", "no better than the mean: try a larger --lambda, --scale standard or another -k");
     else
         say(s, "next", "mercer predict %s NEW_DATA", f->path);
@@ -163,8 +178,12 @@ static int report_people(session *s, const fit *f) {
     say_data(s, f->job.path, f->job.data);
     say_scale(s, f);
     TRY(say_quality(s, f));
+    say_evidence(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);
+    if (was_stopped(f))
+        say(s, "stopped", "early by the %s: this is the best model so far",
+            strcmp(mercer_model_report(f->model)->stopped, "time") ? "user" : "time limit");
     if (strcmp(f->path, "-") == 0)
         return EXIT_DONE;
     say(s, "model", "%s", f->path);
@@ -196,6 +215,8 @@ static int run_fit(session *s) {
         code = fit_and_save(s, f);
     if (code == EXIT_DONE)
         code = s->json ? report_json(s, f) : report_people(s, f);
+    if (code == EXIT_DONE && was_stopped(f))
+        code = EXIT_STOPPED;
     if (f) {
         mercer_model_free(f->model);
         job_close(&f->job);

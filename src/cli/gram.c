@@ -47,6 +47,8 @@ static int read_input(session *s, gram *g) {
         TRY(input_data(s, a->operand[2], NULL, &g->other));
         TRY(check_columns(s, g));
     }
+    if (mercer_data_target_name(g->data, 0))
+        remark(s, "the target column '%s' is left out; --no-target keeps it", mercer_data_target_name(g->data, 0));
     const mercer_status status = mercer_kernel_bind(s->ctx, g->kernel, g->data, &g->bound);
     return status ? session_fail_at(s, status, a->operand[0]) : EXIT_DONE;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMN = 28 };
+enum { COLUMN = 28, EDGE = 118 };
 
 void help_overview(FILE *out, const verb *const *verbs, int count) {
     fprintf(out, "Mercer %s: kernel machines that prove their kernels and certify their answers.\n\n",
@@ -14,15 +14,28 @@ void help_overview(FILE *out, const verb *const *verbs, int count) {
     fprintf(out, "\n'mercer help VERB' says more about one; 'mercer --version' prints the version.\n");
 }
 
+/* Words from column COLUMN to the right edge, as many lines as they need. */
+static void put_wrapped(FILE *out, const char *words) {
+    while (strlen(words) > EDGE - COLUMN) {
+        size_t cut = EDGE - COLUMN;
+        while (cut > 1 && words[cut] != ' ')
+            cut--;
+        fprintf(out, "%.*s\n%*s", (int)cut, words, COLUMN, "");
+        words += cut + 1;
+    }
+    fprintf(out, "%s\n", words);
+}
+
 /* "  -o, --output FILE        help" */
 static void line(FILE *out, char letter, const char *name, const char *argument, const char *help) {
     char left[96];
     const char lead[] = {'-', letter, ',', ' ', '\0'};
     snprintf(left, sizeof left, "%s--%s%s%s", letter ? lead : "    ", name, argument ? " " : "",
              argument ? argument : "");
-    const bool fits = strlen(left) < COLUMN - 2;
-    fprintf(out, "  %-*s%s", COLUMN - 2, left, fits ? help : "");
-    fprintf(out, fits ? "\n" : "\n%*s%s\n", COLUMN, "", help);
+    fprintf(out, "  %-*s", COLUMN - 2, left);
+    if (strlen(left) >= COLUMN - 2)
+        fprintf(out, "\n%*s", COLUMN, "");
+    put_wrapped(out, help);
 }
 
 static void range_text(const mercer_setting *row, char *bytes, size_t size) {

@@ -25,5 +25,6 @@ const verb verb_info = {
     .least = 0,
     .most = 0,
     .tables = {common_options},
+    .computes = true, /* to show the BLAS as the verbs that compute have it */
     .run = run_info,
 };

@@ -56,6 +56,9 @@ int input_data(session *s, const char *path, const char *weights, mercer_data **
 }
 
 int input_model(session *s, const char *path, mercer_model **out) {
+    const args *a = &s->args;
+    if (a->operands == 2 && !is_model(path) && is_model(a->operand[1]))
+        return complain("'%s' is not a model but '%s' is: give the model first", path, a->operand[1]);
     TRY_CTX(s, mercer_model_load(s->ctx, path, out));
     return EXIT_DONE;
 }

@@ -33,9 +33,25 @@ static int named_machine(const args *a, job *j) {
     return name && !j->machine ? unknown_machine(name) : EXIT_DONE;
 }
 
+static bool labels_are_numbers(const mercer_data *data) {
+    for (int64_t k = 0; k < mercer_data_classes(data); k++) {
+        const char *label = mercer_data_label(data, k);
+        char *end = NULL;
+        strtod(label, &end);
+        if (end == label || *end)
+            return false;
+    }
+    return true;
+}
+
 static void choose_machine(job *j) {
     j->machine = mercer_machine_find("ridge");
-    j->chosen = mercer_data_classes(j->data) ? "chosen: ridge on class indicators" : "chosen: the target is numeric";
+    if (!mercer_data_classes(j->data))
+        j->chosen = "chosen: the target is numeric";
+    else if (labels_are_numbers(j->data))
+        j->chosen = "chosen: ridge on class indicators; --target-kind number takes the target as numbers";
+    else
+        j->chosen = "chosen: ridge on class indicators";
 }
 
 static int lacks_setting(const mercer_machine *machine, const char *name) {
@@ -44,6 +60,18 @@ static int lacks_setting(const mercer_machine *machine, const char *name) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s--%s", i ? ", " : "",
                  option_text(machine->settings[i].name).bytes);
     return complain("%s has no --%s; it has %s", machine->name, option_text(name).bytes, list);
+}
+
+/* Nobody asked: where it costs little, the error on rows left out is worth having. An interpolant (lambda 0) may have none. */
+static int choose_loo(session *s, job *j) {
+    enum { CHEAP = 2000 };
+    const mercer_setting *loo = setting_find(j->machine, "loo"), *lambda = setting_find(j->machine, "lambda");
+    if (!loo || args_text(&s->args, loo->name) || mercer_data_rows(j->data) > CHEAP)
+        return EXIT_DONE;
+    if (lambda && *(const double *)(const void *)((const char *)j->settings + lambda->offset) == 0)
+        return EXIT_DONE;
+    TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, loo->name, "yes"));
+    return EXIT_DONE;
 }
 
 static int apply_settings(session *s, job *j) {
@@ -113,14 +141,15 @@ static int read_data(session *s, job *j) {
 
 int job_open(session *s, job *j) {
     const args *a = &s->args;
-    const char *kernel = args_text(a, "kernel");
     j->path = a->operand[0];
+    j->expression = args_text(a, "kernel") ? args_text(a, "kernel") : "rbf";
     TRY(named_machine(a, j));
-    TRY(input_kernel(s, kernel ? kernel : "rbf", &j->kernel));
+    TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
     if (!j->machine)
         choose_machine(j);
-    return apply_settings(s, j);
+    TRY(apply_settings(s, j));
+    return choose_loo(s, j);
 }
 
 void job_close(job *j) {

@@ -7,6 +7,8 @@
 static const option options[] = {
     {"output", 'o', "FILE", "the CSV file (default: standard output)"},
     {"decision", 0, NULL, "one more column per class with its decision value; the largest wins"},
+    {"proba", 0, NULL, "one more column per class with its probability (machines that give probabilities)"},
+    {"std", 0, NULL, "one more column with the standard deviation of the prediction (gp)"},
     {0},
 };
 
@@ -14,6 +16,7 @@ typedef struct prediction {
     mercer_model *model;
     mercer_data *data;
     double *values; /* n x outputs */
+    double *std;    /* n; NULL: not asked for */
     int64_t n, outputs, classes;
     bool decision;
 } prediction;
@@ -26,6 +29,17 @@ static int compute(session *s, prediction *p) {
         return EXIT_MEMORY;
     TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, p->values));
     return session_alive(s);
+}
+
+static int compute_std(session *s, prediction *p) {
+    mercer_posterior *posterior = NULL;
+    p->std = session_take(s, p->n, 1, sizeof *p->std);
+    if (!p->std)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_posterior_open(s->ctx, p->model, &posterior));
+    const mercer_status status = mercer_posterior_std(s->ctx, posterior, p->data, p->std);
+    mercer_posterior_free(posterior);
+    return status ? session_fail(s, status) : session_alive(s);
 }
 
 static int64_t winner(const double *values, int64_t count) {
@@ -54,7 +68,7 @@ static void write_header(FILE *out, const prediction *p) {
         fputc(',', out);
         put_field(out, "decision_", mercer_model_label(p->model, k));
     }
-    fputc('\n', out);
+    fputs(p->std ? ",std\n" : "\n", out);
 }
 
 static void write_numbers(FILE *out, const double *values, int64_t count, const char *before) {
@@ -65,11 +79,14 @@ static void write_numbers(FILE *out, const double *values, int64_t count, const 
     }
 }
 
-static void write_row(FILE *out, const prediction *p, const double *values) {
+static void write_row(FILE *out, const prediction *p, int64_t i) {
+    const double *values = p->values + i * p->outputs;
     if (p->classes)
         put_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
     if (!p->classes || p->decision)
         write_numbers(out, values, p->outputs, p->classes ? "," : "");
+    if (p->std)
+        write_numbers(out, &p->std[i], 1, ",");
     fputc('\n', out);
 }
 
@@ -81,7 +98,7 @@ static int write_csv(session *s, const prediction *p, const char *path) {
     if (out) {
         write_header(out, p);
         for (int64_t i = 0; i < p->n; i++)
-            write_row(out, p, p->values + i * p->outputs);
+            write_row(out, p, i);
     }
     const bool failed = !out || ferror(out) || fclose(out);
     const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
@@ -119,6 +136,8 @@ static int report_json(session *s, const prediction *p, const char *path) {
         json_put(object, "prediction", json_predictions(p));
     if (!path && p->decision)
         json_put(object, "decision", json_decisions(p));
+    if (!path && p->std)
+        json_put(object, "std", json_values(p->std, p->n));
     return json_finish(s, object);
 }
 
@@ -131,11 +150,18 @@ static int deliver(session *s, const prediction *p) {
     if (s->json)
         return report_json(s, p, path);
     if (path && strcmp(path, "-") != 0)
-        say(s, "predictions", "%s: %lld rows", path, (long long)p->n);
+        say(s, "predictions", "%s: %s", path, text_count(p->n, "row").bytes);
     return EXIT_DONE;
 }
 
-static int check_decision(const prediction *p) {
+/* What is asked for must exist in the model. */
+static int check_columns(const args *a, const prediction *p) {
+    const char *machine = mercer_model_report(p->model)->machine;
+    if (args_flag(a, "proba"))
+        return complain("--proba: %s gives no probabilities; --decision prints the values its classes are chosen by",
+                        machine);
+    if (args_flag(a, "std") && isnan(mercer_model_report(p->model)->log_evidence))
+        return complain("--std: %s gives predictions without standard deviations; gp gives them", machine);
     if (p->decision && !p->classes)
         return complain("--decision: this model predicts numbers, which have no decision values beside them");
     return EXIT_DONE;
@@ -146,15 +172,18 @@ static int predict(session *s, prediction *p) {
     TRY(input_model(s, a->operand[0], &p->model));
     p->classes = mercer_model_classes(p->model);
     p->decision = args_flag(a, "decision");
-    TRY(check_decision(p));
+    TRY(check_columns(a, p));
     TRY(input_data_for(s, p->model, a->operand[1], &p->data));
     TRY(compute(s, p));
+    if (args_flag(a, "std"))
+        TRY(compute_std(s, p));
     return deliver(s, p);
 }
 
 static int run_predict(session *s) {
     prediction p = {0};
     const int code = predict(s, &p);
+    free(p.std);
     free(p.values);
     mercer_data_free(p.data);
     mercer_model_free(p.model);
@@ -164,7 +193,7 @@ static int run_predict(session *s) {
 const verb verb_predict = {
     .name = "predict",
     .summary = "predict new rows with a saved model",
-    .usage = "MODEL DATA [-o FILE] [--decision] [options]",
+    .usage = "MODEL DATA [-o FILE] [--proba | --decision | --std] [options]",
     .notes = "Writes CSV with the header 'prediction': a number or a class label per row of DATA. Columns are found by "
              "name where the files have\n"
              "headers; the target may be absent. Numbers read back to the same double.\n\n"

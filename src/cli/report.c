@@ -22,10 +22,10 @@ void say_data(const session *s, const char *path, const mercer_data *data) {
     if (mercer_data_is_sparse(data))
         snprintf(kind, sizeof kind, ", sparse (%.3g%% stored)",
                  100 * (double)mercer_data_stored(data) / ((double)n * (double)d));
-    say(s, "data", "%s: %lld rows, %lld columns%s, %s", strcmp(path, "-") ? path : "standard input", (long long)n,
-        (long long)d, kind, target);
+    say(s, "data", "%s: %s, %s%s, %s", strcmp(path, "-") ? path : "standard input", text_count(n, "row").bytes,
+        text_count(d, "column").bytes, kind, target);
     if (mercer_data_missing(data))
-        say(s, "", "%lld missing values", (long long)mercer_data_missing(data));
+        say(s, "", "%s", text_count(mercer_data_missing(data), "missing value").bytes);
 }
 
 /* The bandwidth of a lone Gaussian in its other dress: gamma = 1/(2 sigma^2). */
@@ -41,11 +41,11 @@ void say_kernel(const session *s, const mercer_kernel *kernel, const char *remar
 void say_certificate(const session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
     if (isfinite(c->prediction_error_bound))
-        say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative residual %.2g)",
-            c->prediction_error_bound, c->residual_relative);
+        say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g)",
+            c->prediction_error_bound, c->kind, c->residual_relative);
     else
-        say(s, "certificate", "relative residual %.2g; it bounds no prediction (lambda is %g)", c->residual_relative,
-            report->lambda);
+        say(s, "certificate", "relative %s %.2g; it bounds no prediction, because %s", c->kind, c->residual_relative,
+            report->lambda > 0 ? "the kernel is not proved" : "lambda is 0");
 }
 
 static json_t *json_certificate(const mercer_certificate *c) {
@@ -77,7 +77,12 @@ json_t *json_report(const mercer_model *model) {
     json_put(object, "norm", json_value(r->norm));
     json_put(object, "rank", json_integer(r->rank));
     json_put(object, "iterations", json_integer(r->iterations));
+    json_put(object, "stopped", json_text(r->stopped));
     json_put(object, "loo_rmse", json_value(r->loo_rmse));
+    if (!isnan(r->log_evidence)) {
+        json_put(object, "log_evidence", json_value(r->log_evidence));
+        json_put(object, "loo_log_density", json_value(r->loo_log_density));
+    }
     json_put(object, "certificate", json_certificate(&r->certificate));
     return object;
 }

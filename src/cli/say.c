@@ -63,14 +63,20 @@ text text_seconds(double s) {
     text t;
     if (!isfinite(s))
         snprintf(t.bytes, sizeof t.bytes, "unknown");
-    else if (s < 10)
-        snprintf(t.bytes, sizeof t.bytes, s < 0.0995 ? "%.3f s" : "%.2f s", s);
+    else if (s < 0.0995)
+        snprintf(t.bytes, sizeof t.bytes, s < 0.00995 ? "%.1f ms" : "%.0f ms", 1000 * s);
     else if (s < 99.5)
-        snprintf(t.bytes, sizeof t.bytes, "%.1f s", s);
+        snprintf(t.bytes, sizeof t.bytes, s < 9.95 ? "%.2f s" : "%.1f s", s);
     else if (s < 7200)
         snprintf(t.bytes, sizeof t.bytes, "%.0f min %02.0f s", floor(s / 60), floor(fmod(s, 60)));
     else
         snprintf(t.bytes, sizeof t.bytes, "%.3g h", s / 3600);
+    return t;
+}
+
+text text_count(int64_t count, const char *thing) {
+    text t;
+    snprintf(t.bytes, sizeof t.bytes, "%lld %s%s", (long long)count, thing, count == 1 ? "" : "s");
     return t;
 }
 

@@ -32,11 +32,12 @@ static void on_signal(int number) {
     interrupted = 1;
 }
 
-/* SA_RESETHAND: the next one has its usual effect, for work that cannot be asked to stop. */
-static void watch_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+/* SA_RESETHAND: the next one has its usual effect, for work that cannot be asked to stop. A signal that whoever started
+   us had ignored (nohup, a job in the background of a script) stays ignored. */
+static void watch_signal(int number) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART}, before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
 }
 
 double clock_now(void) {
@@ -100,7 +101,8 @@ int session_open(session *s) {
     s->bar = !s->quiet && isatty(STDERR_FILENO);
     mercer_options options = mercer_options_defaults();
     TRY(read_options(s, &options));
-    watch_signals();
+    watch_signal(SIGINT);
+    watch_signal(SIGTERM);
     const mercer_status status = mercer_open(&options, &s->ctx);
     return status ? session_fail(s, status) : EXIT_DONE;
 }

@@ -32,7 +32,7 @@ static void say_model(session *s, const mercer_model *model) {
     const char *target = mercer_model_target_name(model, 0);
     say(s, "model", "%s: %s, lambda %g, by %s", s->args.operand[0], r->machine, r->lambda, r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
-    say(s, "fitted on", "%lld rows; %lld are kept for prediction", (long long)r->n,
+    say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
         (long long)mercer_model_centres(model));
     say_columns(s, model);
     say(s, "scaling", "%s", r->scale);
@@ -116,7 +116,7 @@ static void say_target(session *s, const mercer_data *data) {
     for (int64_t k = 0; k < mercer_data_outputs(data) && k < SHOWN; k++)
         say_range(s, mercer_data_target_name(data, k), target_range(data, k));
     for (int64_t k = 0; k < classes && k < SHOWN; k++)
-        say(s, k ? "" : "classes", "%s: %lld rows", mercer_data_label(data, k), (long long)class_count(data, k));
+        say(s, k ? "" : "classes", "%s: %s", mercer_data_label(data, k), text_count(class_count(data, k), "row").bytes);
     if (classes > SHOWN)
         say(s, "", "and %lld more", (long long)classes - SHOWN);
 }

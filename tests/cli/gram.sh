@@ -1,0 +1,23 @@
+printf 'a,b\n1,0\n0,1\n1,1\n' > three.csv
+mercer gram linear three.csv --no-target; echo "exit $?"
+mercer gram linear three.csv; echo "exit $?"
+mercer gram linear three.csv --no-target --json; echo "exit $?"
+mercer gram 'rbf(gamma=0.5)' three.csv --no-target -o K.npy; echo "exit $?"
+python3 -c '
+import math, struct
+b = open("K.npy", "rb").read()
+start = 10 + struct.unpack("<H", b[8:10])[0]
+K, X = struct.unpack("<9d", b[start:]), [(1, 0), (0, 1), (1, 1)]
+wanted = [math.exp(-0.5 * ((x[0] - z[0]) ** 2 + (x[1] - z[1]) ** 2)) for x in X for z in X]
+print(b[:6], b[10:start].decode().strip(), all(math.isclose(k, w, rel_tol=1e-14) for k, w in zip(K, wanted)))'
+mercer gram linear three.csv --no-target -o K.csv -q; cat K.csv
+mercer gram linear three.csv --no-target --check | sed 's/from [^ ]* to/from about 0 to/'; echo "exit ${PIPESTATUS[0]}"
+mercer gram 'tanh(a=1, c=0)' three.csv --no-target --check; echo "exit $?"
+mercer gram 'tanh(a=1, c=0)' three.csv --no-target --check --json > c.json; echo "exit $?"
+python3 -c 'import json; c = json.load(open("c.json"))["check"]; print(sorted(c), c["positive"])'
+head -n 2 three.csv > one.csv; mercer gram linear three.csv one.csv --no-target; echo "exit $?"
+printf 'a,c\n1,0\n' > other.csv; mercer gram linear three.csv other.csv --no-target; echo "exit $?"
+printf 'a\n1\n' > narrow.csv; mercer gram linear three.csv narrow.csv --no-target; echo "exit $?"
+mercer generate friedman1 -n 60 -o many.csv -q; mercer gram rbf many.csv | sed 's/gamma=[^)]*/gamma=G/; s/sigma .*/sigma S/'; echo "exit $?"
+mercer gram rbf many.csv --memory 20K; echo "exit $?"
+mercer gram 'rbf(gamma=)' three.csv; echo "exit $?"

@@ -1,0 +1,13 @@
+mercer generate friedman1 -n 300 -o f.csv -q
+mercer plan f.csv > plan.txt; echo "exit $?"
+cut -c 1-12 plan.txt | sort -u
+mercer plan f.csv --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(sorted(r), r["solver"], r["memory_bytes"] >= 300 * 300 * 4, r["seconds_estimate"] >= 0, len(r["alternatives"]) > 0)'
+mercer plan f.csv --solver eigen --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["solver"])'
+mercer plan f.csv --memory 10K; echo "exit $?"
+mercer generate friedman1 -n 1000 -o g.csv -q
+mercer plan g.csv --memory 3M --threads 2; echo "exit $?"
+mercer plan g.csv -m gp --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])'
+ls

@@ -1,0 +1,40 @@
+python3 $TESTS/sine.py > sine.csv
+python3 $TESTS/iris.py > trees.csv
+mercer fit sine.csv --lambda 0.001 -q; mercer fit trees.csv --lambda 0.1 -q
+printf 'x\n0.5\n1\n2\n' > new.csv
+mercer predict sine.mercer new.csv | python3 -c '
+import math, sys
+rows = sys.stdin.read().split()
+print(rows[0], all(abs(float(y) - math.sin(x)) < 0.15 for y, x in zip(rows[1:], (0.5, 1, 2))))'
+mercer predict sine.mercer new.csv -o p.csv; echo "exit $?"
+mercer predict sine.mercer new.csv --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print([repr(v) for v in r["prediction"]] == open("p.csv").read().split()[1:], r["n"])'
+mercer predict sine.mercer new.csv --json -o p.csv; echo "exit $?"
+printf 'width,length\n1.3,0.1\n0.5,1\n-1,2.1\n' > turned.csv   # columns are found by name
+mercer predict trees.mercer turned.csv; echo "exit $?"
+mercer predict trees.mercer turned.csv --decision | head -n 1; echo "exit $?"
+mercer predict trees.mercer turned.csv --decision | awk -F, 'NR > 1 { best = 2; for (k = 3; k <= NF; k++) if ($k > $best) best = k; print $1, best, NF }'
+mercer predict trees.mercer trees.csv | head -n 4
+mercer predict sine.mercer new.csv --decision; echo "exit $?"
+mercer predict sine.mercer new.csv --proba; echo "exit $?"
+mercer predict sine.mercer new.csv --std; echo "exit $?"
+mercer fit sine.csv -m gp -o gp.mercer -q; mercer predict gp.mercer new.csv --std | python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+print(sorted(rows[0]), all(0 < float(r["std"]) < 0.1 for r in rows))'
+mercer predict gp.mercer new.csv --std --json | python3 -c 'import json, sys; print(sorted(json.load(sys.stdin)))'
+mercer predict sine.csv new.csv; echo "exit $?"
+mercer predict new.csv sine.mercer; echo "exit $?"
+printf 'z\n1\n' > wrong.csv; mercer predict sine.mercer wrong.csv; echo "exit $?"
+mercer predict sine.mercer new.csv | head -n 1 > /dev/null; echo "exit $?"
+# Labels that need quotes are quoted.
+printf 'a,b\n0,"x, ""y"""\n1,z\n0.1,"x, ""y"""\n0.9,z\n' > odd.csv
+mercer fit odd.csv --lambda 0.1 -q && mercer predict odd.mercer odd.csv --decision | cut -d, -f 1,2 | head -n 3
+# Several targets.
+printf 'x,u,v\n0,0,1\n1,1,0\n2,2,-1\n3,3,-2\n' > two.csv
+mercer fit two.csv --target u,v -k linear --lambda 1e-9 -q && mercer predict two.mercer two.csv | python3 -c '
+import sys
+rows = [line.split(",") for line in sys.stdin.read().split()]
+print(rows[0], [[round(float(v), 3) + 0.0 for v in row] for row in rows[1:]])'

@@ -1,0 +1,19 @@
+python3 $TESTS/sine.py > sine.csv
+python3 $TESTS/iris.py > trees.csv
+mercer fit sine.csv --lambda 0.001 -q; mercer fit trees.csv --lambda 0.1 -q
+mercer show sine.csv; echo "exit $?"
+mercer show trees.csv; echo "exit $?"
+mercer show sine.csv --no-target | head -n 1
+mercer show sine.mercer; echo "exit $?"
+mercer show trees.mercer; echo "exit $?"
+mercer show sine.csv --json; echo "exit $?"
+mercer show trees.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["classes"], r["target"])'
+mercer show trees.mercer --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(r["type"], r["machine"], r["columns"], r["target"], r["classes"], sorted(r["certificate"]))'
+printf 'a,b,y\n1,,3\n2,5,NA\n3,6,7\n4,?,1\n' > holes.csv
+mercer show holes.csv; echo "exit $?"
+mercer show holes.csv --missing drop; echo "exit $?"
+printf '1 1:0.5 3:2\n-1 2:1\n1 3:1\n' > sparse.txt; mercer show sparse.txt; echo "exit $?"
+mercer show .; echo "exit $?"
