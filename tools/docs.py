@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""docs.py MERCER FILE.md... [--update]: the commands shown in the documentation give what is shown.
+
+A fenced block marked `console` holds commands after `$ ` and what they print; those of one file run in order in one empty folder, with
+examples/ beside it. A line `...` stands for any lines. A block marked `c` after a comment <!-- path --> is that file of the repository. What
+varies from run to run is put in neutral form as in tests/cli/run.py. --update writes what was seen into the files."""
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
+SOURCE = re.compile(r"^<!-- (\S+\.c) -->\n```c\n(.*?)^```$", re.M | re.S)
+
+
+def load_neutral():
+    spec = importlib.util.spec_from_file_location("run", ROOT / "tests/cli/run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.neutral
+
+
+def commands(block):
+    """[command, expected output] pairs; a command continues while its line ends in a backslash."""
+    pairs = []
+    for line in block.splitlines(True):
+        if line.startswith("$ "):
+            pairs.append([line[2:], ""])
+        elif pairs and not pairs[-1][1] and pairs[-1][0].endswith("\\\n"):
+            pairs[-1][0] += line
+        else:
+            pairs[-1][1] += line
+    return pairs
+
+
+def matches(wanted, seen):
+    """Equal, where a line '...' of wanted stands for any lines."""
+    pattern = "".join(r"(?s:.*)" if line == "...\n" else re.escape(line) for line in wanted.splitlines(True))
+    return re.fullmatch(pattern, seen) is not None
+
+
+def run_block(block, folder, environment, neutral, update):
+    """The block as it should be written, and what is wrong with it."""
+    text, faults = "", []
+    for command, wanted in commands(block):
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=300)
+        seen = done.stdout.decode("utf-8", "replace").replace(folder, ".")
+        fits = matches(neutral(wanted, folder), neutral(seen, folder))
+        if not fits:
+            faults.append(f"$ {command}--- shown\n{wanted}--- seen\n{seen}")
+        text += f"$ {command}{wanted if fits or not update else seen}"
+    return text, faults
+
+
+def check_sources(path, text):
+    return [f"{path}: the block after <!-- {name} --> differs from {name}" for name, body in SOURCE.findall(text)
+            if (ROOT / name).read_text() != body]
+
+
+def paste_sources(text):
+    return SOURCE.sub(lambda m: f"<!-- {m[1]} -->\n```c\n{(ROOT / m[1]).read_text()}```", text)
+
+
+def check(path, environment, neutral, update):
+    text = path.read_text()
+    text = paste_sources(text) if update else text
+    faults = check_sources(path, text)
+    with tempfile.TemporaryDirectory(prefix="mercer-docs-") as folder:
+        (pathlib.Path(folder) / "examples").symlink_to(ROOT / "examples")
+        for found in list(BLOCK.finditer(text)):
+            block, wrong = run_block(found[1], folder, environment, neutral, update)
+            faults += [f"{path.name}: {w}" for w in wrong]
+            text = text.replace(found[0], f"```console\n{block}```")
+    if update:
+        path.write_text(text)
+        return []
+    return faults
+
+
+def main(mercer, *rest):
+    mercer, update = pathlib.Path(mercer).resolve(), "--update" in rest
+    environment = dict(os.environ, LC_ALL="C.UTF-8", OMP_WAIT_POLICY="passive", PATH=f"{mercer.parent}:{os.environ['PATH']}")
+    paths = [pathlib.Path(p).resolve() for p in rest if not p.startswith("--")]
+    faults = [f for path in paths for f in check(path, environment, load_neutral(), update)]
+    print("\n".join(faults) or "the documentation shows what happens")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
