@@ -16,7 +16,8 @@
 
 enum {
     LEAF = 256,  /* triangles up to this order go to LAPACK */
-    STRIP = 128, /* rows of a panel that one call solves for */
+    BLOCK = 128, /* and up to this to BLAS */
+    STRIP = 256, /* rows of a panel that one call solves for */
     TILE = 384   /* side of a block of the symmetric update */
 };
 
@@ -42,23 +43,49 @@ static bool is_leaf(mc_triangle t) {
     return t.layout != MC_PACKED && t.n <= LEAF;
 }
 
-/* B <- scale * T^-1 B or its relatives; B is m x n as stored, column-major, and cut along the side T does not touch. */
+/* B <- scale * op(T)^-1 B or scale * B op(T)^-1; B is m x n as stored, column-major, and cut along the side T does not touch. */
 typedef struct panel {
     mc_triangle t;
-    const char *side, *uplo, *trans;
+    bool left, upper, trans; /* T from the left; stored in the upper half; op(T) = T' */
     double scale, *b;
     int64_t m, n, ld;
 } panel;
 
+/* Block j of the unknowns: what the blocks solved before it ([from, to)) take off it, then the triangle on the diagonal. op(T)(r, c)
+   is T at (r, c), or at (c, r) when transposed. */
+static void solve_block(const panel *p, double *b, int64_t strip, int64_t j, int64_t width, int64_t from, int64_t to) {
+    const double minus = -1, one = 1, *T = p->t.a;
+    const int64_t ld = p->t.ld, row = p->left ? j : from, column = p->left ? from : j;
+    const double *block = T + (p->trans ? column + row * ld : row + column * ld);
+    double *own = b + (p->left ? j : j * p->ld), *solved = b + (p->left ? from : from * p->ld);
+    const int m = (int)(p->left ? width : strip), n = (int)(p->left ? strip : width), k = (int)(to - from);
+    const int lda = (int)ld, ldb = (int)p->ld;
+    const char *op = p->trans ? "T" : "N";
+    if (k > 0 && p->left)
+        dgemm_(op, "N", &m, &n, &k, &minus, block, &lda, solved, &ldb, &p->scale, own, &ldb, 1, 1);
+    else if (k > 0)
+        dgemm_("N", op, &m, &n, &k, &minus, solved, &ldb, block, &lda, &p->scale, own, &ldb, 1, 1);
+    dtrsm_(p->left ? "L" : "R", p->upper ? "U" : "L", op, "N", &m, &n, k > 0 ? &one : &p->scale, T + j + j * ld, &lda,
+           own, &ldb, 1, 1, 1, 1);
+}
+
+/* Block by block, so that nearly all of it is products, which BLAS does faster than triangles. The first block is the one that depends
+   on no other: the top for L from the left or U from the right, else the bottom. */
 static void solve_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
     const panel *p = arg;
-    const bool left = *p->side == 'L';
-    const int m = (int)(left ? p->m : end - begin), n = (int)(left ? end - begin : p->n);
-    const int lda = (int)p->t.ld, ldb = (int)p->ld;
-    dtrsm_(p->side, p->uplo, p->trans, "N", &m, &n, &p->scale, p->t.a, &lda, p->b + (left ? begin * p->ld : begin),
-           &ldb, 1, 1, 1, 1);
+    const int64_t order = p->t.n;
+    double *b = p->b + (p->left ? begin * p->ld : begin);
+    const bool lower = p->upper == p->trans, forward = lower == p->left;
+    if (forward)
+        for (int64_t j = 0; j < order; j += BLOCK)
+            solve_block(p, b, end - begin, j, order - j < BLOCK ? order - j : BLOCK, 0, j);
+    else
+        for (int64_t j = (order - 1) / BLOCK * BLOCK; j >= 0; j -= BLOCK) {
+            const int64_t stop = order - j < BLOCK ? order : j + BLOCK;
+            solve_block(p, b, end - begin, j, stop - j, stop, order);
+        }
 }
 
 /* op(L)^-1 times B from the left or B times op(L)^-1 from the right, where B (rows x columns) is stored as itself or
@@ -67,13 +94,11 @@ static mercer_status solve_panel(mercer_ctx *ctx, mc_triangle t, bool left, bool
                                  int64_t rows, int64_t columns, int64_t ld, bool transposed) {
     left = left != transposed;
     trans = trans != transposed;
-    panel p = {.t = t, .scale = scale, .b = b, .ld = ld};
+    panel p = {.t = t, .left = left, .upper = t.layout == MC_UPPER, .scale = scale, .b = b, .ld = ld};
+    p.trans = trans != p.upper; /* what is stored above the diagonal is L' */
     p.m = transposed ? columns : rows;
     p.n = transposed ? rows : columns;
-    p.side = left ? "L" : "R";
-    p.uplo = t.layout == MC_UPPER ? "U" : "L";
-    p.trans = trans != (t.layout == MC_UPPER) ? "T" : "N";
-    return mc_for(ctx, left ? p.n : p.m, STRIP, solve_strip, &p);
+    return t.n ? mc_for(ctx, left ? p.n : p.m, STRIP, solve_strip, &p) : MERCER_OK;
 }
 
 /* The update of one block of A22 <- A22 - L21 L21'. */
