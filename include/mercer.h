@@ -372,6 +372,31 @@ MERCER_API mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_post
 MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
                                                  int64_t output, int64_t count, uint64_t seed, double *out);
 
+/* Support vector machines: min over f and b of 1/2 |f|^2 + sum_i C_i loss(y_i, f(x_i) + b), C_i = C x class weight x row weight.
+
+       svc        classes; loss max(0, 1 - y f). C = infinity is the hard margin: no row may come inside it
+       nu-svc     classes; C is found: at most a share nu of the rows come inside the margin, at least that share supports it
+       svr        numbers; loss max(0, |y - f| - epsilon)
+       nu-svr     numbers; epsilon is found: at most a share nu of the rows leave the tube
+       one-class  no target; holds all but a share nu of the rows: 1 inside, -1 outside
+
+   C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one programme for every pair ("ovo"; most votes
+   win, the first of equals) or one for every class against the rest ("ovr"). */
+typedef struct mercer_svm {
+    double C;
+    double nu;                /* nu-svc, nu-svr, one-class */
+    double epsilon;           /* svr */
+    double tolerance;         /* of the largest violation of the optimality conditions */
+    const char *multiclass;   /* ovo, ovr */
+    const char *class_weight; /* "balanced": n over classes times rows of the class; "label=weight,label=weight"; "": all 1 */
+    int64_t iterations;       /* most steps of one programme */
+    const char *precision;    /* of the kept rows of K: auto, single, double */
+    const char *scale;        /* auto, none, standard, minmax; kept in the model */
+    bool allow_indefinite;    /* fit although the kernel is not proved: then only a stationary point is found */
+} mercer_svm;
+/* The defaults of a support vector machine by name; all zero for another name. */
+MERCER_API mercer_svm mercer_svm_defaults(const char *machine);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);

@@ -10,6 +10,7 @@
 #include "gram/gram.h"
 #include "learn/fitted.h"
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { ROW_GRAIN = 64 };
@@ -22,10 +23,12 @@ static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, dou
 
 /* out <- K(rows, centres) alpha. */
 static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, const mercer_data *centres,
-                             const double *alpha, int64_t width, double *out) {
+                             const double *alpha, int64_t width, double *out, double *entry) {
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, f->kernel, rows, centres, MERCER_F64, &gram));
     const mercer_status status = mc_gram_apply(ctx, gram, width, alpha, out);
+    if (entry)
+        *entry = fmax(*entry, mc_gram_entry_error(gram));
     mc_gram_close(gram);
     return status;
 }
@@ -56,25 +59,25 @@ static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *pa
 }
 
 static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, double *part,
-                                  double *out) {
+                                  double *out, double *entry) {
     const int64_t width = f->outputs - 1;
     mercer_data *centres = NULL;
     MC_TRY(take_class(ctx, f, c, &centres));
     const mercer_status status =
-        product(ctx, f, rows, centres, f->alpha + f->class_start[c] * width, width, part);
+        product(ctx, f, rows, centres, f->alpha + f->class_start[c] * width, width, part, entry);
     mercer_data_free(centres);
     if (!status)
         add_class(f, c, rows->n, part, out);
     return status;
 }
 
-static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out, double *entry) {
     double *part = NULL;
     MC_TRY(MC_ALLOC(ctx, part, rows->n * (f->outputs - 1)));
     mercer_status status = MERCER_OK;
     for (int64_t c = 0; c < f->outputs && !status; c++)
         if (f->class_start[c + 1] > f->class_start[c])
-            status = decide_class(ctx, f, c, rows, part, out);
+            status = decide_class(ctx, f, c, rows, part, out, entry);
     mc_free(part);
     return status;
 }
@@ -117,7 +120,7 @@ static void decide_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 /* ---- The whole ---- */
 
-mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out, double *entry) {
     const int64_t decisions = mc_form_decisions(f->form, f->outputs);
     memset(out, 0, (size_t)(rows->n * decisions) * sizeof *out);
     mercer_status status = MERCER_OK;
@@ -125,9 +128,9 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
         linear l = {f, rows, decisions, out};
         status = mc_for(ctx, rows->n, ROW_GRAIN, decide_rows, &l);
     } else if (f->form == MC_PAIRS && f->outputs > 2) {
-        status = decide_pairs(ctx, f, rows, out);
+        status = decide_pairs(ctx, f, rows, out, entry);
     } else if (f->centres->n > 0) {
-        status = product(ctx, f, rows, f->centres, f->alpha, decisions, out);
+        status = product(ctx, f, rows, f->centres, f->alpha, decisions, out, entry);
     }
     add_intercepts(f, rows->n, decisions, out);
     return status;

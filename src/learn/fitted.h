@@ -43,8 +43,9 @@ double mc_fitted_coefficient(const mc_fitted *f, int64_t centre, int64_t decisio
 void mc_pair_classes(int64_t classes, int64_t pair, int64_t *first, int64_t *second);
 int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second);
 
-/* Decisions for rows scaled as the centres are: n x decisions. */
-mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out);
+/* Decisions for rows scaled as the centres are: n x decisions. *entry, where asked for, is raised to the bound on the error of one kernel
+   value. */
+mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out, double *entry);
 /* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include <string.h>
 
-enum { RIDGE, GP, MACHINES };
+enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, MACHINES };
 
 static const mercer_machine machines[MACHINES] = {
     [RIDGE] = {.name = "ridge",
@@ -18,8 +18,35 @@ static const mercer_machine machines[MACHINES] = {
             .settings = mc_gp_settings,
             .count = MC_GP_SETTINGS,
             .size = sizeof(mercer_gp)},
+    [SVC] = {.name = "svc",
+             .help = "support vector classification: the widest margin at the price C for rows inside it",
+             .settings = mc_svc_settings,
+             .count = MC_SVC_SETTINGS,
+             .size = sizeof(mercer_svm)},
+    [NU_SVC] = {.name = "nu-svc",
+                .help = "support vector classification with a share nu of the rows allowed inside the margin",
+                .settings = mc_nu_svc_settings,
+                .count = MC_NU_SVC_SETTINGS,
+                .size = sizeof(mercer_svm)},
+    [SVR] = {.name = "svr",
+             .help = "support vector regression: errors below epsilon cost nothing",
+             .settings = mc_svr_settings,
+             .count = MC_SVR_SETTINGS,
+             .size = sizeof(mercer_svm)},
+    [NU_SVR] = {.name = "nu-svr",
+                .help = "support vector regression with a share nu of the rows allowed outside the tube",
+                .settings = mc_nu_svr_settings,
+                .count = MC_NU_SVR_SETTINGS,
+                .size = sizeof(mercer_svm)},
+    [ONE_CLASS] = {.name = "one-class",
+                   .help = "the region that holds all but a share nu of the rows: 1 inside, -1 outside",
+                   .settings = mc_one_class_settings,
+                   .count = MC_ONE_CLASS_SETTINGS,
+                   .size = sizeof(mercer_svm)},
 };
-static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner};
+static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner, [SVC] = &mc_svc_learner,
+                                                   [NU_SVC] = &mc_nu_svc_learner, [SVR] = &mc_svr_learner,
+                                                   [NU_SVR] = &mc_nu_svr_learner, [ONE_CLASS] = &mc_one_class_learner};
 
 const mercer_machine *mercer_machines(int *count) {
     *count = MACHINES;
@@ -60,5 +87,13 @@ mercer_ridge mercer_ridge_defaults(void) {
 mercer_gp mercer_gp_defaults(void) {
     mercer_gp set;
     mercer_settings_defaults(&machines[GP], &set);
+    return set;
+}
+
+mercer_svm mercer_svm_defaults(const char *machine) {
+    mercer_svm set = {.multiclass = "ovo", .class_weight = ""};
+    const mercer_machine *row = mercer_machine_find(machine);
+    if (row && row->size == sizeof set)
+        mc_settings_fill(row->settings, row->count, &set);
     return set;
 }

@@ -25,4 +25,16 @@ extern const mc_learner mc_ridge_learner;
 extern const mercer_setting mc_gp_settings[MC_GP_SETTINGS];
 extern const mc_learner mc_gp_learner;
 
+enum {
+    MC_SVC_SETTINGS = 8,
+    MC_NU_SVC_SETTINGS = 8,
+    MC_SVR_SETTINGS = 7,
+    MC_NU_SVR_SETTINGS = 7,
+    MC_ONE_CLASS_SETTINGS = 6
+};
+extern const mercer_setting mc_svc_settings[MC_SVC_SETTINGS], mc_nu_svc_settings[MC_NU_SVC_SETTINGS],
+    mc_svr_settings[MC_SVR_SETTINGS], mc_nu_svr_settings[MC_NU_SVR_SETTINGS],
+    mc_one_class_settings[MC_ONE_CLASS_SETTINGS];
+extern const mc_learner mc_svc_learner, mc_nu_svc_learner, mc_svr_learner, mc_nu_svr_learner, mc_one_class_learner;
+
 #endif

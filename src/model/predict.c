@@ -35,7 +35,7 @@ static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const me
     const int64_t decisions = mc_form_decisions(f->form, f->outputs);
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, rows->n * decisions));
-    const mercer_status status = mc_fitted_decide(ctx, f, rows, values);
+    const mercer_status status = mc_fitted_decide(ctx, f, rows, values, NULL);
     for (int64_t i = 0; i < rows->n && !status; i++)
         mc_fitted_conclude(f, values + i * decisions, out + i * f->outputs);
     mc_free(values);
@@ -43,7 +43,7 @@ static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const me
 }
 
 static mercer_status predict_scaled(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *rows, double *out) {
-    return what == DECISIONS || f->form == MC_VALUES ? mc_fitted_decide(ctx, f, rows, out) : conclude_rows(ctx, f, rows, out);
+    return what == DECISIONS || f->form == MC_VALUES ? mc_fitted_decide(ctx, f, rows, out, NULL) : conclude_rows(ctx, f, rows, out);
 }
 
 static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *rows, double *out) {

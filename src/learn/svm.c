@@ -1,0 +1,260 @@
+/* svm.c: support vector machines, from data to a certified function.
+
+       prepare     rows of weight, scaled, kernel bound and judged (problem.c); then sorted by class, so that every pair of classes is two
+                   runs of columns of one matrix
+       solve       every programme by SMO over shared rows of K
+       keep        rows with a coefficient
+       certify     decisions of all rows in double precision; where the violation is above the tolerance, because single precision hid it,
+                   the programme goes on from the exact values: each time with an error in proportion to the change that is left
+   A stop by the clock or the caller skips what is left of the solving; the point reached is certified like any other. */
+#include "learn/svm.h"
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/data.h"
+#include <math.h>
+#include <string.h>
+
+enum { REFINEMENTS = 4 };
+static const double SAFETY = 0.8; /* of the tolerance, so that the exact values pass too */
+
+/* ---- Rows ---- */
+
+static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_row *row, const mercer_data *data) {
+    if (row->classes && data->target && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA,
+                       "%s needs classes and the target is numbers; say that they are classes (--target-kind class) or take svr",
+                       row->name);
+    if (row->doubled && data->class_of)
+        return mc_fail(ctx, MERCER_DATA,
+                       "%s needs numbers and the target is classes; say that they are numbers (--target-kind number) or take svc",
+                       row->name);
+    return MERCER_OK;
+}
+
+static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
+                                  const mercer_data *data, mc_problem *out) {
+    MC_TRY(check_kind(ctx, &mc_svm_rows[kind], data));
+    return kind == MC_ONE_CLASS ? mc_problem_open_rows(ctx, set->scale, set->allow_indefinite, kernel, data, out)
+                                : mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, out);
+}
+
+/* Rows stably sorted by class; order[i] <- where row i of the sorted ones stood. */
+static mercer_status sort_rows(mercer_ctx *ctx, mc_svm *s, int64_t *order) {
+    const int64_t n = s->p.n;
+    MC_TRY(MC_ALLOC(ctx, s->start, s->classes + 2));
+    if (!s->row->classes) {
+        s->start[1] = n;
+        for (int64_t i = 0; i < n; i++)
+            order[i] = i;
+        return MERCER_OK;
+    }
+    for (int64_t i = 0; i < n; i++)
+        s->start[s->p.class_of[i] + 2]++;
+    for (int64_t c = 0; c < s->classes; c++)
+        s->start[c + 2] += s->start[c + 1];
+    for (int64_t i = 0; i < n; i++)
+        order[s->start[s->p.class_of[i] + 1]++] = i;
+    mercer_data *sorted = NULL;
+    MC_TRY(mc_data_take(ctx, s->p.x, order, n, &sorted));
+    mercer_data_free(s->p.x);
+    s->p.x = sorted;
+    return MERCER_OK;
+}
+
+/* order becomes places in the data as they came, rows of weight zero counted. */
+static void place_in_data(const mercer_data *data, int64_t n, int64_t *order, int64_t *scratch) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        if (!data->weight || data->weight[i] > 0)
+            scratch[count++] = i;
+    for (int64_t i = 0; i < n; i++)
+        order[i] = scratch[order[i]];
+}
+
+static mercer_status write_costs(mercer_ctx *ctx, mc_svm *s, const int64_t *order) {
+    double *weights = NULL;
+    MC_TRY(MC_ALLOC(ctx, s->cost, s->p.n));
+    mercer_status status = MC_ALLOC(ctx, weights, s->classes + 1);
+    if (!status && s->row->classes)
+        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, s->p.class_of, s->p.n, weights);
+    for (int64_t i = 0; i < s->p.n && !status; i++) {
+        const double root = s->p.root ? s->p.root[order[i]] : 1;
+        s->cost[i] = root * root * (s->row->classes ? weights[s->p.class_of[order[i]]] : 1);
+    }
+    mc_free(weights);
+    return status;
+}
+
+static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *data) {
+    int64_t *scratch = NULL;
+    s->classes = s->row->classes ? s->p.x->classes : 0;
+    MC_TRY(MC_ALLOC(ctx, s->order, s->p.n));
+    MC_TRY(sort_rows(ctx, s, s->order));
+    MC_TRY(write_costs(ctx, s, s->order));
+    MC_TRY(MC_ALLOC(ctx, scratch, data->n));
+    place_in_data(data, s->p.n, s->order, scratch);
+    mc_free(scratch);
+    return MERCER_OK;
+}
+
+/* ---- Solving ---- */
+
+mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
+    MC_TRY(mc_task_solve(ctx, s, t));
+    return mc_task_finish(ctx, s, t, t->result.intercept);
+}
+
+static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
+    for (int64_t k = 0; k < s->tasks; k++)
+        MC_TRY(mc_task_start(ctx, s, &s->task[k]));
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_task *t = &s->task[k];
+        mc_span(ctx, (double)k / (double)s->tasks, (double)(k + 1) / (double)s->tasks);
+        t->tolerance = SAFETY * s->set->tolerance;
+        MC_TRY(mc_task_product(ctx, s, t));
+        MC_TRY(isinf(s->C) ? mc_task_harden(ctx, s, t) : mc_task_improve(ctx, s, t));
+    }
+    return MERCER_OK;
+}
+
+/* The tasks whose exact violation is too large, once more from their exact values. *again: whether there were any. */
+static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *again) {
+    *again = false;
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_task *t = &s->task[k];
+        if (t->violation <= s->set->tolerance || t->result.steps >= s->set->iterations)
+            continue;
+        *again = true;
+        t->tolerance = SAFETY * fmin(t->tolerance, s->set->tolerance / t->unit);
+        MC_TRY(mc_task_improve(ctx, s, t));
+    }
+    return MERCER_OK;
+}
+
+/* A stop is remembered, and what was reached is settled whatever the clock says. */
+static mercer_status settle(mercer_ctx *ctx, mc_svm *s, mercer_status status) {
+    if (s->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED))
+        return status;
+    s->stopped = mc_stop_taken(ctx);
+    mc_shield(ctx, true);
+    return MERCER_OK;
+}
+
+/* Keep and certify; *done unless a task is to be solved again. */
+static mercer_status certify(mercer_ctx *ctx, mc_svm *s, int round, mc_fitted *f, bool *done) {
+    mc_phase(ctx, "check");
+    MC_TRY(mc_svm_keep(ctx, s, f));
+    f->kernel = s->p.kernel; /* lent */
+    mercer_status status = settle(ctx, s, mc_svm_certify(ctx, s, f));
+    f->kernel = NULL;
+    *done = true;
+    if (status || s->stopped || round >= REFINEMENTS)
+        return status;
+    bool again = false;
+    mc_phase(ctx, "solve");
+    MC_TRY(settle(ctx, s, solve_again(ctx, s, &again)));
+    *done = !again;
+    return MERCER_OK;
+}
+
+static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    mc_phase(ctx, "solve");
+    MC_TRY(settle(ctx, s, solve_first(ctx, s)));
+    for (int round = 0;; round++) {
+        bool done;
+        MC_TRY(certify(ctx, s, round, f, &done));
+        if (done)
+            return MERCER_OK;
+        mc_fitted_free(f);
+    }
+}
+
+/* ---- The machine ---- */
+
+static void close_svm(mercer_ctx *ctx, mc_svm *s) {
+    mc_svm_rows_close(s);
+    mc_tasks_close(s);
+    mc_free(s->order);
+    mc_free(s->start);
+    mc_free(s->cost);
+    mc_problem_close(&s->p);
+    if (s->stopped)
+        mc_shield(ctx, false);
+}
+
+static void write_report(const mc_svm *s, mc_fitted *f) {
+    mercer_report *r = &f->report;
+    *r = (mercer_report){.machine = s->row->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
+    r->n = s->p.n;
+    r->d = s->p.x->d;
+    r->outputs = f->outputs;
+    r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = NAN;
+    r->stopped = s->stopped == MERCER_TIME ? "time" : s->stopped ? "caller" : "no";
+    r->support_vectors = f->centres->n;
+    mc_svm_report(s, r);
+}
+
+static mercer_status learn(mercer_ctx *ctx, mc_svm *s, const mercer_data *data, mc_fitted *f) {
+    MC_TRY(ready_rows(ctx, s, data));
+    MC_TRY(mc_tasks_open(ctx, s));
+    MC_TRY(mc_svm_rows_open(ctx, s));
+    MC_TRY(solve_and_certify(ctx, s, f));
+    write_report(s, f);
+    f->kernel = s->p.kernel;
+    f->scale = s->p.scale;
+    s->p.kernel = NULL;
+    s->p.scale = (mc_scale){0};
+    return mc_svm_primal(ctx, f);
+}
+
+static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out) {
+    const double began = mc_clock();
+    *out = (mc_fitted){0};
+    mc_svm s = {.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
+    if (isinf(set->C) && kind != MC_SVC && mc_svm_rows[kind].costly)
+        return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s.row->name);
+    mercer_status status = open_problem(ctx, kind, set, kernel, data, &s.p);
+    if (!status)
+        status = learn(ctx, &s, data, out);
+    out->report.seconds = mc_clock() - began;
+    close_svm(ctx, &s);
+    if (status)
+        mc_fitted_free(out);
+    return status;
+}
+
+/* What SMO will need of K is not known before: a quarter of it and the check is a fair guess for a forecast. */
+static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+    const mercer_svm *set = settings;
+    const double n = (double)p->n, entry = set->precision[0] == 'd' ? 8 : 4;
+    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    const size_t least = 2 * gram + mc_smo_bytes(p->n, p->n, MERCER_F32), left = mc_memory_left(ctx);
+    *out = (mc_options){.count = 1};
+    mc_option *o = &out->option[0];
+    const double all = n * n * entry, room = left > least ? (double)(left - least) * 0.75 : 0;
+    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .possible = room >= 2 * n * entry};
+    o->bytes = least + (size_t)fmin(all, room);
+    o->reason = all <= room        ? "exact; every row of K fits in memory and is computed once, when it is first needed"
+                : o->possible      ? "exact; rows of K are kept while they fit in memory and computed again when they are needed again"
+                                   : "needs more memory than the limit leaves";
+}
+
+#define MACHINE(name, kind)                                                                                            \
+    static mercer_status fit_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,                \
+                                    const mercer_data *data, mc_fitted *out) {                                         \
+        return fit(ctx, kind, settings, kernel, data, out);                                                            \
+    }                                                                                                                  \
+    static mercer_status prepare_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
+                                        const mercer_data *data, mc_problem *out) {                                    \
+        return open_problem(ctx, kind, settings, kernel, data, out);                                                   \
+    }                                                                                                                  \
+    const mc_learner mc_##name##_learner = {.fit = fit_##name, .prepare = prepare_##name, .weigh = weigh};
+MACHINE(svc, MC_SVC)
+MACHINE(nu_svc, MC_NU_SVC)
+MACHINE(svr, MC_SVR)
+MACHINE(nu_svr, MC_NU_SVR)
+MACHINE(one_class, MC_ONE_CLASS)

@@ -1,0 +1,112 @@
+/* svm.h: support vector machines, between their files.
+
+       svm_settings.c  the settings rows of the five machines
+       svm.c           the order of work: rows made ready, programmes solved, vectors kept, everything certified
+       svm_task.c      a machine as quadratic programmes (solve/smo.h) and back
+       svm_rows.c      rows of K from the tile engine, kept within the memory limit
+       svm_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
+       svm_certify.c   violation, gap and intercept from the rows and the coefficients alone
+       svm_hard.c      the hard margin, by a rising C
+       class_weight.c  weights of classes from text */
+#ifndef MC_LEARN_SVM_H
+#define MC_LEARN_SVM_H
+
+#include "gram/gram.h"
+#include "learn/machines.h"
+#include "solve/row_cache.h"
+#include "solve/smo.h"
+
+typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
+
+typedef struct mc_svm_row {
+    const char *name;
+    bool classes; /* a target of classes; otherwise numbers, or none */
+    bool doubled; /* two variables per row: above and below the tube */
+    bool grouped; /* the multipliers of each sign keep their own sum */
+    bool costly;  /* the bounds carry C */
+} mc_svm_row;
+extern const mc_svm_row mc_svm_rows[MC_SVM_KINDS];
+
+/* One programme: a pair of classes, a class against the rest, one target column, or all rows. Its rows are numbered from 0: first those of
+   class a, then those of class b; otherwise all in order. */
+typedef struct mc_task {
+    int64_t a, b;       /* +1 on class a, -1 on class b (-1: on all the others); a -1: no classes */
+    int64_t output;     /* column of Y; 0 with classes */
+    int64_t n, m, split;
+    double *beta;       /* m multipliers */
+    double *f;          /* n: K beta */
+    double tolerance;   /* for the next solution */
+    double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
+    double intercept, epsilon;
+    mc_smo_result result;
+    double primal, dual, norm2, violation, rounding; /* by the certificate */
+    int64_t free, bounded;
+} mc_task;
+
+typedef struct mc_svm {
+    mc_svm_kind kind;
+    const mc_svm_row *row;
+    const mercer_svm *set;
+    double C;           /* set->C; on the way to a hard margin the C of the moment */
+    mc_problem p;       /* rows sorted by class; p.Y in that order */
+    int64_t *order;     /* place in the training data of each row */
+    int64_t classes, *start; /* the first row of each class, and the end; {0, n} without classes */
+    double *cost;       /* n: row weight x class weight */
+    int64_t tasks;
+    mc_task *task;
+    mercer_dtype dtype; /* of kept rows of K */
+    mc_gram *gram;
+    double *diagonal;
+    mc_row_cache *cache;
+    mercer_status stopped;
+} mc_svm;
+
+/* svm_task.c */
+mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s);
+void mc_tasks_close(mc_svm *s);
+int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i); /* the row of p.x behind row i of the task */
+double mc_task_sign(const mc_svm *s, const mc_task *t, int64_t variable);
+double mc_task_bound(const mc_svm *s, const mc_task *t, int64_t i);
+/* The coefficient of row i: of both its variables, times the unit. */
+double mc_task_coefficient(const mc_task *t, int64_t i);
+/* The programme written out. */
+typedef struct mc_programme {
+    mc_dual dual;
+    double *q, *low, *high;
+    int64_t *row;
+    uint8_t *group;
+} mc_programme;
+mercer_status mc_programme_open(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, mc_programme *out);
+void mc_programme_close(mc_programme *p);
+/* A feasible start, with MERCER_INVALID when nu leaves none. */
+mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t);
+/* unit, intercept and epsilon from the multipliers of the sums. */
+mercer_status mc_task_finish(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const double intercept[2]);
+
+/* svm_rows.c */
+mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);
+void mc_svm_rows_close(mc_svm *s);
+/* Bytes for kept rows, of what is left now. */
+size_t mc_svm_rows_budget(mercer_ctx *ctx, const mc_svm *s);
+mercer_status mc_task_solve(mercer_ctx *ctx, mc_svm *s, mc_task *t);
+/* f <- K beta; nothing to do where beta is zero and f too. */
+mercer_status mc_task_product(mercer_ctx *ctx, mc_svm *s, mc_task *t);
+
+/* svm.c: solve from where the task stands, and take unit and intercept from the solution. */
+mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t);
+/* svm_hard.c: the same without a bound on the multipliers; data that no margin separates are an error. */
+mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t);
+
+/* svm_vectors.c: kernel and scale stay with the problem; out gets the rest. */
+mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
+mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
+
+/* svm_certify.c: every task judged; intercepts of tasks and of f set anew. */
+mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
+void mc_svm_report(const mc_svm *s, mercer_report *out);
+
+/* class_weight.c: one weight per class. */
+mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char *text, const mercer_data *labels, const int32_t *class_of,
+                               int64_t n, double *out);
+
+#endif

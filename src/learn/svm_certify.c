@@ -1,0 +1,164 @@
+/* svm_certify.c: how good a solution is, from the rows and the coefficients alone. The decisions of all training rows are computed anew in
+   double precision through the support vectors, as a prediction would; nothing is taken from the solver but the multipliers themselves.
+
+   With f + b those decisions, |f|^2 = sum of coefficients times f, and C_i the bound of row i:
+
+       svc, nu-svc (C_i times its unit)   primal 1/2 |f|^2 + sum C_i max(0, 1 - y (f + b))            dual sum alpha - 1/2 |f|^2
+       svr, nu-svr                        primal 1/2 |f|^2 + sum C_i max(0, |y - f - b| - epsilon)    dual sum y c - epsilon |c| - 1/2 |f|^2
+       one-class                          primal 1/2 |f|^2 + sum C_i max(0, -f - b) + b nu W           dual -1/2 |f|^2
+
+   A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal is |f|^2 / (2 m^2).
+
+   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation itself can be wrong
+   by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c| |k|, and every term of the gap has slope
+   at most |c_i| + C_i in it. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "learn/svm.h"
+#include <float.h>
+#include <math.h>
+
+enum { BLOCK = 4096 }; /* rows decided at once */
+
+/* The decisions of rows begin .. end-1, each to the tasks that contain the row. */
+static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values) {
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_task *t = &s->task[k];
+        const int64_t parts = t->b < 0 ? 1 : 2;
+        for (int64_t part = 0; part < parts; part++) {
+            const int64_t c = part ? t->b : t->a, from = t->b < 0 ? 0 : s->start[c], to = t->b < 0 ? s->p.n : s->start[c + 1];
+            const int64_t shift = part ? t->split : 0;
+            for (int64_t i = begin > from ? begin : from; i < (end < to ? end : to); i++)
+                t->f[shift + i - from] = (values[(i - begin) * s->tasks + k] - t->intercept) / t->unit;
+        }
+    }
+}
+
+static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, int64_t begin, int64_t end, double *values,
+                                  double *entry) {
+    int64_t *rows = NULL;
+    mercer_data *block = NULL;
+    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
+    for (int64_t i = begin; i < end; i++)
+        rows[i - begin] = i;
+    mercer_status status = mc_data_take(ctx, s->p.x, rows, end - begin, &block);
+    mc_free(rows);
+    if (!status)
+        status = mc_fitted_decide(ctx, f, block, values, entry);
+    mercer_data_free(block);
+    if (!status)
+        scatter(s, begin, end, values);
+    return status;
+}
+
+static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, double *entry) {
+    const int64_t n = s->p.n, most = n < BLOCK ? n : BLOCK;
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, most * s->tasks));
+    mercer_status status = MERCER_OK;
+    for (int64_t begin = 0; begin < n && !status; begin += BLOCK)
+        status = decide_block(ctx, s, f, begin, begin + BLOCK < n ? begin + BLOCK : n, values, entry);
+    mc_free(values);
+    return status;
+}
+
+/* What one row adds to the loss, without its C. */
+static double loss_of(const mc_svm *s, const mc_task *t, int64_t i, double value) {
+    if (s->row->classes)
+        return fmax(0, 1 - mc_task_sign(s, t, i) * value);
+    if (s->row->doubled)
+        return fmax(0, fabs(s->p.Y[i * s->p.outputs + t->output] - value) - t->epsilon);
+    return fmax(0, -value);
+}
+
+/* What one coefficient adds to the dual, linearly. */
+static double gain_of(const mc_svm *s, const mc_task *t, int64_t i, double c) {
+    if (s->row->classes)
+        return fabs(c);
+    return s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] * c - t->epsilon * fabs(c) : 0;
+}
+
+static void count_vectors(const mc_svm *s, mc_task *t) {
+    t->free = t->bounded = 0;
+    for (int64_t v = 0; v < t->m; v++) {
+        const double size = fabs(t->beta[v]), bound = mc_task_bound(s, t, v % t->n);
+        t->bounded += size > 0 && size >= bound;
+        t->free += size > 0 && size < bound;
+    }
+}
+
+static void measure(const mc_svm *s, mc_task *t, double entry) {
+    const double scale = s->kind == MC_NU_SVC ? t->unit : 1;
+    long double norm2 = 0, loss = 0, gain = 0, mass = 0, slopes = 0, weight = 0, reach = 0;
+    double margin = INFINITY;
+    for (int64_t i = 0; i < t->n; i++) {
+        const double c = mc_task_coefficient(t, i), bound = mc_task_bound(s, t, i) * scale, f = t->unit * t->f[i];
+        const double lost = loss_of(s, t, i, f + t->intercept);
+        norm2 += (long double)c * f;
+        loss += isfinite(bound) ? (long double)bound * lost : 0;
+        margin = isfinite(bound) ? margin : fmin(margin, mc_task_sign(s, t, i) * (f + t->intercept));
+        gain += gain_of(s, t, i, c);
+        mass += fabs(c);
+        weight += bound;
+        slopes += fabs(c) + (lost > 0 && isfinite(bound) ? bound : 0);
+        reach = fmaxl(reach, fabs(f));
+    }
+    t->norm2 = (double)norm2;
+    t->primal = (double)(norm2 / 2 + loss);
+    if (isfinite(margin))
+        t->primal = margin > 0 ? t->norm2 / (2 * margin * margin) : INFINITY;
+    if (s->kind == MC_ONE_CLASS)
+        t->primal += (double)(t->intercept * s->set->nu * weight);
+    t->dual = (double)(gain - norm2 / 2);
+    const long double gamma = (long double)t->n * DBL_EPSILON;
+    t->rounding = (double)(slopes * (entry * mass + gamma * (mass * sqrt(fmax(t->norm2, 0)) + reach)));
+}
+
+static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_task *t, double entry) {
+    mc_programme programme;
+    MC_TRY(mc_programme_open(ctx, s, t, &programme));
+    mc_smo_result found = {0};
+    mc_dual_judge(&programme.dual, t->beta, t->f, &found);
+    mc_programme_close(&programme);
+    const double unit = t->unit; /* the coefficients of nu-svc are written in it */
+    MC_TRY(mc_task_finish(ctx, s, t, found.intercept));
+    t->intercept *= unit / t->unit;
+    t->unit = unit;
+    t->violation = found.violation * t->unit;
+    count_vectors(s, t);
+    measure(s, t, entry);
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    double entry = 0;
+    MC_TRY(decide_all(ctx, s, f, &entry));
+    for (int64_t k = 0; k < s->tasks; k++) {
+        MC_TRY(judge(ctx, s, &s->task[k], entry));
+        f->intercept[k] = s->task[k].intercept;
+    }
+    return MERCER_OK;
+}
+
+void mc_svm_report(const mc_svm *s, mercer_report *out) {
+    mercer_certificate *c = &out->certificate;
+    double norm2 = 0;
+    *c = (mercer_certificate){.kind = "gap", .residual_relative = NAN, .residual = NAN, .prediction_error_bound = NAN};
+    for (int64_t k = 0; k < s->tasks; k++) {
+        const mc_task *t = &s->task[k];
+        c->primal += t->primal;
+        c->dual += t->dual;
+        c->rounding += t->rounding;
+        c->kkt_violation = fmax(c->kkt_violation, t->violation);
+        norm2 += t->norm2;
+        out->iterations += t->result.steps;
+        out->free_vectors += t->free;
+        out->bounded_vectors += t->bounded;
+    }
+    c->gap = c->primal - c->dual;
+    c->gap_relative = c->gap / fmax(fmax(fabs(c->primal), fabs(c->dual)), DBL_MIN);
+    c->objective_gap = s->p.proved ? fmax(c->gap, 0) + c->rounding : INFINITY;
+    out->objective = c->primal;
+    out->norm = sqrt(fmax(norm2, 0));
+}

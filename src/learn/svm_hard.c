@@ -1,0 +1,95 @@
+/* svm_hard.c: the hard margin. C rises tenfold from stage to stage, each starting from ten times the last multipliers, which is feasible
+   and needs no kernel value. Once no multiplier is at its bound the solution is that of C = infinity. The loss at the optimum of C is
+   at most |w|^2 / (2 C), w the widest separating margin: where it stays as it is while C grows a thousandfold, no margin separates, and
+   the multipliers would grow without end. */
+#include "base/status.h"
+#include "data/data.h"
+#include "learn/svm.h"
+#include <math.h>
+
+static const double FIRST = 1e2, PATIENCE = 1e6, LAST = 1e11; /* C times the mean diagonal of K */
+
+static int64_t count_bounded(const mc_svm *s, const mc_task *t) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        count += t->beta[i] != 0 && fabs(t->beta[i]) >= mc_task_bound(s, t, i);
+    return count;
+}
+
+static double total_loss(const mc_svm *s, const mc_task *t) {
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        sum += fmax(0, 1 - mc_task_sign(s, t, i) * (t->f[i] + t->intercept));
+    return sum;
+}
+
+static double mean_diagonal(const mc_svm *s, const mc_task *t) {
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        sum += s->diagonal[mc_task_row(s, t, i)];
+    return sum > 0 ? sum / (double)t->n : 1;
+}
+
+/* Two rows of different classes that the kernel cannot tell apart, among those at the bound; false: none was found. */
+static mercer_status find_twins(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, int64_t *a, int64_t *b) {
+    *a = *b = -1;
+    for (int64_t i = 0; i < t->split && *a < 0; i++) {
+        if (fabs(t->beta[i]) < mc_task_bound(s, t, i))
+            continue;
+        const int64_t row = mc_task_row(s, t, i);
+        for (int64_t j = t->split; j < t->n && *a < 0; j++) {
+            const int64_t other = mc_task_row(s, t, j);
+            double k;
+            if (fabs(t->beta[j]) < mc_task_bound(s, t, j))
+                continue;
+            MC_TRY(mc_gram_block(ctx, s->gram, row, row + 1, other, other + 1, MERCER_F64, &k, 1));
+            const double both = s->diagonal[row] + s->diagonal[other];
+            if (both - 2 * k <= 1e-6 * both) {
+                *a = s->order[row];
+                *b = s->order[other];
+            }
+        }
+    }
+    return MERCER_OK;
+}
+
+static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
+    const char *first = s->p.x->label[t->a], *second = t->b < 0 ? "the rest" : s->p.x->label[t->b];
+    int64_t a = -1, b = -1;
+    if (t->b >= 0)
+        MC_TRY(find_twins(ctx, s, t, &a, &b));
+    if (a >= 0)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "svc: no margin separates '%s' from '%s': rows %lld and %lld are the same to this kernel and of different classes; "
+                       "take a finite C", first, second, (long long)a + 1, (long long)b + 1);
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "svc: no margin separates '%s' from '%s' under this kernel: the duals diverge (at C = %g %lld rows are still inside the "
+                   "margin); take a finite C or another kernel", first, second, s->C, (long long)count_bounded(s, t));
+}
+
+static void rise(mc_svm *s, mc_task *t) {
+    s->C *= 10;
+    for (int64_t v = 0; v < t->m; v++)
+        t->beta[v] *= 10;
+    for (int64_t i = 0; i < t->n; i++)
+        t->f[i] *= 10;
+}
+
+mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
+    const double unit = mean_diagonal(s, t);
+    double loss[4] = {INFINITY, INFINITY, INFINITY, INFINITY}; /* of the last stages */
+    s->C = FIRST / unit;
+    mercer_status status = mc_task_improve(ctx, s, t);
+    for (int stage = 0; !status && count_bounded(s, t) > 0; stage++) {
+        loss[stage % 4] = total_loss(s, t);
+        const bool stays = s->C * unit >= PATIENCE && loss[stage % 4] > 0.7 * loss[(stage + 1) % 4];
+        if (stays || s->C * unit > LAST) {
+            status = give_up(ctx, s, t);
+            break;
+        }
+        rise(s, t);
+        status = mc_task_improve(ctx, s, t);
+    }
+    s->C = INFINITY;
+    return status;
+}

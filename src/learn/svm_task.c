@@ -1,0 +1,176 @@
+/* svm_task.c: a machine as quadratic programmes and back. Variable t of sign s has multiplier beta in [0, bound] (s = 1) or [-bound, 0]
+   (s = -1) and adds beta q to the objective 1/2 beta' K beta:
+
+                   variables         q                bound     sums kept            from the multipliers b0, b1 of the sums
+       svc         y_i alpha_i       -y_i             C_i       0                    b = b0
+       nu-svc      y_i alpha_i       0                w_i       +- nu W / 2          r = (b1 - b0) / 2, b = (b0 + b1) / 2, both over r
+       svr         alpha, -alpha*    -y_i +- epsilon  C_i       0                    b = b0
+       nu-svr      alpha, -alpha*    -y_i             C_i       +- C nu W / 2        b = (b0 + b1) / 2, epsilon = (b0 - b1) / 2
+       one-class   alpha_i           0                w_i       nu W                 b = b0
+
+   w_i is the row's weight times that of its class, C_i = C w_i, W the sum of w over the programme. The function of nu-svc is f / r: then
+   its margin is 1 and it solves svc with C = 1/r. Schoelkopf, Smola, Williamson and Bartlett (2000); Chang and Lin (2011). */
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "learn/svm.h"
+#include <math.h>
+
+int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i) {
+    return t->b < 0 ? i : i < t->split ? s->start[t->a] + i : s->start[t->b] + i - t->split;
+}
+
+double mc_task_sign(const mc_svm *s, const mc_task *t, int64_t variable) {
+    if (s->row->doubled)
+        return variable < t->n ? 1 : -1;
+    if (!s->row->classes)
+        return 1;
+    if (t->b >= 0)
+        return variable < t->split ? 1 : -1;
+    return variable >= s->start[t->a] && variable < s->start[t->a + 1] ? 1 : -1;
+}
+
+double mc_task_bound(const mc_svm *s, const mc_task *t, int64_t i) {
+    return (s->row->costly ? s->C : 1) * s->cost[mc_task_row(s, t, i)];
+}
+
+double mc_task_coefficient(const mc_task *t, int64_t i) {
+    return t->unit * (t->beta[i] + (t->m > t->n ? t->beta[t->n + i] : 0));
+}
+
+/* ---- The list ---- */
+
+static mercer_status open_task(mercer_ctx *ctx, const mc_svm *s, int64_t a, int64_t b, int64_t output, mc_task *t) {
+    const int64_t first = b < 0 ? s->p.n : s->start[a + 1] - s->start[a];
+    *t = (mc_task){.a = a, .b = b, .output = output, .split = first, .tolerance = s->set->tolerance, .unit = 1};
+    t->n = b < 0 ? s->p.n : first + s->start[b + 1] - s->start[b];
+    t->m = s->row->doubled ? 2 * t->n : t->n;
+    t->epsilon = s->kind == MC_SVR ? s->set->epsilon : 0;
+    MC_TRY(MC_ALLOC(ctx, t->beta, t->m));
+    return MC_ALLOC(ctx, t->f, t->n);
+}
+
+static bool by_pairs(const mc_svm *s) {
+    return s->row->classes && (s->classes == 2 || s->set->multiclass[2] == 'o');
+}
+
+mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s) {
+    const int64_t pairs = s->classes * (s->classes - 1) / 2;
+    const int64_t count = by_pairs(s) ? pairs : s->row->classes ? s->classes : s->p.outputs;
+    MC_TRY(MC_ALLOC(ctx, s->task, count));
+    if (!by_pairs(s)) {
+        for (int64_t k = 0; k < count; k++)
+            MC_TRY(open_task(ctx, s, s->row->classes ? k : -1, -1, s->row->classes ? 0 : k, &s->task[s->tasks++]));
+        return MERCER_OK;
+    }
+    for (int64_t a = 0; a < s->classes; a++)
+        for (int64_t b = a + 1; b < s->classes; b++)
+            MC_TRY(open_task(ctx, s, a, b, 0, &s->task[s->tasks++]));
+    return MERCER_OK;
+}
+
+void mc_tasks_close(mc_svm *s) {
+    for (int64_t k = 0; s->task && k < s->tasks; k++) {
+        mc_free(s->task[k].beta);
+        mc_free(s->task[k].f);
+    }
+    mc_free(s->task);
+    s->task = NULL;
+    s->tasks = 0;
+}
+
+/* ---- The programme ---- */
+
+static double linear_term(const mc_svm *s, const mc_task *t, int64_t variable) {
+    const double sign = mc_task_sign(s, t, variable);
+    if (!s->row->doubled)
+        return s->kind == MC_SVC ? -sign : 0;
+    return -s->p.Y[(variable % t->n) * s->p.outputs + t->output] + (s->kind == MC_SVR ? sign * s->set->epsilon : 0);
+}
+
+static void write_variables(const mc_svm *s, const mc_task *t, mc_programme *p) {
+    for (int64_t v = 0; v < t->m; v++) {
+        const double sign = mc_task_sign(s, t, v), bound = mc_task_bound(s, t, v % t->n);
+        p->q[v] = linear_term(s, t, v);
+        p->low[v] = sign > 0 ? 0 : -bound;
+        p->high[v] = sign > 0 ? bound : 0;
+        p->row[v] = v % t->n;
+        p->group[v] = s->row->grouped && sign < 0;
+    }
+}
+
+mercer_status mc_programme_open(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, mc_programme *out) {
+    *out = (mc_programme){0};
+    if (MC_ALLOC(ctx, out->q, t->m) || MC_ALLOC(ctx, out->low, t->m) || MC_ALLOC(ctx, out->high, t->m) || MC_ALLOC(ctx, out->row, t->m)
+        || MC_ALLOC(ctx, out->group, t->m)) {
+        mc_programme_close(out);
+        return MERCER_MEMORY;
+    }
+    write_variables(s, t, out);
+    out->dual = (mc_dual){.m = t->m, .row = s->row->doubled ? out->row : NULL, .q = out->q, .low = out->low, .high = out->high,
+                          .group = s->row->grouped ? out->group : NULL};
+    return MERCER_OK;
+}
+
+void mc_programme_close(mc_programme *p) {
+    void *blocks[] = {p->q, p->low, p->high, p->row, p->group};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        mc_free(blocks[i]);
+    *p = (mc_programme){0};
+}
+
+/* ---- There and back ---- */
+
+/* Multipliers of one sign at their bounds from the first on, until their sum is reached. */
+static double pour(const mc_svm *s, mc_task *t, double sign, double sum) {
+    for (int64_t v = 0; v < t->m && sum > 0; v++) {
+        if (mc_task_sign(s, t, v) != sign)
+            continue;
+        const double part = fmin(sum, mc_task_bound(s, t, v % t->n));
+        t->beta[v] = sign * part;
+        sum -= part;
+    }
+    return sum;
+}
+
+static double total_bound(const mc_svm *s, const mc_task *t, double sign) {
+    double sum = 0;
+    for (int64_t v = 0; v < t->m; v++)
+        if (mc_task_sign(s, t, v) == sign)
+            sum += mc_task_bound(s, t, v % t->n);
+    return sum;
+}
+
+mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
+    if (s->kind == MC_SVC || s->kind == MC_SVR)
+        return MERCER_OK;
+    const double above = total_bound(s, t, 1), below = total_bound(s, t, -1), nu = s->set->nu;
+    const double all = s->row->doubled ? above : above + below, sum = s->row->grouped ? nu * all / 2 : nu * all;
+    const double rounding = 1e-12 * all;
+    if (s->kind == MC_NU_SVC && sum > fmin(above, below) + rounding)
+        return mc_fail(ctx, MERCER_INVALID, "nu-svc: nu = %g is infeasible for classes '%s' and '%s'; it must be at most %.6g", nu,
+                       s->p.x->label[t->a], t->b < 0 ? "the rest" : s->p.x->label[t->b], 2 * fmin(above, below) / all);
+    pour(s, t, 1, sum);
+    if (s->row->grouped)
+        pour(s, t, -1, sum);
+    return MERCER_OK;
+}
+
+mercer_status mc_task_finish(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const double b[2]) {
+    t->intercept = s->row->grouped ? (b[0] + b[1]) / 2 : b[0];
+    if (s->kind == MC_NU_SVR)
+        t->epsilon = (b[0] - b[1]) / 2;
+    if (s->kind != MC_NU_SVC)
+        return MERCER_OK;
+    const double r = (b[1] - b[0]) / 2;
+    const bool margin = r > 0 && isfinite(1 / r);
+    if (!margin && s->stopped) /* stopped before there was one: the function as it stands */
+        return MERCER_OK;
+    if (!margin)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "nu-svc: at nu = %g the margin between the classes is zero; raise nu or take a kernel that tells the rows apart",
+                       s->set->nu);
+    t->unit = 1 / r;
+    t->intercept /= r;
+    return MERCER_OK;
+}

@@ -1,0 +1,247 @@
+#include "svm_of_test.h"
+
+/* ---- The certificate, by the definitions and the judge ---- */
+
+typedef struct sums {
+    long double primal, dual;
+} sums;
+
+static double coefficient_of_row(const mercer_model *model, int64_t row, int64_t decision) {
+    for (int64_t c = 0; c < mercer_model_centres(model); c++)
+        if (mercer_model_row(model, c) == row)
+            return mercer_model_coefficient(model, c, decision);
+    return 0;
+}
+
+/* Primal and dual of one decision; C of nu-svc is its largest coefficient over the row's weight. */
+static sums values_of(mercer_ctx *ctx, const mercer_model *model, const table *t, int64_t decision, const char *machine,
+                      const mercer_svm *set, double C, double epsilon) {
+    sums s = {0, 0};
+    long double norm2 = 0, total = 0;
+    const double b = mercer_model_intercept(model, decision);
+    int64_t first = 0, second = 0;
+    mercer_model_decision(model, decision, &first, &second);
+    for (int64_t i = 0; i < t->n; i++) {
+        if (needs_classes(machine) && second >= 0 && t->class_of[i] != first && t->class_of[i] != second)
+            continue;
+        const double w = t->weighted ? t->w[i] : 1, c = coefficient_of_row(model, i, decision);
+        const long double f = expansion(ctx, model, t, decision, t->x + i * D);
+        norm2 += c * f;
+        total += w;
+        if (needs_classes(machine)) {
+            s.primal += C * w * fmaxl(0, 1 - (t->class_of[i] == first ? 1 : -1) * (f + b));
+            s.dual += fabs(c);
+        } else if (strstr(machine, "svr")) {
+            s.primal += C * w * fmaxl(0, fabsl(t->y[i] - f - b) - epsilon);
+            s.dual += t->y[i] * c - epsilon * fabs(c);
+        } else {
+            s.primal += w * fmaxl(0, -f - b);
+        }
+    }
+    if (strcmp(machine, "one-class") == 0)
+        s.primal += b * set->nu * total;
+    s.primal += norm2 / 2;
+    s.dual -= norm2 / 2;
+    return s;
+}
+
+static double largest_ratio(const mercer_model *model, const table *t) {
+    double most = 0;
+    for (int64_t c = 0; c < mercer_model_centres(model); c++)
+        most = fmax(most, fabs(mercer_model_coefficient(model, c, 0)) / (t->weighted ? t->w[mercer_model_row(model, c)] : 1));
+    return most;
+}
+
+static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
+    mercer_model *model = fit(ctx, machine, set, kernel, t);
+    const mercer_report *r = mercer_model_report(model);
+    const mercer_certificate *c = &r->certificate;
+    const double C = strcmp(machine, "nu-svc") == 0 ? largest_ratio(model, t) : set->C;
+    sums s = {0, 0};
+    for (int64_t k = 0; k < mercer_model_decisions(model); k++) {
+        const sums one = values_of(ctx, model, t, k, machine, set, C, set->epsilon);
+        s.primal += one.primal;
+        s.dual += one.dual;
+    }
+    assert_string_equal(c->kind, "gap");
+    assert_true(c->kkt_violation <= set->tolerance);
+    if (strcmp(machine, "nu-svr") != 0) { /* its epsilon is found and not told */
+        assert_close(c->primal, (double)s.primal, 1e-9);
+        assert_close(c->dual, (double)s.dual, 1e-9);
+    }
+    assert_true(c->gap == c->primal - c->dual && c->gap > -c->rounding);
+    assert_true(c->gap <= set->tolerance * (fabs(c->primal) + fmax(C, 1) * (double)t->n));
+    assert_true(r->support_vectors == mercer_model_centres(model) && r->free_vectors + r->bounded_vectors >= r->support_vectors);
+    mercer_model_free(model);
+}
+
+static void test_certificates_are_those_of_the_definitions(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int weighted = 0; weighted < 2; weighted++)
+        for (int m = 0; m < 5; m++) {
+            table t = random_table(60, 2, 1);
+            t.weighted = weighted;
+            mercer_svm set = plain(MACHINES[m], 1e-5);
+            set.nu = 0.3;
+            set.C = m == 1 || m == 4 ? 0 : 2;
+            check_certificate(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &t);
+            check_certificate(ctx, MACHINES[m], &set, "poly(degree=2, c=1)", &t);
+        }
+    table three = random_table(70, 3, 2);
+    mercer_svm set = plain("svc", 1e-5);
+    check_certificate(ctx, "svc", &set, "rbf(gamma=0.7)", &three);
+    set.multiclass = "ovr";
+    check_certificate(ctx, "svc", &set, "rbf(gamma=0.7)", &three);
+    close_clean(ctx);
+}
+
+/* ---- Several classes ---- */
+
+static table two_of(const table *t, int a, int b) {
+    table pair = {.classes = t->classes};
+    for (int64_t i = 0; i < t->n; i++)
+        if (t->class_of[i] == a || t->class_of[i] == b) {
+            memcpy(pair.x + pair.n * D, t->x + i * D, D * sizeof(double));
+            pair.class_of[pair.n++] = t->class_of[i];
+        }
+    return pair;
+}
+
+static void test_pairs_are_the_machines_of_two_classes(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(160, 4, 3);
+    const mercer_svm set = plain("svc", 1e-7);
+    mercer_model *all = fit(ctx, "svc", &set, "rbf(gamma=0.5)", &t);
+    assert_int_equal(mercer_model_decisions(all), 6);
+    double *decisions = decide(ctx, all, &t), *outputs = calloc((size_t)(4 * t.n), sizeof *outputs);
+    mercer_data *data = data_of(ctx, &t, true);
+    assert_ok(ctx, mercer_predict(ctx, all, data, outputs));
+    for (int a = 0, k = 0; a < 4; a++)
+        for (int b = a + 1; b < 4; b++, k++) {
+            int64_t first, second;
+            mercer_model_decision(all, k, &first, &second);
+            assert_true(first == a && second == b);
+            const table pair = two_of(&t, a, b);
+            mercer_model *one = fit(ctx, "svc", &set, "rbf(gamma=0.5)", &pair);
+            double *alone = decide(ctx, one, &t);
+            for (int64_t i = 0; i < t.n; i++)
+                assert_close(decisions[i * 6 + k], alone[i], 1e-5);
+            free(alone);
+            mercer_model_free(one);
+        }
+    for (int64_t i = 0; i < t.n; i++) { /* votes */
+        double votes[4] = {0};
+        for (int a = 0, k = 0; a < 4; a++)
+            for (int b = a + 1; b < 4; b++, k++)
+                votes[decisions[i * 6 + k] > 0 ? a : b]++;
+        assert_memory_equal(votes, outputs + 4 * i, sizeof votes);
+    }
+    mercer_data_free(data);
+    free(decisions);
+    free(outputs);
+    mercer_model_free(all);
+    close_clean(ctx);
+}
+
+/* ---- Identities ---- */
+
+static void assert_same_decisions(mercer_ctx *ctx, const mercer_model *a, const mercer_model *b, const table *t, double sign,
+                                  double tolerance) {
+    double *x = decide(ctx, a, t), *y = decide(ctx, b, t);
+    for (int64_t i = 0; i < t->n * mercer_model_decisions(a); i++)
+        assert_close(x[i], sign * y[i], tolerance);
+    free(x);
+    free(y);
+}
+
+static void test_a_weight_of_two_is_a_row_twice(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int m = 0; m < 5; m++) {
+        table heavy = random_table(60, 2, 4), twice = heavy;
+        heavy.weighted = true;
+        for (int64_t i = 0; i < heavy.n; i++) {
+            heavy.w[i] = i < 20 ? 2 : 1;
+            if (i >= 20)
+                continue;
+            memcpy(twice.x + twice.n * D, twice.x + i * D, D * sizeof(double));
+            twice.class_of[twice.n] = twice.class_of[i];
+            twice.y[twice.n++] = twice.y[i];
+        }
+        mercer_svm set = plain(MACHINES[m], 1e-8);
+        set.nu = 0.3;
+        mercer_model *a = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &heavy);
+        mercer_model *b = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &twice);
+        assert_same_decisions(ctx, a, b, &heavy, 1, 1e-5);
+        mercer_model_free(a);
+        mercer_model_free(b);
+    }
+    close_clean(ctx);
+}
+
+static void test_order_labels_and_zero_weights_change_nothing(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(90, 2, 5);
+    table turned = t, swapped = t, padded = t;
+    for (int64_t i = 0; i < t.n; i++) {
+        memcpy(turned.x + i * D, t.x + (t.n - 1 - i) * D, D * sizeof(double));
+        turned.class_of[i] = t.class_of[t.n - 1 - i];
+        swapped.class_of[i] = 1 - t.class_of[i];
+        padded.w[i] = 1;
+    }
+    padded.weighted = true;
+    for (int k = 0; k < 30; k++) { /* rows that would change everything, of weight zero */
+        memset(padded.x + padded.n * D, 0, D * sizeof(double));
+        padded.w[padded.n] = 0;
+        padded.class_of[padded.n++] = k % 2;
+    }
+    const mercer_svm set = plain("svc", 1e-8);
+    mercer_model *first = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    const table *const others[] = {&turned, &swapped, &padded};
+    for (int k = 0; k < 3; k++) {
+        mercer_model *other = fit(ctx, "svc", &set, "rbf(gamma=0.7)", others[k]);
+        assert_same_decisions(ctx, first, other, &t, k == 1 ? -1 : 1, 1e-6);
+        mercer_model_free(other);
+    }
+    mercer_model_free(first);
+    close_clean(ctx);
+}
+
+static void test_class_weights_are_row_weights(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(80, 2, 6);
+    table weighted = t;
+    weighted.weighted = true;
+    for (int64_t i = 0; i < t.n; i++)
+        weighted.w[i] = t.class_of[i] ? 3 : 0.5;
+    mercer_svm set = plain("svc", 1e-8);
+    mercer_model *a = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &weighted);
+    set.class_weight = "bee=3,ant=0.5";
+    mercer_model *b = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    assert_same_decisions(ctx, a, b, &t, 1, 1e-6);
+    mercer_model_free(a);
+    mercer_model_free(b);
+    const char *const wrong[] = {"fox=2", "ant", "ant=", "ant=-1", "ant=2 bee=1", "ant=nan"};
+    for (int k = 0; k < 6; k++) {
+        mercer_model *none = NULL;
+        set.class_weight = wrong[k];
+        assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t, &none), MERCER_INVALID, "weight");
+        assert_null(none);
+    }
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_certificates_are_those_of_the_definitions),
+        cmocka_unit_test(test_pairs_are_the_machines_of_two_classes),
+        cmocka_unit_test(test_a_weight_of_two_is_a_row_twice),
+        cmocka_unit_test(test_order_labels_and_zero_weights_change_nothing),
+        cmocka_unit_test(test_class_weights_are_row_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

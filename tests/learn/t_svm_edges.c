@@ -1,0 +1,334 @@
+#include "svm_of_test.h"
+
+/* ---- Hard margins ---- */
+
+static void test_a_hard_margin_has_no_row_inside(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(100, 2, 7);
+    mercer_svm set = plain("svc", 1e-6);
+    set.C = INFINITY;
+    mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=3)", &t);
+    double *f = decide(ctx, model, &t);
+    for (int64_t i = 0; i < t.n; i++)
+        assert_true((t.class_of[i] ? -1 : 1) * f[i] > 1 - 1e-5);
+    assert_int_equal(mercer_model_report(model)->bounded_vectors, 0);
+    assert_true(mercer_model_report(model)->certificate.gap_relative < 1e-4);
+    free(f);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(50, 2, 8);
+    mercer_svm set = plain("svc", 1e-3);
+    set.C = INFINITY;
+    mercer_model *model = NULL;
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC, "the duals diverge");
+    memcpy(t.x + 11 * D, t.x + 31 * D, D * sizeof(double));
+    t.class_of[11] = 1;
+    t.class_of[31] = 0;
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC, "rows 32 and 12 are the same");
+    set = plain("svr", 1e-3);
+    set.C = INFINITY;
+    assert_fails(ctx, try_fit(ctx, "svr", &set, "rbf(gamma=3)", &t, &model), MERCER_INVALID, "C must be finite");
+    close_clean(ctx);
+}
+
+/* ---- Degenerate problems ---- */
+
+static void check_sane(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
+    mercer_model *model = fit(ctx, machine, set, kernel, t);
+    const mercer_certificate *c = &mercer_model_report(model)->certificate;
+    double *f = decide(ctx, model, t);
+    for (int64_t i = 0; i < t->n; i++)
+        assert_true(isfinite(f[i]));
+    const bool closed = c->gap_relative <= 1e-2 || c->gap <= set->tolerance * set->C * (double)t->n;
+    if (!(closed && c->gap >= -c->rounding - 1e-9 * fabs(c->primal) && c->kkt_violation <= 1.001 * set->tolerance))
+        fail_msg("%s, C %g, %s: gap %g of %g, violation %g, rounding %g", machine, set->C, kernel, c->gap, c->primal, c->kkt_violation,
+                 c->rounding);
+    free(f);
+    mercer_model_free(model);
+}
+
+static void test_degenerate_data_have_an_answer(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table two = random_table(2, 2, 9), same = random_table(20, 2, 10), opposite = random_table(20, 2, 11);
+    two.class_of[0] = 0;
+    two.class_of[1] = 1;
+    for (int64_t i = 0; i < 20; i++) {
+        memcpy(same.x + i * D, same.x, D * sizeof(double));
+        same.class_of[i] = i % 3 == 0;
+        memcpy(opposite.x + i * D, opposite.x + i / 2 * 2 * D, D * sizeof(double));
+        opposite.class_of[i] = (int)(i % 2);
+    }
+    const table *const tables[] = {&two, &same, &opposite};
+    for (int k = 0; k < 3; k++)
+        for (int m = 0; m < 5; m++) {
+            mercer_svm set = plain(MACHINES[m], 1e-3);
+            set.nu = 0.4;
+            set.C = m == 1 || m == 4 ? 0 : 1;
+            if (m == 1 && k > 0) { /* no margin at all: said in words */
+                mercer_model *none = NULL;
+                assert_int_equal(try_fit(ctx, "nu-svc", &set, "rbf(gamma=1)", tables[k], &none), MERCER_NUMERIC);
+                continue;
+            }
+            check_sane(ctx, MACHINES[m], &set, "rbf(gamma=1)", tables[k]);
+        }
+    const table t = random_table(80, 2, 12);
+    const mercer_svm set = plain("svc", 1e-3);
+    check_sane(ctx, "svc", &set, "3", &t); /* a constant kernel */
+    close_clean(ctx);
+}
+
+static void test_every_C_from_tiny_to_huge(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(120, 2, 13);
+    for (int p = -10; p <= 10; p += 4) {
+        mercer_svm set = plain("svc", 1e-3);
+        set.C = pow(10, p);
+        check_sane(ctx, "svc", &set, "rbf(gamma=1)", &t);
+        set.epsilon = 0.1;
+        check_sane(ctx, "svr", &set, "rbf(gamma=1)", &t);
+    }
+    close_clean(ctx);
+}
+
+static void test_columns_of_a_million_unscaled(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(100, 2, 14);
+    for (int64_t i = 0; i < t.n; i++)
+        t.x[i * D] *= 1e6;
+    mercer_svm set = plain("svc", 1e-3);
+    check_sane(ctx, "svc", &set, "rbf(gamma=1)", &t);
+    set.C = 1e-9;
+    check_sane(ctx, "svc", &set, "linear", &t);
+    close_clean(ctx);
+}
+
+static void test_an_infeasible_nu_is_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(50, 2, 15);
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = i < 5;
+    mercer_svm set = plain("nu-svc", 1e-3);
+    mercer_model *model = NULL;
+    assert_fails(ctx, try_fit(ctx, "nu-svc", &set, "rbf", &t, &model), MERCER_INVALID, "at most 0.2");
+    close_clean(ctx);
+}
+
+/* ---- The model ---- */
+
+static void test_a_linear_machine_keeps_its_weight_vector(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(150, 3, 16);
+    const mercer_svm set = plain("svc", 1e-4);
+    mercer_model *model = fit(ctx, "svc", &set, "linear", &t);
+    double *f = decide(ctx, model, &t);
+    for (int64_t i = 0; i < t.n; i++)
+        for (int64_t k = 0; k < 3; k++)
+            assert_close(f[i * 3 + k], (double)expansion(ctx, model, &t, k, t.x + i * D) + mercer_model_intercept(model, k), 1e-12);
+    free(f);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+static void test_a_saved_machine_decides_the_same_bits(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const char *path = "t_svm.mercer";
+    const char *const kernels[] = {"rbf(gamma=0.7)", "linear"};
+    for (int m = 0; m < 5; m++)
+        for (int k = 0; k < 2; k++) {
+            if (m == 1 && k == 1)
+                continue; /* no linear margin at this nu */
+            const table t = random_table(90, needs_classes(MACHINES[m]) ? 3 : 2, 17);
+            mercer_svm set = plain(MACHINES[m], 1e-3);
+            set.nu = 0.2;
+            mercer_model *model = fit(ctx, MACHINES[m], &set, kernels[k], &t), *loaded = NULL;
+            assert_ok(ctx, mercer_model_save(ctx, model, path));
+            assert_ok(ctx, mercer_model_load(ctx, path, &loaded));
+            double *x = decide(ctx, model, &t), *y = decide(ctx, loaded, &t);
+            assert_memory_equal(x, y, (size_t)(t.n * mercer_model_decisions(model)) * sizeof *x);
+            assert_true(mercer_model_report(loaded)->certificate.gap == mercer_model_report(model)->certificate.gap);
+            assert_int_equal(mercer_model_report(loaded)->free_vectors, mercer_model_report(model)->free_vectors);
+            assert_int_equal(mercer_model_row(loaded, 3), mercer_model_row(model, 3));
+            free(x);
+            free(y);
+            mercer_model_free(model);
+            mercer_model_free(loaded);
+        }
+    remove(path);
+    close_clean(ctx);
+}
+
+static void test_the_tube_may_hold_every_row(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(40, 2, 18);
+    mercer_svm set = plain("svr", 1e-3);
+    set.epsilon = 100;
+    mercer_model *model = fit(ctx, "svr", &set, "rbf(gamma=1)", &t), *loaded = NULL;
+    assert_int_equal(mercer_model_centres(model), 0);
+    assert_ok(ctx, mercer_model_save(ctx, model, "t_svm_empty.mercer"));
+    assert_ok(ctx, mercer_model_load(ctx, "t_svm_empty.mercer", &loaded));
+    remove("t_svm_empty.mercer");
+    mercer_data *data = data_of(ctx, &t, false);
+    double out[MOST];
+    assert_ok(ctx, mercer_predict(ctx, loaded, data, out));
+    assert_true(out[0] == out[39] && isfinite(out[0]));
+    mercer_data_free(data);
+    mercer_model_free(model);
+    mercer_model_free(loaded);
+    close_clean(ctx);
+}
+
+static void test_the_wrong_target_is_said(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(30, 2, 19);
+    mercer_data *numbers = data_of(ctx, &t, false), *classes = data_of(ctx, &t, true);
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
+    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svc"), NULL, kernel, numbers, &model), MERCER_DATA, "needs classes");
+    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svr"), NULL, kernel, classes, &model), MERCER_DATA, "needs numbers");
+    mercer_kernel_free(kernel);
+    mercer_data_free(numbers);
+    mercer_data_free(classes);
+    close_clean(ctx);
+}
+
+/* ---- Life ---- */
+
+/* A limit that leaves time to begin and none to finish: found by trying longer and longer ones. */
+static void test_a_stopped_fit_is_certified(void **state) {
+    (void)state;
+    mercer_ctx *patient = open_ctx(1);
+    const table t = random_table(200, 3, 20);
+    mercer_data *data = data_of(patient, &t, true);
+    mercer_kernel *kernel = NULL;
+    assert_ok(patient, mercer_kernel_parse(patient, "rbf(gamma=1)", &kernel));
+    mercer_svm set = plain("svc", 1e-12);
+    set.C = 1e9;
+    mercer_model *model = NULL;
+    for (double limit = 1e-4; !model; limit *= 1.5) {
+        mercer_options options = mercer_options_defaults();
+        options.time_limit = limit;
+        mercer_ctx *ctx = NULL;
+        assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+        const mercer_status status = mercer_fit(ctx, mercer_machine_find("svc"), &set, kernel, data, &model);
+        assert_true(status == MERCER_OK || status == MERCER_TIME);
+        mercer_close(ctx);
+    }
+    const mercer_report *r = mercer_model_report(model);
+    assert_string_equal(r->stopped, "time");
+    assert_true(r->certificate.kkt_violation > 1e-12 && r->certificate.gap > 0 && isfinite(r->certificate.gap));
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    mercer_model_free(model);
+    close_clean(patient);
+}
+
+static void test_the_steps_can_be_capped(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(200, 2, 21);
+    mercer_svm set = plain("svc", 1e-6);
+    set.iterations = 10;
+    mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=1)", &t);
+    assert_int_equal(mercer_model_report(model)->iterations, 10);
+    assert_true(mercer_model_report(model)->certificate.gap > 0);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+typedef struct scenario_arg {
+    const char *machine, *kernel;
+    const table *t;
+} scenario_arg;
+
+static mercer_status fit_and_decide(mercer_ctx *ctx, void *arg) {
+    const scenario_arg *s = arg;
+    const char *labels[MOST];
+    for (int64_t i = 0; i < s->t->n; i++)
+        labels[i] = NAMES[s->t->class_of[i]];
+    mercer_table given = {.n = s->t->n, .d = D, .dtype = MERCER_F64, .values = s->t->x};
+    given.labels = needs_classes(s->machine) ? labels : NULL;
+    given.target = needs_classes(s->machine) ? NULL : s->t->y;
+    given.outputs = needs_classes(s->machine) ? 0 : 1;
+    mercer_svm set = plain(s->machine, 1e-3);
+    set.nu = 0.2;
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    double out[3 * MOST];
+    mercer_status status = mercer_data_make(ctx, &given, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, s->kernel, &kernel);
+    if (!status)
+        status = mercer_fit(ctx, mercer_machine_find(s->machine), &set, kernel, data, &model);
+    if (!status)
+        status = mercer_decide(ctx, model, data, out);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_survives_failing_memory(void **state) {
+    (void)state;
+    const table t = random_table(30, 3, 22);
+    scenario_arg args[] = {{"svc", "linear", &t}, {"nu-svr", "rbf(gamma=1)", &t}, {"one-class", "rbf(gamma=1)", &t}};
+    for (int k = 0; k < 3; k++)
+        assert_survives_failing_memory(fit_and_decide, &args[k]);
+}
+
+static void test_the_bits_do_not_depend_on_the_threads(void **state) {
+    (void)state;
+    const table t = random_table(200, 4, 23);
+    double *first = NULL;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        mercer_ctx *ctx = open_ctx(threads);
+        mercer_svm set = plain("svc", 1e-3);
+        set.precision = "single";
+        mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=1)", &t);
+        double *f = decide(ctx, model, &t);
+        if (first) {
+            assert_memory_equal(first, f, (size_t)(t.n * 6) * sizeof *f);
+            free(f);
+        } else {
+            first = f;
+        }
+        mercer_model_free(model);
+        close_clean(ctx);
+    }
+    free(first);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_hard_margin_has_no_row_inside),
+        cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
+        cmocka_unit_test(test_degenerate_data_have_an_answer),
+        cmocka_unit_test(test_every_C_from_tiny_to_huge),
+        cmocka_unit_test(test_columns_of_a_million_unscaled),
+        cmocka_unit_test(test_an_infeasible_nu_is_named),
+        cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
+        cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),
+        cmocka_unit_test(test_the_tube_may_hold_every_row),
+        cmocka_unit_test(test_the_wrong_target_is_said),
+        cmocka_unit_test(test_a_stopped_fit_is_certified),
+        cmocka_unit_test(test_the_steps_can_be_capped),
+        cmocka_unit_test(test_survives_failing_memory),
+        cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
