@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""run.py [--build DIR] [NAME...]: run the benchmarks one after the other and write bench/RESULTS.md.
+
+Each benchmark prints Markdown; it is a program bench/b_NAME of the build or a script bench/NAME_peers.py that takes the command as its
+argument. Nothing else may run meanwhile: the load of the machine is recorded before and after each. OpenBLAS gets the kernels of this
+processor (it does not know one newer than itself), for Mercer and for its peers alike."""
+import argparse
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TITLES = {  # in the order they are run
+    "gram": "Kernel products",
+    "read": "Reading files",
+    "ridge": "Exact ridge",
+    "ridge_large": "Ridge beyond memory",
+    "gp": "Gaussian processes",
+    "svm": "Support vector machines",
+}
+
+
+def better_core(command):
+    """What OPENBLAS_CORETYPE should be; the command knows."""
+    out = subprocess.run([command, "info", "--json"], capture_output=True, text=True).stdout
+    return "SkylakeX" if '"avx512"' in out else "Haswell" if '"avx2"' in out else None
+
+
+def steps(build, name):
+    program, script = build / "bench" / f"b_{name}", ROOT / "bench" / f"{name}_peers.py"
+    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+    return ([[str(program)]] if program.exists() else []) + ([[python, str(script), str(build / "mercer")]] if script.exists() else [])
+
+
+def run(command, environment):
+    before, began = os.getloadavg()[0], time.time()
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    text = done.stdout if done.returncode == 0 else f"{done.stdout}\n**failed** (exit {done.returncode})\n\n```\n{done.stderr[-2000:]}\n```\n"
+    note = f"\n`{' '.join(os.path.relpath(c, ROOT) if c.startswith(str(ROOT)) else c for c in command)}`: " \
+           f"{time.time() - began:.0f} s; load before {before:.2f}\n"
+    return text.strip() + "\n" + note
+
+
+def machine():
+    model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
+    return f"{os.cpu_count()} cores of {model}, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", default="build")
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    build = (ROOT / arguments.build).resolve()
+    environment = dict(os.environ)
+    core = better_core(str(build / "mercer"))
+    if core:
+        environment.setdefault("OPENBLAS_CORETYPE", core)
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    sections = [f"# Benchmarks\n\nMade by `make bench` at commit {commit} on {time.strftime('%Y-%m-%d')}: {machine()}.\n"]
+    for name in arguments.names or TITLES:
+        for command in steps(build, name):
+            text = f"## {TITLES.get(name, name)}\n\n{run(command, environment)}"
+            print(text, flush=True)
+            sections.append(text)
+    if not arguments.names:
+        (ROOT / "bench" / "RESULTS.md").write_text("\n".join(sections))
+
+
+if __name__ == "__main__":
+    main()
