@@ -1,0 +1,96 @@
+"""Every kernel of the language against scikit-learn's or a formula in NumPy, on the same rows."""
+import numpy as np
+from oracle import close, gram, rng, run
+from sklearn.gaussian_process import kernels as gp
+from sklearn.metrics import pairwise as pw
+
+X, Z = rng.normal(size=(57, 5)), rng.normal(size=(33, 5))
+P, Q = np.abs(X), np.abs(Z)  # for kernels on non-negative vectors
+A = np.array([[2.0, 1, 0, 0, 0], [1, 2, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 3, 1], [0, 0, 0, 1, 1]])
+
+
+def angle_of(x, z):
+    """By half angles: the arc cosine loses half of the digits near 0 and pi."""
+    u, v = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (x, z))
+    return 2 * np.arctan2(np.linalg.norm(u[:, None] - v[None], axis=-1), np.linalg.norm(u[:, None] + v[None], axis=-1))
+
+
+def arccos0(x, z):
+    return 1 - angle_of(x, z) / np.pi
+
+
+def arccos1(x, z):
+    angle = angle_of(x, z)
+    norms = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1))
+    return norms * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
+
+
+def periodic(x, z):
+    d = x[:, None, :] - z[None, :, :]
+    return np.exp(-2 * (np.sin(np.pi * d / 3) ** 2).sum(-1) / 0.7**2)
+
+
+CASES = {
+    "linear": (X, Z, lambda x, z: x @ z.T),
+    "poly(degree=3, c=0.5, gamma=0.25)": (X, Z, lambda x, z: pw.polynomial_kernel(x, z, 3, 0.25, 0.5)),
+    "rbf(gamma=0.37)": (X, Z, lambda x, z: pw.rbf_kernel(x, z, 0.37)),
+    "rbf(sigma=1.5)": (X, Z, gp.RBF(1.5)),
+    "rbf(gamma=[0.1, 2, 0.7, 0.01, 1])": (X, Z, lambda x, z: gp.RBF(np.sqrt(0.5 / np.array([0.1, 2, 0.7, 0.01, 1])))(x, z)),
+    "laplacian(gamma=0.2)": (X, Z, lambda x, z: pw.laplacian_kernel(x, z, 0.2)),
+    "exponential(gamma=0.5)": (X, Z, lambda x, z: gp.Matern(2.0, nu=0.5)(x, z)),
+    "matern(nu=0.5, length_scale=1.3)": (X, Z, gp.Matern(1.3, nu=0.5)),
+    "matern(nu=1.5, length_scale=1.3)": (X, Z, gp.Matern(1.3, nu=1.5)),
+    "matern(nu=2.5, length_scale=0.8)": (X, Z, gp.Matern(0.8, nu=2.5)),
+    "matern(nu=2.5, length_scale=[0.8, 1, 2, 3, 4])": (X, Z, gp.Matern([0.8, 1, 2, 3, 4], nu=2.5)),
+    "rq(alpha=0.7, length_scale=1.1)": (X, Z, gp.RationalQuadratic(1.1, 0.7)),
+    "periodic(period=3, length_scale=0.7)": (X, Z, periodic),
+    "periodic(period=3, length_scale=0.7)[2]": (X, Z, lambda x, z: gp.ExpSineSquared(0.7, 3)(x[:, 1:2], z[:, 1:2])),
+    "cosine": (X, Z, pw.cosine_similarity),
+    "chi2(gamma=0.6)": (P, Q, lambda x, z: pw.chi2_kernel(x, z, 0.6)),
+    "intersection": (P, Q, lambda x, z: np.minimum(x[:, None], z[None]).sum(-1)),
+    "arccos(order=0)": (X, Z, arccos0),
+    "arccos(order=1)": (X, Z, arccos1),
+    "tanh(a=0.3, c=0.1)": (X, Z, lambda x, z: pw.sigmoid_kernel(x, z, 0.3, 0.1)),
+    "sigmoid(gamma=0.3, coef0=0.1)": (X, Z, lambda x, z: pw.sigmoid_kernel(x, z, 0.3, 0.1)),
+    "form([[2,1,0,0,0],[1,2,0,0,0],[0,0,1,0,0],[0,0,0,3,1],[0,0,0,1,1]])": (X, Z, lambda x, z: x @ A @ z.T),
+    "0.5*rbf(gamma=0.1) + linear*poly(degree=2, c=1)^2": (
+        X, Z, lambda x, z: 0.5 * pw.rbf_kernel(x, z, 0.1) + (x @ z.T) * (x @ z.T + 1) ** 4),
+    "exp(0.3*linear)": (X, Z, lambda x, z: np.exp(0.3 * x @ z.T)),
+    "normalize(poly(degree=3))": (
+        X, Z, lambda x, z: (x @ z.T + 1) ** 3 / np.sqrt(np.outer(((x * x).sum(1) + 1) ** 3, ((z * z).sum(1) + 1) ** 3))),
+    "1 + 2*linear + linear^2": (X, Z, lambda x, z: (1 + x @ z.T) ** 2),
+    "rbf(gamma=1)[1:3] + laplacian(gamma=1)[5]": (
+        X, Z, lambda x, z: pw.rbf_kernel(x[:, :3], z[:, :3], 1) + pw.laplacian_kernel(x[:, 4:], z[:, 4:], 1)),
+    "weigh(exp(-norm2/2), exp(linear))": (X, Z, lambda x, z: pw.rbf_kernel(x, z, 0.5)),
+    "linear - rbf(gamma=1)": (X, Z, lambda x, z: x @ z.T - pw.rbf_kernel(x, z, 1)),
+}
+
+
+def against(kernel, x, z, formula):
+    def test():
+        close(gram(kernel, x, z), formula(x, z), 1e-12)
+        close(gram(kernel, x), formula(x, x), 1e-12)
+    return test
+
+
+def scale_rule():
+    close(gram("rbf", X), pw.rbf_kernel(X, X, 1 / (X.shape[1] * X.var())), 1e-12)
+
+
+def far_from_the_origin():
+    """An offset of 1e6 would eat the distances if they came from |x|^2 - 2<x,z> + |z|^2 without centring."""
+    shifted = X + 1e6
+    d = shifted[:, None] - shifted[None]
+    close(gram("rbf(gamma=0.5)", shifted), np.exp(-0.5 * (d * d).sum(-1)), 1e-9)
+
+
+def white():
+    rows = np.vstack([X[:4], X[:2]])
+    close(gram("white", rows), (rows[:, None] == rows[None]).all(-1).astype(float), 0)
+
+
+tests = {f"{k} equals the reference": against(k, *case) for k, case in CASES.items() if case}
+tests["rbf without gamma takes scikit-learn's scale"] = scale_rule
+tests["distances survive an offset of a million"] = far_from_the_origin
+tests["white marks equal rows"] = white
+run(tests)

@@ -1,0 +1,111 @@
+"""Ridge against scikit-learn's KernelRidge, closed forms in NumPy, and the certificate recomputed from the raw rows."""
+import numpy as np
+from oracle import close, mercer, mercer_json, path, rng, run
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+
+n, d = 120, 4
+X, T = rng.normal(size=(n, d)), rng.normal(size=(40, d))
+y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
+Y = np.column_stack([y, np.cos(X[:, 3]) - y**2])
+K, KT = rbf_kernel(X, X, 0.3), rbf_kernel(T, X, 0.3)
+
+
+def table(name, *columns):
+    names = [f"c{i + 1}" for i in range(sum(np.atleast_2d(c.T).shape[0] for c in columns))]
+    np.savetxt(path(name), np.column_stack(columns), delimiter=",", header=",".join(names), comments="", fmt="%.17g")
+    return path(name)
+
+
+def fit(data, *options, kernel="rbf(gamma=0.3)"):
+    return mercer_json("fit", data, "-m", "ridge", "-k", kernel, "--scale", "none", "-o", path("m.mercer"), *options)
+
+
+def predict(rows):
+    mercer("predict", path("m.mercer"), table("t.csv", rows), "-o", path("p.csv"))
+    return np.loadtxt(path("p.csv"), delimiter=",", skiprows=1)
+
+
+def kernel_ridge():
+    for kernel, options in {
+        "rbf(gamma=0.3)": dict(kernel="rbf", gamma=0.3),
+        "laplacian(gamma=0.2)": dict(kernel="laplacian", gamma=0.2),
+        "poly(degree=3, gamma=0.25, c=1)": dict(kernel="poly", degree=3, gamma=0.25, coef0=1),
+        "linear": dict(kernel="linear"),
+    }.items():
+        fit(table("d.csv", X, y), "--lambda", "0.05", "--no-intercept", kernel=kernel)
+        close(predict(T), KernelRidge(alpha=0.05, **options).fit(X, y).predict(T), 1e-8)
+
+
+def several_outputs():
+    fit(table("d.csv", X, Y), "--lambda", "0.1", "--no-intercept", "--target", "c5,c6")
+    close(predict(T), KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3).fit(X, Y).predict(T), 1e-8)
+
+
+def weights():
+    w = rng.uniform(0.2, 3, size=n)
+    np.savetxt(path("w.csv"), w, fmt="%.17g", header="w", comments="")
+    fit(table("d.csv", X, y), "--lambda", "0.1", "--no-intercept", "--weights", path("w.csv"))
+    close(predict(T), KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3).fit(X, y, sample_weight=w).predict(T), 1e-8)
+
+
+def bordered(lam):
+    """The unpenalised intercept by the bordered system."""
+    A = np.block([[K + lam * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    solution = np.linalg.solve(A, np.append(y, 0))
+    return solution[:n], solution[n]
+
+
+def intercept():
+    fit(table("d.csv", X, y), "--lambda", "0.1", "--intercept")
+    alpha, b = bordered(0.1)
+    close(predict(T), KT @ alpha + b, 1e-8)
+
+
+def leave_one_out():
+    report = fit(table("d.csv", X, y), "--lambda", "0.1", "--no-intercept", "--loo")
+    errors = []
+    for i in range(n):
+        keep = np.arange(n) != i
+        model = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3).fit(X[keep], y[keep])
+        errors.append(y[i] - model.predict(X[i : i + 1])[0])
+    close(report["loo_rmse"], np.sqrt(np.mean(np.square(errors))), 1e-9)
+
+
+def certificate():
+    """The true error of every prediction stays below the certified bound, and the residual is what NumPy finds."""
+    report = fit(table("d.csv", X, y), "--lambda", "0.01", "--no-intercept")
+    exact = np.linalg.solve((K + 0.01 * np.eye(n)).astype(np.longdouble).astype(float), y)
+    error = np.abs(predict(T) - KT @ exact).max()
+    bound = report["certificate"]["prediction_error_bound"]
+    assert error <= bound + 1e-12 * np.abs(y).max(), f"error {error} over bound {bound}"
+    assert report["certificate"]["residual_relative"] < 1e-10
+    objective = np.sum((y - K @ exact) ** 2) + 0.01 * exact @ K @ exact
+    close(report["objective"], objective, 1e-9)
+
+
+def minimum_norm():
+    """lambda = 0 with a linear kernel of rank d: the pseudo-inverse."""
+    fit(table("d.csv", X, y), "--lambda", "0", "--no-intercept", kernel="linear")
+    close(predict(T), T @ np.linalg.lstsq(X, y, rcond=None)[0], 1e-8)
+
+
+def standard_scaling():
+    S = X * np.array([1, 100, 1e-3, 5]) + 7
+    mercer("fit", table("d.csv", S, y), "-k", "rbf(gamma=0.3)", "--scale", "standard", "--lambda", "0.1", "--no-intercept",
+           "-o", path("m.mercer"))
+    mean, sd = S.mean(0), S.std(0)
+    model = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3).fit((S - mean) / sd, y)
+    close(predict(S[:30]), model.predict((S[:30] - mean) / sd), 1e-8)
+
+
+run({
+    "predictions equal KernelRidge for four kernels": kernel_ridge,
+    "several outputs equal KernelRidge": several_outputs,
+    "sample weights equal KernelRidge": weights,
+    "the intercept solves the bordered system": intercept,
+    "leave-one-out equals n refits": leave_one_out,
+    "the certificate bounds the true error": certificate,
+    "lambda 0 gives the pseudo-inverse": minimum_norm,
+    "standard scaling is the usual one": standard_scaling,
+})
