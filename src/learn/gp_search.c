@@ -2,7 +2,7 @@
    stands and from random starts around it.
 
    All learnable parameters are positive (bandwidths, factors, periods), so their logarithms are free; each may move by
-   a factor of 1e5 either way. Parameters that are 0 (the c of a polynomial) stay. A point where the factorisation fails
+   a factor of 1e10 either way. Parameters that are 0 (the c of a polynomial) stay. A point where the factorisation fails
    has evidence -infinity and is stepped back from. */
 #include "learn/gp_search.h"
 #include "base/progress.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double RANGE = 11.5; /* log 1e5 */
+static const double RANGE = 23; /* log 1e10: a length scale that stands squared in gamma can still grow 1e5-fold */
 static const double SPREAD = 2.3; /* random starts: within a factor of 10 */
 static const double NOISE_LOW = 1e-6, NOISE_HIGH = 10;
 
