@@ -319,7 +319,9 @@ static int powers_by_top(prover *p, const mc_term *term, int64_t d) {
     case MC_T_PRODUCT: return children(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_PRODUCT, false);
     case MC_T_POWER: return term->amount.factor > 0 ? powers_of_child(p, term, d, MC_RULE_POWERS_POWER) : NONE;
     case MC_T_EXP: return around_a_constant(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP, 1);
-    case MC_T_WEIGH: return powers_of_child(p, term, d, MC_RULE_POWERS_WEIGH);
+    case MC_T_WEIGH:
+        return term->node && !mc_function_nonnegative(term->node->function) ? NONE
+                                                                            : powers_of_child(p, term, d, MC_RULE_POWERS_WEIGH);
     case MC_T_COLUMNS: return powers_of_child(p, term, d, MC_RULE_POWERS_COLUMNS);
     case MC_T_NORMALIZE: return powers_of_child(p, term, d, MC_RULE_POWERS_NORMALIZE);
     default: return NONE;

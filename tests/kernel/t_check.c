@@ -264,6 +264,21 @@ static void test_a_proof_for_two_columns_is_none_for_three(void **state) {
     close_clean(ctx);
 }
 
+/* The same derivation with another function in all its lines. */
+static void test_powers_of_a_weight_need_its_sign(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    subject s = derive(ctx, "weigh(norm, rbf(gamma=1))^0.5", 0), other = derive(ctx, "weigh(x[1], rbf(gamma=1))", 0);
+    mc_function **norm = &s.kernel->root->child[0]->function, **column = &other.kernel->root->function, *kept = *norm;
+    assert_true(accepted(&s));
+    *norm = *column;
+    assert_false(accepted(&s));
+    *norm = kept;
+    drop(&s);
+    drop(&other);
+    close_clean(ctx);
+}
+
 /* ---- false claims, under every rule and every choice of up to two premises, themselves among them -------------------------- */
 
 static const char *const not_kernels[] = {
@@ -271,6 +286,7 @@ static const char *const not_kernels[] = {
     "form([[1, 2], [2, 1]])", "exp(-1*linear)", "1 - rbf(gamma=1)", "rbf(gamma=1)^-1", "normalize(-1*linear)", "-1",
     "(linear - 1)[1]", "weigh(norm, -1*rbf(gamma=1))", "exp(linear) - 2*linear", "(2 - linear)^-1", "tanh(a=0, c=-1)",
     "rbf(gamma=1) - 0.5*rbf(gamma=2)", "laplacian(gamma=1) - 0.5*white",
+    "weigh(x[1], rbf(gamma=1))^0.5",
 };
 
 static void try_everything(subject *s, mc_line claim) {
@@ -296,7 +312,8 @@ static void test_no_rule_proves_what_is_false(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     for (size_t k = 0; k < sizeof not_kernels / sizeof not_kernels[0]; k++) {
-        subject s = derive(ctx, "rbf(gamma=1)^0.5 + exp(2*linear) + (1 + linear)^2 + laplacian(gamma=1)*white", 0);
+        subject s = derive(ctx, "rbf(gamma=1)^0.5 + weigh(norm, rbf(gamma=1))^0.5 + exp(2*linear) + (1 + linear)^2"
+                                " + laplacian(gamma=1)*white", 0);
         s.p.line = mc_grow(ctx, s.p.line, s.p.count + 1, sizeof *s.p.line);
         mercer_kernel *proved = s.kernel; /* the lines borrow its nodes */
         assert_ok(ctx, mercer_kernel_parse(ctx, not_kernels[k], &s.kernel));
@@ -320,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_another_number_is_refused),
         cmocka_unit_test(test_a_proof_of_something_else_is_refused),
         cmocka_unit_test(test_a_proof_for_two_columns_is_none_for_three),
+        cmocka_unit_test(test_powers_of_a_weight_need_its_sign),
         cmocka_unit_test(test_no_rule_proves_what_is_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
