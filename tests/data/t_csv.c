@@ -31,7 +31,7 @@ static void test_numbers_with_and_without_header(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
     static const char *const same[] = {"1,2,3.5\n4,5,6.5\n", "1,2,3.5\n4,5,6.5", "1,2,3.5\r\n4,5,6.5\r\n", "1;2;3.5\n4;5;6.5\n",
-                                       "1\t2\t3.5\n4\t5\t6.5\n", " 1 , 2 ,3.5 \n\n4,5,6.5\n\n  \n", "\xef\xbb\xbf" "1,2,3.5\n4,5,6.5\n",
+                                       "1\t2\t3.5\n4\t5\t6.5\n", " 1 , 2 ,3.5 \n\n4,5,6.5\n\n  \n", ("\xef\xbb\xbf" "1,2,3.5\n4,5,6.5\n"),
                                        "\"1\",2,\"3.5\"\n4,\"5\",6.5\n"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         mercer_data *data = parse(ctx, same[i], NULL);
