@@ -135,6 +135,7 @@ int session_fail(session *s, mercer_status status);
 int session_fail_at(session *s, mercer_status status, const char *expression);
 /* EXIT_STOPPED with a message when Ctrl-C or the time limit asks to end: looked at before a result is written. */
 int session_alive(session *s);
+void session_wipe(session *s); /* takes the progress bar off the terminal */
 /* Memory of the command's own (results it holds), under the same limit; NULL with a message. free() it. */
 void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
 
@@ -154,9 +155,9 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A remark to standard error unless -q. */
 void remark(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One line of a report: a label and a fact. Nothing under --json or -q. */
-void say(const session *s, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void say(session *s, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Whole report texts that are not rows. */
-void say_text(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say_text(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool says(const session *s); /* whether say prints at all */
 
 text text_size(size_t bytes);                      /* "12.4 MiB" */
@@ -165,7 +166,7 @@ text text_count(int64_t count, const char *thing); /* "1 row", "2 rows" */
 text text_value(double value);                     /* four digits, for people */
 
 /* The object is printed by the verb that made it, as its last act, and freed. */
-int json_finish(const session *s, json_t *object);
+int json_finish(session *s, json_t *object);
 json_t *json_value(double value);    /* NaN and infinities, which JSON has not, become null */
 json_t *json_text(const char *utf8); /* bytes that are not UTF-8 become U+FFFD; NULL becomes null */
 json_t *json_values(const double *values, int64_t count);
@@ -192,9 +193,11 @@ bool is_model(const char *path);
 int check_model_path(const char *path);
 
 /* Rows of a report that several verbs print. */
-void say_data(const session *s, const char *path, const mercer_data *data);
-void say_kernel(const session *s, const mercer_kernel *kernel, const char *remark);
-void say_certificate(const session *s, const mercer_report *report);
+void say_data(session *s, const char *path, const mercer_data *data);
+void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
+void say_certificate(session *s, const mercer_report *report);
+void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
+const char *lambda_name(const char *machine);               /* what report->lambda is called for this machine */
 json_t *json_report(const mercer_model *model);
 
 /* ---- What fit and plan share (job.c) -------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ typedef struct fit {
     mercer_verdict verdict; /* on the kernel as fitted */
     char path[4096];        /* of the model */
     double seconds;
+    bool scored; /* on its own training rows, where nothing better is known */
+    mercer_scores training;
 } fit;
 
 /* table.csv.gz -> table.mercer, in the current folder. */
@@ -95,22 +97,25 @@ static double spread(const mercer_data *data) {
     return sqrt(sum / (double)n);
 }
 
-static int say_training_score(session *s, const fit *f) {
-    mercer_scores scores;
-    TRY_CTX(s, mercer_score(s->ctx, f->model, f->job.data, &scores));
-    if (mercer_model_classes(f->model))
-        say(s, "training", "accuracy %.4g%% on the rows it was fitted to", 100 * scores.accuracy);
-    else
-        say(s, "training", "RMSE %.4g, R2 %.4g on the rows it was fitted to", scores.rmse, scores.r2);
-    return EXIT_DONE;
+/* The model is saved already: when this is stopped, the report goes without it. */
+static void score_training(session *s, fit *f) {
+    if (isnan(mercer_model_report(f->model)->loo_rmse) || mercer_model_classes(f->model))
+        f->scored = mercer_score(s->ctx, f->model, f->job.data, &f->training) == MERCER_OK;
 }
 
-static int say_quality(session *s, const fit *f) {
+static void say_training_score(session *s, const fit *f) {
+    if (mercer_model_classes(f->model))
+        say(s, "training", "accuracy %.4g%% on the rows it was fitted to", 100 * f->training.accuracy);
+    else
+        say(s, "training", "RMSE %.4g, R2 %.4g on the rows it was fitted to", f->training.rmse, f->training.r2);
+}
+
+static void say_quality(session *s, const fit *f) {
     const double loo = mercer_model_report(f->model)->loo_rmse;
-    if (isnan(loo) || mercer_model_classes(f->model))
-        TRY(say_training_score(s, f));
+    if (f->scored)
+        say_training_score(s, f);
     if (isnan(loo))
-        return EXIT_DONE;
+        return;
     if (mercer_model_classes(f->model))
         say(s, "left out", "RMSE %.4g for rows left out one by one, on class indicators +1 and -1", loo);
     else if (mercer_data_outputs(f->job.data) == 1)
@@ -118,7 +123,6 @@ static int say_quality(session *s, const fit *f) {
             spread(f->job.data));
     else
         say(s, "left out", "RMSE %.4g for rows left out one by one", loo);
-    return EXIT_DONE;
 }
 
 static const char *verdict_remark(mercer_verdict verdict) {
@@ -133,16 +137,9 @@ static const char *verdict_remark(mercer_verdict verdict) {
 static void say_machine(session *s, const fit *f) {
     const mercer_report *r = mercer_model_report(f->model);
     const char *chosen = f->job.chosen;
-    say(s, "machine", "%s, %s %g, %s%s%s%s", r->machine,
-        setting_find(f->job.machine, "noise") ? "noise variance" : "lambda", r->lambda,
+    say(s, "machine", "%s, %s %g, %s%s%s%s", r->machine, lambda_name(r->machine), r->lambda,
         job_flag(&f->job, "intercept") ? "with intercept" : "no intercept", chosen ? " (" : "", chosen ? chosen : "",
         chosen ? ")" : "");
-}
-
-static void say_evidence(session *s, const mercer_report *r) {
-    if (!isnan(r->log_evidence))
-        say(s, "evidence", "log marginal likelihood %.6g after %s", r->log_evidence,
-            text_count(r->iterations, "iteration").bytes);
 }
 
 static void say_scale(session *s, const fit *f) {
@@ -170,14 +167,15 @@ static void say_next(session *s, const fit *f) {
         say(s, "next", "mercer predict %s NEW_DATA", f->path);
 }
 
-static int report_people(session *s, const fit *f) {
+static int report_people(session *s, fit *f) {
     if (!says(s))
         return EXIT_DONE;
+    score_training(s, f);
     say_machine(s, f);
     say_kernel(s, mercer_model_kernel(f->model), verdict_remark(f->verdict));
     say_data(s, f->job.path, f->job.data);
     say_scale(s, f);
-    TRY(say_quality(s, f));
+    say_quality(s, f);
     say_evidence(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);

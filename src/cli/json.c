@@ -124,7 +124,8 @@ void json_print(FILE *out, const json_t *value) {
     fputc('\n', out);
 }
 
-int json_finish(const session *s, json_t *object) {
+int json_finish(session *s, json_t *object) {
+    session_wipe(s);
     if (s->json)
         json_print(s->out, object);
     json_decref(object);

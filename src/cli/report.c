@@ -15,7 +15,7 @@ static void target_text(const mercer_data *data, char *bytes, size_t size) {
         snprintf(bytes, size, "no target");
 }
 
-void say_data(const session *s, const char *path, const mercer_data *data) {
+void say_data(session *s, const char *path, const mercer_data *data) {
     const int64_t n = mercer_data_rows(data), d = mercer_data_columns(data);
     char target[300], kind[64] = "";
     target_text(data, target, sizeof target);
@@ -29,7 +29,7 @@ void say_data(const session *s, const char *path, const mercer_data *data) {
 }
 
 /* The bandwidth of a lone Gaussian in its other dress: gamma = 1/(2 sigma^2). */
-void say_kernel(const session *s, const mercer_kernel *kernel, const char *remark_text) {
+void say_kernel(session *s, const mercer_kernel *kernel, const char *remark_text) {
     const char *t = mercer_kernel_text(kernel);
     char sigma[64] = "";
     if (strncmp(t, "rbf(gamma=", 10) == 0 && mercer_kernel_parameters(kernel) == 1
@@ -38,7 +38,18 @@ void say_kernel(const session *s, const mercer_kernel *kernel, const char *remar
     say(s, "kernel", "%s%s%s", t, sigma, remark_text);
 }
 
-void say_certificate(const session *s, const mercer_report *report) {
+const char *lambda_name(const char *machine) {
+    const mercer_machine *found = mercer_machine_find(machine);
+    return found && setting_find(found, "noise") ? "noise variance" : "lambda";
+}
+
+void say_evidence(session *s, const mercer_report *report) {
+    if (!isnan(report->log_evidence))
+        say(s, "evidence", "log marginal likelihood %.6g after %s", report->log_evidence,
+            text_count(report->iterations, "iteration").bytes);
+}
+
+void say_certificate(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
     if (isfinite(c->prediction_error_bound))
         say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g)",

@@ -28,9 +28,10 @@ bool says(const session *s) {
     return !s->json && !s->quiet;
 }
 
-void say(const session *s, const char *label, const char *format, ...) {
+void say(session *s, const char *label, const char *format, ...) {
     if (!says(s))
         return;
+    session_wipe(s);
     va_list list;
     va_start(list, format);
     fprintf(s->out, "%-12s ", label);
@@ -39,9 +40,10 @@ void say(const session *s, const char *label, const char *format, ...) {
     va_end(list);
 }
 
-void say_text(const session *s, const char *format, ...) {
+void say_text(session *s, const char *format, ...) {
     if (!says(s))
         return;
+    session_wipe(s);
     va_list list;
     va_start(list, format);
     vfprintf(s->out, format, list);

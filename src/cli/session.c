@@ -48,7 +48,7 @@ double clock_now(void) {
 
 /* ---- Progress ---- */
 
-static void wipe_bar(session *s) {
+void session_wipe(session *s) {
     if (s->drawn)
         fputs("\r\033[K", stderr);
     s->drawn = false;
@@ -108,7 +108,7 @@ int session_open(session *s) {
 }
 
 void session_close(session *s) {
-    wipe_bar(s);
+    session_wipe(s);
     mercer_close(s->ctx);
     args_close(&s->args);
 }
@@ -134,7 +134,7 @@ static int stopped(session *s) {
 }
 
 int session_fail(session *s, mercer_status status) {
-    wipe_bar(s);
+    session_wipe(s);
     if (status == MERCER_TIME)
         s->expired = true;
     if (status == MERCER_CANCELLED || status == MERCER_TIME)
@@ -162,11 +162,11 @@ int session_fail_at(session *s, mercer_status status, const char *expression) {
 }
 
 int session_alive(session *s) {
+    session_wipe(s);
     if (s->time_limit > 0 && clock_now() - s->began > s->time_limit)
         s->expired = true;
     if (!interrupted && !s->expired)
         return EXIT_DONE;
-    wipe_bar(s);
     return stopped(s);
 }
 

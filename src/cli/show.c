@@ -30,7 +30,8 @@ static void say_columns(session *s, const mercer_model *model) {
 static void say_model(session *s, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const char *target = mercer_model_target_name(model, 0);
-    say(s, "model", "%s: %s, lambda %g, by %s", s->args.operand[0], r->machine, r->lambda, r->solver);
+    say(s, "model", "%s: %s, %s %g, by %s", s->args.operand[0], r->machine, lambda_name(r->machine), r->lambda,
+        r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
     say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
         (long long)mercer_model_centres(model));
@@ -42,6 +43,7 @@ static void say_model(session *s, const mercer_model *model) {
     if (!isnan(r->loo_rmse))
         say(s, "left out", "RMSE %.4g for rows left out one by one", r->loo_rmse);
     say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
+    say_evidence(s, r);
     say_certificate(s, r);
 }
 

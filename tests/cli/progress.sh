@@ -1,0 +1,23 @@
+# On a terminal a bar appears after two seconds and is gone before the report; nowhere else.
+mercer generate friedman1 -n 150 --seed 1 -o small.csv -q
+cat > watch.py <<'P'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        break
+    if not piece:
+        break
+    seen += piece
+bar, wipe = seen.find(b"%  2 s"), seen.rfind(b"\r\033[K")
+print("a bar:", bar >= 0, "wiped before the report:", wipe >= 0 and b"\nkernel" in seen[wipe:] and b"\nkernel" not in seen[:wipe])
+P
+python3 watch.py mercer fit small.csv -m gp --restarts 1000 --time-limit 4
+python3 watch.py mercer fit small.csv -m gp --restarts 1000 --time-limit 4 -q
+python3 watch.py mercer fit small.csv
+mercer fit small.csv -m gp --restarts 1000 --time-limit 3 2>&1 >/dev/null | wc -c
