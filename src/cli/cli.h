@@ -189,7 +189,7 @@ int input_model(session *s, const char *path, mercer_model **out);
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out);
 /* By its first bytes: a model file starts with the length of a JSON header, then the header. */
 bool is_model(const char *path);
-/* Refuses to replace a file that is not a model. */
+/* Refuses to replace a file that is not a model, and a folder that cannot be written to, before the work starts. */
 int check_model_path(const char *path);
 
 /* Rows of a report that several verbs print. */

@@ -1,7 +1,9 @@
 /* input.c: kernels, data files and model files, as several verbs read them. */
 #include "cli.h"
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const option data_options[] = {
     {"target", 0, "NAME|INDEX", "target column by name or place from 1, several with commas (default: the last)"},
@@ -82,9 +84,23 @@ bool is_model(const char *path) {
     return seen == sizeof head && head[8] == '{' && length < (uint64_t)1 << 40;
 }
 
+/* A fit may take hours: that its folder is missing is worth knowing before. */
+static int check_folder(const char *path) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    if (access(slash ? folder : ".", W_OK) != 0)
+        return complain("cannot write '%s': %s", path, strerror(errno));
+    return EXIT_DONE;
+}
+
 int check_model_path(const char *path) {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 && !is_model(path))
+    if (stat(path, &info) != 0)
+        return check_folder(path);
+    if (S_ISREG(info.st_mode) && info.st_size > 0 && !is_model(path))
         return complain("'%s' exists and is not a model: it is left alone; choose another name with -o", path);
     return EXIT_DONE;
 }
