@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 100, INDENT = 6, SHOWN_POINTS = 12, SHOWN_COLUMNS = 8 };
+enum { WIDTH = 100, INDENT = 6, SHOWN_POINTS = 9, SHOWN_COLUMNS = 8 };
 
 /* ---- text ----------------------------------------------------------------------------------------------------------------------- */
 

@@ -178,7 +178,6 @@ static bool two_points(search *s) {
     find_pair(s, INFINITY, &most);
     if (most < 1e-9 || !find_pair(s, fmin(most / 2, 0.2), &again))
         return false;
-    s->score = -1;
     keep(s, 2, -1, NULL);
     return settle(s, false);
 }
