@@ -138,12 +138,16 @@ typedef struct mercer_setting {
     const char *help;
 } mercer_setting;
 
+/* What a target is: none, numbers (one column per output) or classes. */
+typedef enum mercer_target { MERCER_TARGET_AUTO, MERCER_TARGET_NONE, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS } mercer_target;
+
 /* A machine by name: what it is, its settings and how large its settings struct is. */
 typedef struct mercer_machine {
     const char *name, *help;
     const mercer_setting *settings;
     int count;
     size_t size;
+    mercer_target target; /* what it learns from: MERCER_TARGET_CLASS, _NUMBER, _NONE (rows alone), _AUTO: either */
 } mercer_machine;
 
 MERCER_API const mercer_machine *mercer_machines(int *count);
@@ -158,8 +162,6 @@ MERCER_API mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machi
 typedef struct mercer_data mercer_data;
 typedef enum mercer_dtype { MERCER_F32, MERCER_F64 } mercer_dtype;
 
-/* What a target is: none, numbers (one column per output) or classes. */
-typedef enum mercer_target { MERCER_TARGET_AUTO, MERCER_TARGET_NONE, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS } mercer_target;
 typedef enum mercer_missing { MERCER_MISSING_ERROR, MERCER_MISSING_MEAN, MERCER_MISSING_DROP } mercer_missing;
 
 typedef struct mercer_read {

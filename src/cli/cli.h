@@ -182,8 +182,8 @@ extern const option data_options[];    /* how a data file is read */
 extern const option missing_options[]; /* the one choice left when a model says how a file is read */
 
 int input_kernel(session *s, const char *expression, mercer_kernel **out);
-/* weights: the column of row weights; NULL: none. */
-int input_data(session *s, const char *path, const char *weights, mercer_data **out);
+/* weights: the column of row weights; NULL: none. wanted: what the target is taken for where the options do not say. */
+int input_data(session *s, const char *path, const char *weights, mercer_target wanted, mercer_data **out);
 int input_model(session *s, const char *path, mercer_model **out);
 /* A file read as the model's training file was. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out);
@@ -198,6 +198,7 @@ void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
 void say_certificate(session *s, const mercer_report *report);
 void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
 const char *lambda_name(const char *machine);               /* what report->lambda is called for this machine */
+void say_vectors(session *s, const mercer_report *report); /* of a support vector machine; nothing otherwise */
 json_t *json_report(const mercer_model *model);
 
 /* ---- What fit and plan share (job.c) -------------------------------------------------------------------------------

@@ -99,6 +99,8 @@ static double spread(const mercer_data *data) {
 
 /* The model is saved already: when this is stopped, the report goes without it. */
 static void score_training(session *s, fit *f) {
+    if (f->job.machine->target == MERCER_TARGET_NONE)
+        return; /* learned from the rows alone: there is nothing to be right about */
     if (isnan(mercer_model_report(f->model)->loo_rmse) || mercer_model_classes(f->model))
         f->scored = mercer_score(s->ctx, f->model, f->job.data, &f->training) == MERCER_OK;
 }
@@ -134,12 +136,28 @@ static const char *verdict_remark(mercer_verdict verdict) {
     return texts[verdict];
 }
 
+/* "C 1, epsilon 0.1": the numbers that shape a support vector machine. */
+static void shape_text(const job *j, char *bytes, size_t size) {
+    const char *const names[] = {"C", "nu", "epsilon"};
+    bytes[0] = '\0';
+    for (int i = 0; i < 3; i++) {
+        const mercer_setting *row = setting_find(j->machine, names[i]);
+        if (row)
+            snprintf(bytes + strlen(bytes), size - strlen(bytes), "%s%s %g", *bytes ? ", " : "", names[i],
+                     *(const double *)(const void *)((const char *)j->settings + row->offset));
+    }
+}
+
 static void say_machine(session *s, const fit *f) {
     const mercer_report *r = mercer_model_report(f->model);
     const char *chosen = f->job.chosen;
-    say(s, "machine", "%s, %s %g, %s%s%s%s", r->machine, lambda_name(r->machine), r->lambda,
-        job_flag(&f->job, "intercept") ? "with intercept" : "no intercept", chosen ? " (" : "", chosen ? chosen : "",
-        chosen ? ")" : "");
+    char shape[128];
+    if (isnan(r->lambda))
+        shape_text(&f->job, shape, sizeof shape);
+    else
+        snprintf(shape, sizeof shape, "%s %g, %s", lambda_name(r->machine), r->lambda,
+                 job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
+    say(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
 }
 
 static void say_scale(session *s, const fit *f) {
@@ -177,6 +195,7 @@ static int report_people(session *s, fit *f) {
     say_scale(s, f);
     say_quality(s, f);
     say_evidence(s, mercer_model_report(f->model));
+    say_vectors(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);
     if (was_stopped(f))

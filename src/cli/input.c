@@ -31,11 +31,13 @@ static int read_missing(const args *a, mercer_read *set) {
     return EXIT_DONE;
 }
 
-static int read_target(const args *a, mercer_read *set) {
+static int read_target(const args *a, mercer_target wanted, mercer_read *set) {
     static const mercer_target kinds[] = {MERCER_TARGET_AUTO, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS};
     int kind = 0;
     TRY(args_choice(a, "target-kind", "auto|number|class", &kind));
     set->kind = kinds[kind];
+    if (!args_text(a, "target-kind") && (wanted == MERCER_TARGET_CLASS || wanted == MERCER_TARGET_NUMBER))
+        set->kind = wanted;
     set->target = args_text(a, "target");
     if (!args_flag(a, "no-target"))
         return EXIT_DONE;
@@ -46,9 +48,9 @@ static int read_target(const args *a, mercer_read *set) {
     return EXIT_DONE;
 }
 
-int input_data(session *s, const char *path, const char *weights, mercer_data **out) {
+int input_data(session *s, const char *path, const char *weights, mercer_target wanted, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
-    TRY(read_target(&s->args, &set));
+    TRY(read_target(&s->args, wanted, &set));
     TRY(read_missing(&s->args, &set));
     set.weights = weights;
     if (is_model(path))

@@ -44,14 +44,25 @@ static bool labels_are_numbers(const mercer_data *data) {
     return true;
 }
 
-static void choose_machine(job *j) {
-    j->machine = mercer_machine_find("ridge");
-    if (!mercer_data_classes(j->data))
+/* A setting that only ridge has says that ridge is meant. */
+static bool asks_for_ridge(const args *a) {
+    const mercer_machine *ridge = mercer_machine_find("ridge"), *svc = mercer_machine_find("svc");
+    for (int i = 0; i < a->count; i++)
+        if (a->given[i].setting && setting_find(ridge, a->given[i].name) && !setting_find(svc, a->given[i].name))
+            return true;
+    return false;
+}
+
+static void choose_machine(const args *a, job *j) {
+    const bool classes = mercer_data_classes(j->data) > 0, ridge = !classes || asks_for_ridge(a);
+    j->machine = mercer_machine_find(ridge ? "ridge" : "svc");
+    if (!classes)
         j->chosen = "chosen: the target is numeric";
     else if (labels_are_numbers(j->data))
-        j->chosen = "chosen: ridge on class indicators; --target-kind number takes the target as numbers";
+        j->chosen = ridge ? "chosen: ridge on class indicators; --target-kind number takes the target as numbers"
+                          : "chosen: the target is classes; --target-kind number takes it as numbers";
     else
-        j->chosen = "chosen: ridge on class indicators";
+        j->chosen = ridge ? "chosen: ridge on class indicators" : "chosen: the target is classes";
 }
 
 static int lacks_setting(const mercer_machine *machine, const char *name) {
@@ -132,7 +143,8 @@ static int read_data(session *s, job *j) {
     const char *weights = args_text(&s->args, "weights");
     const bool from_file = weights && access(weights, F_OK) == 0;
     const double began = clock_now();
-    TRY(input_data(s, j->path, from_file ? NULL : weights, &j->data));
+    const mercer_target wanted = j->machine ? j->machine->target : MERCER_TARGET_AUTO;
+    TRY(input_data(s, j->path, from_file ? NULL : weights, wanted, &j->data));
     if (from_file)
         TRY(weights_from_file(s, j, weights));
     j->read_seconds = clock_now() - began;
@@ -147,7 +159,7 @@ int job_open(session *s, job *j) {
     TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
     if (!j->machine)
-        choose_machine(j);
+        choose_machine(a, j);
     TRY(apply_settings(s, j));
     return choose_loo(s, j);
 }

@@ -6,7 +6,7 @@
 
 static const option options[] = {
     {"output", 'o', "FILE", "the CSV file (default: standard output)"},
-    {"decision", 0, NULL, "one more column per class with its decision value; the largest wins"},
+    {"decision", 0, NULL, "one more column per decision value: of each class, or of each pair of classes"},
     {"proba", 0, NULL, "one more column per class with its probability (machines that give probabilities)"},
     {"std", 0, NULL, "one more column with the standard deviation of the prediction (gp)"},
     {0},
@@ -17,8 +17,8 @@ typedef struct prediction {
     mercer_data *data;
     double *values; /* n x outputs */
     double *std;    /* n; NULL: not asked for */
-    int64_t n, outputs, classes;
-    bool decision;
+    double *decision; /* n x decisions; NULL: not asked for */
+    int64_t n, outputs, classes, decisions;
 } prediction;
 
 static int compute(session *s, prediction *p) {
@@ -28,6 +28,14 @@ static int compute(session *s, prediction *p) {
     if (!p->values)
         return EXIT_MEMORY;
     TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, p->values));
+    return session_alive(s);
+}
+
+static int compute_decision(session *s, prediction *p) {
+    p->decision = session_take(s, p->n, p->decisions, sizeof *p->decision);
+    if (!p->decision)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_decide(s->ctx, p->model, p->data, p->decision));
     return session_alive(s);
 }
 
@@ -60,13 +68,23 @@ static void put_field(FILE *out, const char *prefix, const char *field) {
     fputs(quoted ? "\"" : "", out);
 }
 
+/* decision_A of a class, decision_A_B of a pair. */
+static void put_decision(FILE *out, const prediction *p, int64_t k) {
+    int64_t first, second;
+    char name[600];
+    mercer_model_decision(p->model, k, &first, &second);
+    snprintf(name, sizeof name, "%s%s%s", mercer_model_label(p->model, first), second < 0 ? "" : "_",
+             second < 0 ? "" : mercer_model_label(p->model, second));
+    put_field(out, "decision_", name);
+}
+
 static void write_header(FILE *out, const prediction *p) {
     fputs("prediction", out);
     for (int64_t k = 1; !p->classes && k < p->outputs; k++)
         fprintf(out, ",prediction_%lld", (long long)k + 1);
-    for (int64_t k = 0; p->decision && k < p->outputs; k++) {
+    for (int64_t k = 0; p->decision && k < p->decisions; k++) {
         fputc(',', out);
-        put_field(out, "decision_", mercer_model_label(p->model, k));
+        put_decision(out, p, k);
     }
     fputs(p->std ? ",std\n" : "\n", out);
 }
@@ -83,8 +101,10 @@ static void write_row(FILE *out, const prediction *p, int64_t i) {
     const double *values = p->values + i * p->outputs;
     if (p->classes)
         put_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
-    if (!p->classes || p->decision)
-        write_numbers(out, values, p->outputs, p->classes ? "," : "");
+    else
+        write_numbers(out, values, p->outputs, "");
+    if (p->decision)
+        write_numbers(out, p->decision + i * p->decisions, p->decisions, ",");
     if (p->std)
         write_numbers(out, &p->std[i], 1, ",");
     fputc('\n', out);
@@ -123,7 +143,7 @@ static json_t *json_predictions(const prediction *p) {
 static json_t *json_decisions(const prediction *p) {
     json_t *rows = json_array();
     for (int64_t i = 0; i < p->n; i++)
-        json_array_append_new(rows, json_values(p->values + i * p->outputs, p->outputs));
+        json_array_append_new(rows, json_values(p->decision + i * p->decisions, p->decisions));
     return rows;
 }
 
@@ -162,7 +182,7 @@ static int check_columns(const args *a, const prediction *p) {
                         machine);
     if (args_flag(a, "std") && isnan(mercer_model_report(p->model)->log_evidence))
         return complain("--std: %s gives predictions without standard deviations; gp gives them", machine);
-    if (p->decision && !p->classes)
+    if (args_flag(a, "decision") && !p->classes)
         return complain("--decision: this model predicts numbers, which have no decision values beside them");
     return EXIT_DONE;
 }
@@ -171,10 +191,12 @@ static int predict(session *s, prediction *p) {
     const args *a = &s->args;
     TRY(input_model(s, a->operand[0], &p->model));
     p->classes = mercer_model_classes(p->model);
-    p->decision = args_flag(a, "decision");
+    p->decisions = mercer_model_decisions(p->model);
     TRY(check_columns(a, p));
     TRY(input_data_for(s, p->model, a->operand[1], &p->data));
     TRY(compute(s, p));
+    if (args_flag(a, "decision"))
+        TRY(compute_decision(s, p));
     if (args_flag(a, "std"))
         TRY(compute_std(s, p));
     return deliver(s, p);
@@ -184,6 +206,7 @@ static int run_predict(session *s) {
     prediction p = {0};
     const int code = predict(s, &p);
     free(p.std);
+    free(p.decision);
     free(p.values);
     mercer_data_free(p.data);
     mercer_model_free(p.model);

@@ -49,9 +49,16 @@ void say_evidence(session *s, const mercer_report *report) {
             text_count(report->iterations, "iteration").bytes);
 }
 
+static void say_gap(session *s, const mercer_certificate *c) {
+    say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g", c->primal,
+        100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
+}
+
 void say_certificate(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
-    if (isfinite(c->prediction_error_bound))
+    if (strcmp(c->kind, "gap") == 0)
+        say_gap(s, c);
+    else if (isfinite(c->prediction_error_bound))
         say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g)",
             c->prediction_error_bound, c->kind, c->residual_relative);
     else
@@ -59,9 +66,29 @@ void say_certificate(session *s, const mercer_report *report) {
             report->lambda > 0 ? "the kernel is not proved" : "lambda is 0");
 }
 
+void say_vectors(session *s, const mercer_report *r) {
+    if (strcmp(r->certificate.kind, "gap") == 0)
+        say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
+            (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
+            (long long)r->bounded_vectors);
+}
+
+static void json_gap(json_t *object, const mercer_certificate *c) {
+    json_put(object, "primal", json_value(c->primal));
+    json_put(object, "dual", json_value(c->dual));
+    json_put(object, "gap", json_value(c->gap));
+    json_put(object, "gap_relative", json_value(c->gap_relative));
+    json_put(object, "kkt_violation", json_value(c->kkt_violation));
+    json_put(object, "rounding", json_value(c->rounding));
+}
+
 static json_t *json_certificate(const mercer_certificate *c) {
     json_t *object = json_object();
     json_put(object, "kind", json_text(c->kind));
+    if (strcmp(c->kind, "gap") == 0) {
+        json_gap(object, c);
+        return object;
+    }
     json_put(object, "residual_relative", json_value(c->residual_relative));
     json_put(object, "residual", json_value(c->residual));
     json_put(object, "rounding", json_value(c->rounding));
@@ -93,6 +120,11 @@ json_t *json_report(const mercer_model *model) {
     if (!isnan(r->log_evidence)) {
         json_put(object, "log_evidence", json_value(r->log_evidence));
         json_put(object, "loo_log_density", json_value(r->loo_log_density));
+    }
+    if (strcmp(r->certificate.kind, "gap") == 0) {
+        json_put(object, "support_vectors", json_integer(r->support_vectors));
+        json_put(object, "free_vectors", json_integer(r->free_vectors));
+        json_put(object, "bounded_vectors", json_integer(r->bounded_vectors));
     }
     json_put(object, "certificate", json_certificate(&r->certificate));
     return object;

@@ -30,8 +30,11 @@ static void say_columns(session *s, const mercer_model *model) {
 static void say_model(session *s, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const char *target = mercer_model_target_name(model, 0);
-    say(s, "model", "%s: %s, %s %g, by %s", s->args.operand[0], r->machine, lambda_name(r->machine), r->lambda,
-        r->solver);
+    if (isnan(r->lambda))
+        say(s, "model", "%s: %s (%s), by %s", s->args.operand[0], r->machine, mercer_model_settings(model), r->solver);
+    else
+        say(s, "model", "%s: %s, %s %g, by %s", s->args.operand[0], r->machine, lambda_name(r->machine), r->lambda,
+            r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
     say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
         (long long)mercer_model_centres(model));
@@ -44,6 +47,7 @@ static void say_model(session *s, const mercer_model *model) {
         say(s, "left out", "RMSE %.4g for rows left out one by one", r->loo_rmse);
     say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_evidence(s, r);
+    say_vectors(s, r);
     say_certificate(s, r);
 }
 
@@ -180,7 +184,7 @@ static int report_data(session *s, const mercer_data *data, const range *ranges)
 static int show_data(session *s) {
     mercer_data *data = NULL;
     range *ranges = NULL;
-    int code = input_data(s, s->args.operand[0], NULL, &data);
+    int code = input_data(s, s->args.operand[0], NULL, MERCER_TARGET_AUTO, &data);
     if (code == EXIT_DONE)
         code = find_ranges(s, data, &ranges);
     if (code == EXIT_DONE)

@@ -1,12 +1,14 @@
 /* problem.c: take the rows that count, scale them, bind the kernel, write out the targets. */
 #include "learn/problem.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/settings.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
 #include "learn/fitted.h"
 #include <math.h>
+#include <string.h>
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
     if (!data->target && !data->class_of)
@@ -77,8 +79,27 @@ static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
     return MERCER_OK;
 }
 
-/* What the file called a target is none here. */
+static bool are_numbers(char *const *list, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        double value;
+        const char *end = list[i] + strlen(list[i]);
+        if (mc_number_read(list[i], end, &value) != end)
+            return false;
+    }
+    return true;
+}
+
+/* What the file called a target is none here. A new file may still have the column: as numbers, or as text that is passed over. */
 static mercer_status forget_targets(mc_problem *p) {
+    for (int64_t j = 0; j < p->x->schema.count; j++) {
+        mc_column *column = &p->x->schema.column[j];
+        if (column->kind != MC_COLUMN_TARGET)
+            continue;
+        column->kind = are_numbers(column->level, column->levels) ? MC_COLUMN_TARGET : MC_COLUMN_TEXT;
+        mc_free(column->level);
+        column->level = NULL;
+        column->levels = 0;
+    }
     p->n = p->x->n;
     p->outputs = 1;
     p->x->outputs = p->x->classes = 0;

@@ -82,5 +82,6 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
                                 mercer_data **out) {
     mc_begin(ctx);
     const mercer_data *x = model->f.centres;
-    return mc_data_read_like(ctx, path, set, &x->schema, x->d, x->classes, x->label, out);
+    const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes; /* a region learned from no target: numbers, if any */
+    return mc_data_read_like(ctx, path, set, &x->schema, x->d, classes, x->label, out);
 }

@@ -158,9 +158,30 @@ static mercer_status score_classes(mercer_ctx *ctx, const mercer_data *x, const 
     return status;
 }
 
-static mercer_status check_target(mercer_ctx *ctx, const mercer_data *x, int64_t outputs, const mercer_data *data) {
+/* The rows of a region with numbers as their target: positive means inside. */
+static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const double *values,
+                                  mercer_scores *out) {
+    mercer_data sides = *data; /* borrows everything but the classes */
+    int32_t *side = NULL;
+    MC_TRY(MC_ALLOC(ctx, side, data->n));
+    for (int64_t i = 0; i < data->n; i++)
+        side[i] = data->target[i * data->outputs] > 0;
+    sides.classes = 2;
+    sides.label = model->f.centres->label;
+    sides.class_of = side;
+    const scoring s = {.data = &sides, .outputs = 2, .values = values};
+    const mercer_status status = score_classes(ctx, model->f.centres, &s, out);
+    mc_free(side);
+    return status;
+}
+
+static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
+    const mercer_data *x = model->f.centres;
+    const int64_t outputs = model->f.outputs;
     if (!data->target && !data->class_of)
         return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with");
+    if (model->f.form == MC_REGION)
+        return MERCER_OK;
     if (x->classes && !data->class_of)
         return mc_fail(ctx, MERCER_DATA, "score: the model predicts classes and the target of the data is numbers");
     if (!x->classes && !data->target)
@@ -176,12 +197,14 @@ mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mer
     const mercer_data *x = model->f.centres;
     *out = (mercer_scores){.n = data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN};
     out->rmse = out->mae = out->r2 = NAN;
-    MC_TRY(check_target(ctx, x, model->f.outputs, data));
+    MC_TRY(check_target(ctx, model, data));
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
     mercer_status status = mc_model_predict(ctx, model, data, values);
     const scoring s = {.data = data, .outputs = model->f.outputs, .values = values};
-    if (!status && x->classes)
+    if (!status && x->classes && !data->class_of)
+        status = score_region(ctx, model, data, values, out);
+    else if (!status && x->classes)
         status = score_classes(ctx, x, &s, out);
     else if (!status)
         score_numbers(&s, out);

@@ -1,0 +1,22 @@
+python3 $TESTS/iris.py > trees.csv
+python3 $TESTS/sine.py > sine.csv
+mercer fit trees.csv -o trees.mercer; echo "exit $?"
+mercer show trees.mercer
+head -4 trees.csv > new.csv
+mercer predict trees.mercer new.csv --decision
+mercer predict trees.mercer new.csv
+mercer fit trees.csv -m svc --multiclass ovr --C 10 -o rest.mercer -q; mercer predict rest.mercer new.csv --decision | head -1
+mercer score trees.mercer trees.csv
+mercer fit trees.csv --C 0.5 --class-weight balanced -q -o balanced.mercer; echo "exit $?"
+mercer fit trees.csv -m svc --class-weight pine=2 -q; echo "exit $?"
+grep -v -e oak trees.csv | head -30 > few.csv; mercer fit few.csv -m nu-svc --nu 1 -q; echo "exit $?"
+mercer fit sine.csv -m svr --epsilon 0.05 -o sine.mercer; echo "exit $?"
+mercer fit sine.csv -m nu-svr --nu 0.3 -q -o nu.mercer; mercer score nu.mercer sine.csv
+mercer fit sine.csv -m one-class --nu 0.1 -o region.mercer; echo "exit $?"
+head -3 sine.csv | mercer predict region.mercer - --decision
+mercer score region.mercer sine.csv
+mercer fit trees.csv -m svr -q; echo "exit $?"
+mercer fit sine.csv -m svc -q -k 'tanh(a=1, c=1)'; echo "exit $?"
+mercer fit sine.csv -m svr --C inf -q; echo "exit $?"
+mercer plan trees.csv -m svc
+mercer fit trees.csv --json -o trees.mercer | python3 -c 'import json, sys; r = json.load(sys.stdin); c = r["certificate"]; print(sorted(c), c["kind"], 0 <= c["gap_relative"] < 1e-3, c["kkt_violation"] <= 1e-3, r["support_vectors"] > 0, r["machine"], r["classes"])'
