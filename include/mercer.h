@@ -341,7 +341,10 @@ typedef struct mercer_ridge {
     double lambda;         /* absolute; 0 interpolates */
     bool intercept;        /* an unpenalised b */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
-    const char *solver;    /* auto, cholesky, eigen */
+    const char *solver;    /* auto, cholesky, eigen, pcg */
+    double tolerance;      /* pcg: the relative residual to reach, measured in double precision */
+    int64_t rank;          /* pcg: columns of K in the preconditioner; 0: as many as pay */
+    const char *checkpoint; /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */
     bool loo;              /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
     bool allow_indefinite; /* fit although the kernel is not proved */
 } mercer_ridge;
@@ -428,10 +431,12 @@ typedef struct mercer_report {
     double objective;
     double loo_rmse;           /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
     int64_t iterations;
-    const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far */
+    int64_t iteration_bound;   /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
+    const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision":
+                                  the tolerance is below what double precision reaches here; "steps": too many of them */
     double log_evidence;       /* gp: log marginal likelihood; NaN otherwise */
     double loo_log_density;    /* gp: mean log density of rows left out one by one; NaN otherwise */
-    int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n */
+    int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner */
     int64_t support_vectors;   /* rows with a coefficient, in any programme; 0 for machines without */
     int64_t free_vectors, bounded_vectors; /* of all programmes: off the bound (on the margin), and at it */
     double seconds;            /* of the fit; not saved in the model */

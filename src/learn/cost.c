@@ -4,6 +4,7 @@
    Held throughout: alpha (n x c), the right-hand sides (n x (c + 1)). Then, one after the other:
        cholesky   the operator and the packed triangle; then the triangle and a diagonal
        eigen      the operator and a square; then the square and LAPACK's two squares; then the square and coordinates
+       pcg        what ridge_pcg.c says
        check      the operator and what certify.c takes */
 #include "learn/cost.h"
 #include "base/memory.h"
@@ -25,8 +26,12 @@ static size_t numbers(int64_t count) {
     return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
 }
 
+size_t mc_ridge_always_bytes(int64_t n, int64_t outputs) {
+    return numbers(n * outputs) + numbers(n * (outputs + 1)) + 2 * numbers(outputs) + small;
+}
+
 static size_t always(const mc_ridge_size *s) {
-    return numbers(s->n * s->outputs) + numbers(s->n * (s->outputs + 1)) + 2 * numbers(s->outputs) + small;
+    return mc_ridge_always_bytes(s->n, s->outputs);
 }
 
 static size_t check_bytes(const mc_ridge_size *s) {
@@ -42,6 +47,10 @@ static size_t eigen_bytes(const mc_ridge_size *s) {
     const size_t square = numbers(s->n * s->n) + numbers(3 * s->n), coordinates = numbers(s->n * (s->outputs + 1));
     const size_t beside = larger(larger(s->gram_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
     return always(s) + larger(square + beside, check_bytes(s));
+}
+
+static size_t pcg_bytes(const mc_ridge_size *s) {
+    return always(s) + larger(s->pcg.bytes, check_bytes(s));
 }
 
 static double cube(const mc_ridge_size *s) {
@@ -75,6 +84,8 @@ static const way ways[] = {
      cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
     {"eigen", "exact for every lambda: with lambda = 0 the eigenvalues show the rank and the minimum-norm solution",
      eigen_bytes, eigen_factor, cube, MC_EIGEN_LARGEST, 1.5},
+    {"pcg", "exact to the tolerance without storing or factoring K: conjugate gradients with a preconditioner of low rank",
+     pcg_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 10},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -85,7 +96,10 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
     o.factor = w->factor(size);
     o.eigen = w->eigen(size);
     o.possible = true;
-    if (size->n > w->largest) {
+    if (w->bytes == pcg_bytes && (size->lambda <= 0 || size->loo)) {
+        o.possible = false;
+        o.reason = size->loo ? "gives no leave-one-out error" : "needs lambda > 0";
+    } else if (size->n > w->largest) {
         o.possible = false;
         o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
     } else if (o.bytes > mc_memory_left(ctx)) {
@@ -125,6 +139,10 @@ mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const m
     const way *w = &ways[options->chosen];
     if (o->possible)
         return MERCER_OK;
+    if (w->bytes == pcg_bytes && size->lambda <= 0)
+        return mc_fail(ctx, MERCER_INVALID, "ridge: pcg needs lambda > 0, got %g; use solver eigen for lambda = 0", size->lambda);
+    if (w->bytes == pcg_bytes && size->loo)
+        return mc_fail(ctx, MERCER_INVALID, "ridge: pcg gives no leave-one-out error; use solver cholesky or fit without it");
     if (size->n > w->largest)
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,

@@ -3,7 +3,7 @@
 #ifndef MC_LEARN_COST_H
 #define MC_LEARN_COST_H
 
-#include <mercer.h>
+#include "learn/ridge_pcg.h"
 
 enum { MC_OPTIONS_MAX = 8 };
 
@@ -26,7 +26,10 @@ typedef struct mc_ridge_size {
     double lambda;
     bool loo;
     size_t gram_bytes;
+    mc_ridge_pcg_plan pcg;
 } mc_ridge_size;
+/* Bytes of the vectors that every way holds throughout. */
+size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
 /* MERCER_MEMORY or MERCER_INVALID with the cure when the chosen way is not possible. */
 mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options);

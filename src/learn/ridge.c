@@ -16,8 +16,10 @@
 #include "gram/gram.h"
 #include "learn/certify.h"
 #include "learn/machines.h"
+#include "learn/ridge_pcg.h"
 #include "learn/ridge_system.h"
 #include <math.h>
+#include <string.h>
 
 const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
     {.name = "lambda",
@@ -42,8 +44,25 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, solver),
      .initial_text = "auto",
-     .choices = "auto|cholesky|eigen",
-     .help = "how the system is solved; auto: cholesky, eigen when lambda is 0"},
+     .choices = "auto|cholesky|eigen|pcg",
+     .help = "how the system is solved; auto: cholesky, eigen when lambda is 0, pcg when memory does not suffice"},
+    {.name = "tolerance",
+     .type = MERCER_REAL,
+     .offset = offsetof(mercer_ridge, tolerance),
+     .initial = 1e-6,
+     .low = 1e-14,
+     .high = 0.5,
+     .help = "pcg: the relative residual to reach"},
+    {.name = "rank",
+     .type = MERCER_INTEGER,
+     .offset = offsetof(mercer_ridge, rank),
+     .high = 1e6,
+     .help = "pcg: columns of K in the preconditioner; 0: as many as pay"},
+    {.name = "checkpoint",
+     .type = MERCER_TEXT,
+     .offset = offsetof(mercer_ridge, checkpoint),
+     .initial_text = "",
+     .help = "pcg: a file that holds the state of a long fit, so that the same command takes it up again"},
     {.name = "loo",
      .type = MERCER_FLAG,
      .offset = offsetof(mercer_ridge, loo),
@@ -64,9 +83,18 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
     return mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, out);
 }
 
+/* What conjugate gradients may take is what is left beside the vectors that every way has. */
+static mc_ridge_pcg_plan pcg_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
+    mc_ridge_pcg_plan plan;
+    const size_t left = mc_memory_left(ctx), held = mc_ridge_always_bytes(p->n, p->outputs);
+    mc_ridge_pcg_size(ctx, p, p->outputs + set->intercept, set->rank, left > held ? left - held : 0, &plan);
+    return plan;
+}
+
 static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
     mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
     size.gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    size.pcg = pcg_of(ctx, set, p);
     return size;
 }
 
@@ -100,6 +128,19 @@ static void right_sides(mc_ridge_system *r) {
     }
 }
 
+typedef mercer_status way(mercer_ctx *ctx, mc_ridge_system *r);
+
+static way *way_of(const char *solver) {
+    static const struct {
+        const char *name;
+        way *way;
+    } ways[] = {{"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}};
+    size_t i = 0;
+    while (strcmp(ways[i].name, solver) != 0) /* cost.c names none but these */
+        i++;
+    return ways[i].way;
+}
+
 static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r, const char *solver) {
     const int64_t n = r->p->n;
     mercer_status status = MC_ALLOC(ctx, r->X, n * r->columns);
@@ -108,7 +149,7 @@ static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r, const char *solv
     if (!status) {
         right_sides(r);
         mc_log(ctx, "ridge: %s on %lld rows, %lld outputs", solver, (long long)n, (long long)r->p->outputs);
-        status = *solver == 'c' ? mc_ridge_cholesky(ctx, r) : mc_ridge_eigen(ctx, r);
+        status = way_of(solver)(ctx, r);
     }
     mc_free(r->X);
     mc_free(r->mean);
@@ -134,7 +175,9 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
     out->objective = found->objective;
     out->loo_rmse = r->loo_rmse;
     out->rank = r->rank;
-    out->stopped = "no";
+    out->iterations = r->iterations;
+    out->iteration_bound = r->iteration_bound;
+    out->stopped = r->stopped;
     out->log_evidence = out->loo_log_density = NAN;
     out->certificate = found->certificate;
 }
@@ -151,13 +194,23 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_pr
     MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
     mc_ridge_system r = {.p = p, .lambda = set->lambda, .intercept = set->intercept, .loo = set->loo, .loo_rmse = NAN};
     r.columns = p->outputs + set->intercept;
+    r.tolerance = set->tolerance;
+    r.rank_asked = set->rank;
+    r.checkpoint = set->checkpoint;
+    r.stopped = "no";
     r.alpha = f->alpha;
     r.b = f->intercept;
     MC_TRY(solve(ctx, &r, solver));
     MC_TRY(check_finite(ctx, p, f));
     mc_phase(ctx, "check");
     mc_findings found;
-    MC_TRY(mc_certify(ctx, p, set->lambda, set->intercept, f->alpha, f->intercept, &found));
+    const bool cut = strcmp(r.stopped, "no") != 0; /* stopped once already: what is left is done whole */
+    if (cut)
+        mc_shield(ctx, true);
+    const mercer_status status = mc_certify(ctx, p, set->lambda, set->intercept, f->alpha, f->intercept, &found);
+    if (cut)
+        mc_shield(ctx, false);
+    MC_TRY(status);
     write_report(p, &r, &found, solver, &f->report);
     return MERCER_OK;
 }

@@ -42,7 +42,7 @@ static void intercept_of(mc_ridge_system *r) {
             above += root_at(r, i) * r->X[i * t + k];
             below += root_at(r, i) * r->X[i * t + outputs];
         }
-        r->b[k] = r->intercept ? above / below : 0;
+        r->b[k] = r->intercept && below > 0 ? above / below : 0; /* no z yet: a solver stopped before it began */
     }
 }
 
@@ -56,6 +56,11 @@ static void coefficients(mc_ridge_system *r) {
         }
     for (int64_t k = 0; k < outputs; k++)
         r->b[k] += r->mean[k];
+}
+
+void mc_ridge_finish(mc_ridge_system *r) {
+    intercept_of(r);
+    coefficients(r);
 }
 
 /* ---- Leave one out ---- */
@@ -172,8 +177,7 @@ static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, doubl
         return MERCER_OK;
     mc_phase(ctx, "solve");
     MC_TRY(mc_cholesky_solve(ctx, n, A, r->columns, r->X));
-    intercept_of(r);
-    coefficients(r);
+    mc_ridge_finish(r);
     if (!r->loo)
         return MERCER_OK;
     mc_phase(ctx, "leave-one-out");

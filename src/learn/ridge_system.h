@@ -1,5 +1,5 @@
-/* ridge_system.h: the linear system of ridge regression, between ridge.c (the machine) and ridge_solve.c (the ways to
- * solve it). */
+/* ridge_system.h: the linear system of ridge regression, between ridge.c (the machine) and the ways to solve it: ridge_solve.c,
+   ridge_pcg.c. */
 #ifndef MC_LEARN_RIDGE_SYSTEM_H
 #define MC_LEARN_RIDGE_SYSTEM_H
 
@@ -15,9 +15,17 @@ typedef struct mc_ridge_system {
     double *alpha, *b;
     int64_t rank;
     double loo_rmse;
+    double tolerance;       /* pcg is asked for: the relative residual, the rank (0: what pays), a file ("": none) */
+    int64_t rank_asked;
+    const char *checkpoint;
+    int64_t iterations, iteration_bound;
+    const char *stopped;    /* as in mercer_report */
 } mc_ridge_system;
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *system);
 mercer_status mc_ridge_eigen(mercer_ctx *ctx, mc_ridge_system *system);
+mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *system);
+/* b and alpha from X once it holds A^-1 of the right-hand sides. */
+void mc_ridge_finish(mc_ridge_system *system);
 
 #endif

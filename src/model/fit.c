@@ -15,6 +15,8 @@ static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machin
     for (int i = 0; i < machine->count; i++) {
         const mercer_setting *row = &machine->settings[i];
         const char *field = (const char *)settings + row->offset;
+        if (strcmp(row->name, "checkpoint") == 0)
+            continue; /* where the work was kept says nothing about the model */
         mc_text_add(&text, "%s%s=", i ? " " : "", row->name);
         switch (row->type) {
         case MERCER_REAL: mc_text_number(&text, *(const double *)(const void *)field); break;

@@ -18,6 +18,7 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"loo_rmse", MC_FIELD_REAL, offsetof(mercer_report, loo_rmse), NULL},
     {"iterations", MC_FIELD_COUNT, offsetof(mercer_report, iterations), NULL},
     {"rank", MC_FIELD_COUNT, offsetof(mercer_report, rank), NULL},
+    {"iteration_bound", MC_FIELD_COUNT, offsetof(mercer_report, iteration_bound), "0"},
     {"stopped", MC_FIELD_WORD, offsetof(mercer_report, stopped), "no"},
     {"log_evidence", MC_FIELD_REAL, offsetof(mercer_report, log_evidence), "nan"},
     {"loo_log_density", MC_FIELD_REAL, offsetof(mercer_report, loo_log_density), "nan"},

@@ -21,7 +21,7 @@
 #include <string.h>
 
 static const double DROP_FLOOR = 1e-5; /* what one run of float32 products can be trusted to gain */
-static const int64_t STALL = 40;       /* inner steps without a new smallest residual before refinement steps in */
+static const int64_t PATIENCE = 40;    /* where the problem names none */
 
 /* Everything that changes, in one block: this is what a checkpoint holds. Numbers per column first, then five n x t
  * blocks. */
@@ -74,6 +74,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
     mc_pcg *s = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
     s->p = *problem;
+    s->p.patience = problem->patience ? problem->patience : PATIENCE;
     s->X = X;
     const int64_t numbers = small_numbers(problem->n, problem->t) + 5 * problem->n * problem->t;
     s->bytes = (sizeof(head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
@@ -248,7 +249,7 @@ mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     s->h->best = fmin(s->h->best, residual);
     const bool enough = residual <= 0.7 * s->p.tolerance
                         || residual <= DROP_FLOOR * s->h->outer; /* 0.7: the exact check must pass too */
-    if (enough || s->h->stalled >= STALL || s->h->result.iterations >= s->p.iterations_max)
+    if (enough || s->h->stalled >= s->p.patience || s->h->result.iterations >= s->p.iterations_max)
         MC_TRY(mc_pcg_settle(ctx, s));
     mc_span(ctx, 0, 1);
     return mc_progress_measure(ctx, share_done(s, residual), residual);

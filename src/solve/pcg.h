@@ -16,6 +16,8 @@ typedef struct mc_pcg_problem {
     const double *B;            /* n x t, row-major */
     double tolerance; /* stop when every column has |b - A x| <= tolerance |b|, measured with the exact operator */
     int64_t iterations_max;
+    int64_t patience; /* inner steps without a new smallest residual before refinement steps in: plateaus as long as the square root of
+                         the condition number are nothing unusual; 0: 40 */
 } mc_pcg_problem;
 
 typedef struct mc_pcg_result {

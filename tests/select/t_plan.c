@@ -140,8 +140,9 @@ static void test_the_plan_names_what_the_fit_takes(void **state) {
         assert_ok(ctx, mercer_plan_fit(ctx, ridge, &set, kernel, data, &plan));
         assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
         assert_string_equal(plan.chosen.solver, mercer_model_report(model)->solver);
-        assert_int_equal(plan.alternative_count, 1);
-        assert_string_not_equal(plan.alternatives[0].solver, plan.chosen.solver);
+        assert_int_equal(plan.alternative_count, 2);
+        for (int i = 0; i < plan.alternative_count; i++)
+            assert_string_not_equal(plan.alternatives[i].solver, plan.chosen.solver);
         assert_true(plan.chosen.seconds > 0 && plan.chosen.seconds < 100);
         assert_true(strlen(plan.chosen.reason) > 10);
         mercer_model_free(model);

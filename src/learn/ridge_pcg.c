@@ -1,0 +1,401 @@
+/* ridge_pcg.c: the exact problem of ridge regression when its matrix is too large to factor, by conjugate gradients.
+
+       A = S K S + lambda I,   A Z = S Y (and A z = s for the intercept),   all columns at once, BATCH at most
+
+   Order of work: operators (K in float tiles or stored as floats for the steps, in double tiles for the residuals that count), columns
+   of K by random pivots as far as they pay (rank.c), the inverse of F F' + lambda I as the preconditioner, then steps until every column
+   has a residual, measured in double, below the tolerance. S K S - F F' is positive semidefinite, so the condition number is at most
+   1 + tr(S K S - F F')/lambda: known, and said, before the first step.
+
+   A run can be stopped (the clock, the caller) and returns its best iterate; with a checkpoint it can be taken up again to the same bits:
+   the file holds the state of conjugate gradients and the two choices that depend on the memory at hand. F is made anew, it is the same. */
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "data/data.h"
+#include "gram/entries.h"
+#include "gram/stored.h"
+#include "learn/checkpoint.h"
+#include "learn/rank.h"
+#include "learn/ridge_pcg.h"
+#include "learn/ridge_system.h"
+#include "solve/pcg.h"
+#include "solve/precondition.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    BATCH = 32,          /* columns solved for at once */
+    STEPS_MOST = 100000, /* that none should ever take */
+    PAIRS = 512,         /* rows of the largest block of proposals */
+    PATIENCE = 100,      /* steps without progress, and a quarter of those expected, before precision is said to be exhausted */
+    CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
+};
+static const double STORED_ENTRY = 90; /* reading a stored entry counts for so many operations: dearer entries are worth storing */
+static const double EXACT_STEPS = 5;   /* a product in double takes as long as so many in float, until one has been seen */
+
+/* What a checkpoint must bring back before anything is built. */
+typedef struct choice {
+    int64_t most;  /* columns of F there is memory for */
+    int64_t done;  /* columns of X solved for */
+    int64_t stored;
+    int64_t iterations, refinements; /* of the batches done */
+} choice;
+
+/* S K S. */
+typedef struct scaled {
+    mc_operator K;
+    const double *root; /* NULL: K itself */
+    double *V;
+} scaled;
+
+typedef struct solver {
+    mc_ridge_system *r;
+    int64_t n, t;
+    choice choice;
+    mc_gram *fast, *exact;
+    mc_gram_source source;
+    mc_stored *stored;
+    mc_lowrank *f;
+    mc_precondition *inverse;
+    double expected; /* steps */
+    scaled fast_scaled, exact_scaled;
+    double *diagonal, *B, *X, *V;
+    uint64_t key;
+    bool resumed;             /* a checkpoint was found and its state is still to be read */
+    double written, writing;  /* when the last checkpoint was written and how long that took */
+    double step, product;     /* seconds of the last step, of the last exact product */
+    mercer_status stop;
+} solver;
+
+/* ---- Bytes ---- */
+
+static int64_t batch_of(int64_t columns) {
+    return columns < BATCH ? columns : BATCH;
+}
+
+static size_t numbers(int64_t count) {
+    return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
+}
+
+/* Everything but the operators, the stored matrix and the factor. */
+static size_t vectors_bytes(int64_t n, int64_t t) {
+    return numbers(n) + 3 * numbers(n * t) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
+}
+
+static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
+    return mc_lowrank_bytes(ctx, n, rank) + mc_precondition_bytes(ctx, n, rank, t);
+}
+
+static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p) {
+    const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64)
+           + mc_gram_pairs_bytes(ctx, &source, PAIRS) + 4 * MC_ALIGN;
+}
+
+static double values_of_row(const mercer_data *x) {
+    return (double)mercer_data_stored(x) / (double)x->n;
+}
+
+/* Whether K is better read from memory than made: where entries are dear. */
+static bool worth_storing(const mc_problem *p) {
+    return mc_rank_entry(values_of_row(p->x)) > STORED_ENTRY;
+}
+
+/* The largest rank up to cap whose factor takes at most so many bytes. */
+static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t t, int64_t cap, size_t bytes) {
+    int64_t low = 0, high = cap + 1; /* low fits, or nothing does */
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (factor_bytes(ctx, n, middle, t) <= bytes)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, int64_t asked, size_t left, mc_ridge_pcg_plan *out) {
+    const int64_t t = batch_of(columns), cap = asked && asked < p->n ? asked : mc_rank_cap(p->n);
+    const size_t always = operators_bytes(ctx, p) + vectors_bytes(p->n, t), whole = mc_stored_bytes(p->n, t);
+    *out = (mc_ridge_pcg_plan){.least = always + factor_bytes(ctx, p->n, 0, t)};
+    out->stored = worth_storing(p) && always + whole + factor_bytes(ctx, p->n, cap, t) <= left;
+    const size_t fixed = always + (out->stored ? whole : 0);
+    out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
+    out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
+}
+
+/* ---- Operators ---- */
+
+static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    const scaled *s = self;
+    for (int64_t i = 0; i < s->K.n; i++)
+        for (int64_t k = 0; k < t; k++)
+            s->V[i * t + k] = s->root[i] * V[i * t + k];
+    MC_TRY(s->K.apply(ctx, s->K.self, t, s->V, Y));
+    for (int64_t i = 0; i < s->K.n; i++)
+        for (int64_t k = 0; k < t; k++)
+            Y[i * t + k] *= s->root[i];
+    return MERCER_OK;
+}
+
+static mc_operator scaled_operator(const scaled *s) {
+    return s->root ? (mc_operator){.n = s->K.n, .apply = apply_scaled, .self = s} : s->K;
+}
+
+static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
+    const mc_problem *p = s->r->p;
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
+    s->source = (mc_gram_source){.kernel = p->kernel, .x = p->x, .gram = s->fast};
+    MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
+    for (int64_t i = 0; i < s->n; i++)
+        s->diagonal[i] = s->r->lambda;
+    MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
+    MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
+    if (p->root)
+        MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
+    return MERCER_OK;
+}
+
+static mercer_status store(mercer_ctx *ctx, solver *s) {
+    if (s->choice.stored) {
+        mc_phase(ctx, "gram");
+        MC_TRY(mc_stored_open(ctx, s->fast, s->t, &s->stored));
+        mc_log(ctx, "pcg: half of K is kept in memory as floats");
+    }
+    const double *root = s->r->p->root;
+    s->fast_scaled = (scaled){s->stored ? mc_stored_operator(s->stored) : mc_gram_operator(s->fast), root, s->V};
+    s->exact_scaled = (scaled){mc_gram_operator(s->exact), root, s->V};
+    return MERCER_OK;
+}
+
+/* ---- The preconditioner ---- */
+
+static mercer_status grow(mercer_ctx *ctx, solver *s) {
+    const mc_problem *p = s->r->p;
+    const mc_entries entries = mc_gram_entries(&s->source);
+    const double entry = mc_rank_entry(values_of_row(p->x));
+    const mc_rank_rule rule = {.lambda = s->r->lambda,
+                               .tolerance = s->r->tolerance,
+                               .entry = entry,
+                               .step = mc_rank_step(s->n, s->choice.stored ? STORED_ENTRY : entry, s->t),
+                               .most = s->choice.most,
+                               .asked = s->r->rank_asked};
+    mc_phase(ctx, "pivots");
+    MC_TRY(mc_lowrank_open(ctx, &entries, p->root, ctx->options.seed, &s->f));
+    return mc_rank_grow(ctx, &rule, s->f);
+}
+
+static mercer_status precondition(mercer_ctx *ctx, solver *s) {
+    MC_TRY(grow(ctx, s));
+    mc_phase(ctx, "factor");
+    MC_TRY(mc_precondition_open(ctx, s->f, s->r->lambda, s->t, &s->inverse));
+    const double kappa = 1 + s->f->trace_left / s->r->lambda;
+    s->expected = ceil(mc_rank_steps(s->f->gain, s->r->lambda, s->r->tolerance));
+    s->r->rank = s->f->rank;
+    s->r->iteration_bound = mc_pcg_iteration_bound(kappa, s->r->tolerance);
+    mc_log(ctx, "pcg: %lld columns leave %.3g of the trace %.4g: condition number at most %.3g, at most %lld steps (about %.0f expected)",
+           (long long)s->f->rank, s->f->trace_left, s->f->trace, kappa, (long long)s->r->iteration_bound,
+           s->expected);
+    return MERCER_OK;
+}
+
+/* ---- Checkpoints ---- */
+
+/* Everything that decides the bits of the answer. */
+static uint64_t key_of(const mercer_ctx *ctx, const mc_ridge_system *r) {
+    const mc_problem *p = r->p;
+    const mercer_data *x = p->x;
+    const int64_t stored = mercer_data_stored(x), shape[] = {x->n, x->d, x->dtype, stored, p->outputs, r->intercept, r->rank_asked};
+    const double numbers_[] = {r->lambda, r->tolerance};
+    uint64_t key = mc_hash(ctx->options.seed, shape, sizeof shape);
+    key = mc_hash(key, numbers_, sizeof numbers_);
+    key = mc_hash(key, x->values, (size_t)stored * mc_dtype_size(x->dtype));
+    if (x->row_start)
+        key = mc_hash(mc_hash(key, x->row_start, (size_t)(x->n + 1) * sizeof(int64_t)), x->column, (size_t)stored * sizeof(int32_t));
+    key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
+    if (p->root)
+        key = mc_hash(key, p->root, (size_t)p->n * sizeof(double));
+    const char *const words[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), "ridge pcg"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        key = mc_hash_text(key, words[i]);
+    return key;
+}
+
+static int parts_of(const solver *s, mc_pcg *pcg, mc_part parts[MC_CHECKPOINT_PARTS]) {
+    parts[0] = (mc_part){(void *)(uintptr_t)&s->choice, sizeof s->choice};
+    parts[1] = (mc_part){s->r->X, (size_t)(s->n * s->r->columns) * sizeof(double)};
+    parts[2] = (mc_part){s->X, (size_t)(s->n * s->t) * sizeof(double)};
+    parts[3].bytes = mc_pcg_state(pcg, &parts[3].size);
+    return 4;
+}
+
+/* The choices, from the file or from the memory at hand. */
+static mercer_status choose(mercer_ctx *ctx, solver *s) {
+    mc_ridge_pcg_plan plan;
+    mc_ridge_pcg_size(ctx, s->r->p, s->r->columns, s->r->rank_asked, mc_memory_left(ctx), &plan);
+    s->choice = (choice){.most = plan.rank, .stored = plan.stored};
+    const char *path = s->r->checkpoint;
+    if (!path || !*path)
+        return MERCER_OK;
+    s->key = key_of(ctx, s->r);
+    MC_TRY(mc_checkpoint_check(ctx, path, s->key, &s->resumed));
+    const mc_part part = {&s->choice, sizeof s->choice};
+    if (s->resumed)
+        MC_TRY(mc_checkpoint_load(ctx, path, &part, 1));
+    return MERCER_OK;
+}
+
+static mercer_status resume(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
+    if (!s->resumed)
+        return MERCER_OK;
+    mc_part parts[MC_CHECKPOINT_PARTS];
+    const int count = parts_of(s, pcg, parts);
+    MC_TRY(mc_checkpoint_load(ctx, s->r->checkpoint, parts, count));
+    s->resumed = false;
+    mc_log(ctx, "pcg: taken up from '%s' after %lld steps", s->r->checkpoint, (long long)mc_pcg_progress(pcg)->iterations);
+    return MERCER_OK;
+}
+
+static mercer_status save(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool now) {
+    const double began = mc_clock();
+    if (!s->r->checkpoint || !*s->r->checkpoint || (!now && began - s->written < CALM * s->writing))
+        return MERCER_OK;
+    mc_part parts[MC_CHECKPOINT_PARTS];
+    const int count = parts_of(s, pcg, parts);
+    MC_TRY(mc_checkpoint_save(ctx, s->r->checkpoint, s->key, parts, count));
+    s->written = mc_clock();
+    s->writing = s->written - began;
+    return MERCER_OK;
+}
+
+/* ---- Solving ---- */
+
+/* One step, timed; its time tells whether there is enough left to measure the answer afterwards. */
+static mercer_status step(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool *done) {
+    const mc_pcg_result before = *mc_pcg_progress(pcg);
+    const double began = mc_clock();
+    MC_TRY(mc_pcg_step(ctx, pcg, done));
+    const mc_pcg_result *now = mc_pcg_progress(pcg);
+    const double seconds = mc_clock() - began;
+    if (now->iterations > before.iterations) {
+        s->step = seconds;
+        mc_log(ctx, "pcg %lld: residual %.2g, %.2g s", (long long)now->iterations, ctx->measure, seconds);
+    } else if (now->refinements > before.refinements) {
+        s->product = seconds;
+        mc_log(ctx, "pcg %lld: residual %.2g in double precision, %.2g s", (long long)now->iterations, now->residual_relative, seconds);
+    }
+    const double check = s->product > 0 ? s->product : EXACT_STEPS * s->step;
+    return !*done && mc_time_left(ctx) < 1.2 * (check + s->step) ? MERCER_TIME : MERCER_OK;
+}
+
+static mercer_status iterate(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
+    bool done = false;
+    mercer_status status = resume(ctx, s, pcg);
+    while (!status && !done) {
+        status = step(ctx, s, pcg, &done);
+        if (!status)
+            status = save(ctx, s, pcg, false);
+    }
+    if (status != MERCER_TIME && status != MERCER_CANCELLED) {
+        if (!status)
+            s->r->stopped = mc_pcg_progress(pcg)->converged ? "no" : mc_pcg_progress(pcg)->iterations < STEPS_MOST ? "precision" : "steps";
+        return status ? status : save(ctx, s, pcg, true);
+    }
+    s->stop = status;
+    mc_stop_taken(ctx);
+    mc_shield(ctx, true); /* what follows is short and makes the stop worth something */
+    status = save(ctx, s, pcg, true);
+    if (!status)
+        status = mc_pcg_settle(ctx, pcg);
+    mc_shield(ctx, false);
+    return status;
+}
+
+/* Columns from choice.done on, t of them, in place of the right-hand sides. */
+static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
+    mc_ridge_system *r = s->r;
+    const int64_t first = s->choice.done, t = r->columns - first < s->t ? r->columns - first : s->t;
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t k = 0; k < t; k++)
+            s->B[i * t + k] = r->X[i * r->columns + first + k];
+    memset(s->X, 0, (size_t)(s->n * t) * sizeof *s->X);
+    const mc_pcg_problem problem = {.n = s->n,
+                                    .t = t,
+                                    .fast = scaled_operator(&s->fast_scaled),
+                                    .exact = scaled_operator(&s->exact_scaled),
+                                    .diagonal = s->diagonal,
+                                    .preconditioner = mc_precondition_operator(s->inverse),
+                                    .B = s->B,
+                                    .tolerance = r->tolerance,
+                                    .iterations_max = STEPS_MOST,
+                                    .patience = PATIENCE + (int64_t)fmin(s->expected / 4, STEPS_MOST)};
+    mc_pcg *pcg = NULL;
+    MC_TRY(mc_pcg_open(ctx, &problem, s->X, &pcg));
+    const mercer_status status = iterate(ctx, s, pcg);
+    const mc_pcg_result result = *mc_pcg_progress(pcg);
+    mc_pcg_close(pcg);
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t k = 0; k < t; k++)
+            r->X[i * r->columns + first + k] = s->X[i * t + k];
+    s->choice.iterations += result.iterations;
+    s->choice.refinements += result.refinements;
+    s->choice.done += t;
+    return status;
+}
+
+static mercer_status prepare(mercer_ctx *ctx, solver *s) {
+    MC_TRY(choose(ctx, s));
+    MC_TRY(open_operators(ctx, s));
+    MC_TRY(store(ctx, s));
+    return precondition(ctx, s);
+}
+
+/* Columns that no batch reached are zero: the best that is known of them. */
+static void clear_rest(solver *s) {
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t k = s->choice.done; k < s->r->columns; k++)
+            s->r->X[i * s->r->columns + k] = 0;
+}
+
+static mercer_status solve(mercer_ctx *ctx, solver *s) {
+    mercer_status status = prepare(ctx, s);
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        s->stop = mc_stop_taken(ctx);
+    if (s->stop)
+        status = MERCER_OK;
+    mc_phase(ctx, "solve");
+    while (!status && !s->stop && s->choice.done < s->r->columns)
+        status = solve_batch(ctx, s);
+    if (s->stop)
+        s->r->stopped = s->stop == MERCER_TIME ? "time" : "caller";
+    clear_rest(s);
+    s->r->iterations = s->choice.iterations;
+    return status;
+}
+
+static void put_away(solver *s) {
+    mc_precondition_close(s->inverse);
+    mc_lowrank_close(s->f);
+    mc_stored_close(s->stored);
+    mc_gram_close(s->fast);
+    mc_gram_close(s->exact);
+    mc_free(s->diagonal);
+    mc_free(s->B);
+    mc_free(s->X);
+    mc_free(s->V);
+}
+
+mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *r) {
+    solver s = {.r = r, .n = r->p->n, .t = batch_of(r->columns)};
+    const mercer_status status = solve(ctx, &s);
+    put_away(&s);
+    if (!status)
+        mc_ridge_finish(r);
+    return status;
+}

@@ -1,0 +1,460 @@
+/* Conjugate gradients against the factorisation, stopped, killed and taken up again. */
+#include "base/rng.h"
+#include "model/model.h"
+#include "support.h"
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MANY = 400, WIDE = 3, MOST_OUTPUTS = 40 };
+
+/* Data of MANY rows; classes: a third of the rows each. */
+static mercer_data *table_of(mercer_ctx *ctx, int64_t n, int64_t outputs, bool weighted, bool classes) {
+    static double x[MANY * WIDE], y[MANY * MOST_OUTPUTS], w[MANY];
+    static const char *label[MANY];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 70);
+    for (int64_t i = 0; i < n * WIDE; i++)
+        x[i] = mc_rng_normal(&rng);
+    for (int64_t i = 0; i < n; i++) {
+        w[i] = i % 11 ? 0.2 + 3 * mc_rng_uniform(&rng) : 0;
+        label[i] = x[i * WIDE] > 0.4 ? "high" : x[i * WIDE] < -0.4 ? "low" : "middle";
+        for (int64_t k = 0; k < outputs; k++)
+            y[i * outputs + k] = sin(2 * x[i * WIDE] + (double)k) + 0.1 * mc_rng_normal(&rng) + 5;
+    }
+    mercer_table table = {.n = n, .d = WIDE, .dtype = MERCER_F64, .values = x};
+    if (classes) {
+        table.labels = label;
+    } else {
+        table.target = y;
+        table.outputs = outputs;
+    }
+    table.weights = weighted ? w : NULL;
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+static mercer_ridge settings_of(const char *solver, double lambda) {
+    mercer_ridge set = mercer_ridge_defaults();
+    set.lambda = lambda;
+    set.scale = "none";
+    set.solver = solver;
+    return set;
+}
+
+static mercer_model *fit_table(mercer_ctx *ctx, const mercer_data *data, const char *text, const mercer_ridge *set) {
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, set, &model));
+    mercer_kernel_free(kernel);
+    return model;
+}
+
+static void test_it_agrees_with_the_factorisation(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int variant = 0; variant < 8; variant++) {
+        const bool weighted = variant & 1, intercept = variant & 2, classes = variant & 4;
+        mercer_data *data = table_of(ctx, 200, 3, weighted, classes);
+        mercer_ridge direct = settings_of("cholesky", 0.05), steps = settings_of("pcg", 0.05);
+        direct.intercept = steps.intercept = intercept;
+        steps.tolerance = 1e-10;
+        mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.7)", &direct), *b = fit_table(ctx, data, "rbf(gamma=0.7)", &steps);
+        const mercer_report *report = mercer_model_report(b);
+        assert_string_equal(report->solver, "pcg");
+        assert_string_equal(report->stopped, "no");
+        assert_true(report->certificate.residual_relative <= 2e-10);
+        assert_true(report->iterations > 0 && report->iterations <= report->iteration_bound);
+        assert_true(report->rank > 10 && report->rank <= 142);
+        for (int64_t i = 0; i < mercer_model_centres(a) * 3; i++)
+            assert_close(a->f.alpha[i], b->f.alpha[i], 2e-6);
+        for (int k = 0; k < 3; k++)
+            assert_close(a->f.intercept[k], b->f.intercept[k], 1e-7);
+        assert_close(report->objective, mercer_model_report(a)->objective, 1e-8);
+        mercer_model_free(a);
+        mercer_model_free(b);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
+static void test_more_outputs_than_a_batch_and_columns_worth_storing(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    static double wide[150 * 60];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 71);
+    for (int i = 0; i < 150 * 60; i++)
+        wide[i] = mc_rng_normal(&rng);
+    static double y[150 * MOST_OUTPUTS];
+    for (int i = 0; i < 150 * MOST_OUTPUTS; i++)
+        y[i] = mc_rng_normal(&rng);
+    const mercer_table table = {.n = 150, .d = 60, .dtype = MERCER_F32 + 1, .values = wide, .target = y, .outputs = MOST_OUTPUTS};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    mercer_ridge direct = settings_of("cholesky", 0.5), steps = settings_of("pcg", 0.5);
+    direct.intercept = steps.intercept = true;
+    steps.tolerance = 1e-9;
+    mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.01)", &direct), *b = fit_table(ctx, data, "rbf(gamma=0.01)", &steps);
+    for (int64_t i = 0; i < 150 * MOST_OUTPUTS; i++)
+        assert_close(a->f.alpha[i], b->f.alpha[i], 1e-7);
+    mercer_model_free(a);
+    mercer_model_free(b);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_the_bits_do_not_depend_on_the_threads(void **state) {
+    (void)state;
+    mercer_model *models[2];
+    mercer_ctx *ctxs[2];
+    for (int i = 0; i < 2; i++) {
+        ctxs[i] = open_ctx(i ? 5 : 1);
+        mercer_data *data = table_of(ctxs[i], 300, 2, true, false);
+        const mercer_ridge set = settings_of("pcg", 1e-3);
+        models[i] = fit_table(ctxs[i], data, "rbf(gamma=2)", &set);
+        mercer_data_free(data);
+    }
+    assert_int_equal(mercer_model_report(models[0])->rank, mercer_model_report(models[1])->rank);
+    assert_memory_equal(models[0]->f.alpha, models[1]->f.alpha, (size_t)mercer_model_centres(models[0]) * 2 * sizeof(double));
+    for (int i = 0; i < 2; i++) {
+        mercer_model_free(models[i]);
+        close_clean(ctxs[i]);
+    }
+}
+
+static void test_what_it_cannot_do_is_said(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = table_of(ctx, 50, 1, false, false);
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
+    mercer_ridge set = settings_of("pcg", 0);
+    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "lambda > 0");
+    set = settings_of("pcg", 1);
+    set.loo = true;
+    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "leave-one-out");
+    set.loo = false;
+    set.tolerance = NAN;
+    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "tolerance");
+    assert_null(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* A tolerance below rounding ends with what double precision gives, and says so. */
+static void test_a_tolerance_below_rounding_is_admitted(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = table_of(ctx, 100, 1, false, false);
+    mercer_ridge set = settings_of("pcg", 1e-9);
+    set.tolerance = 1e-14;
+    mercer_model *model = fit_table(ctx, data, "rbf(gamma=0.05)", &set);
+    assert_string_equal(mercer_model_report(model)->stopped, "precision");
+    assert_true(mercer_model_report(model)->certificate.residual_relative > 1e-14);
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* ---- Stopping ---- */
+
+static int stop_in_phase(void *user, const mercer_progress *p) {
+    return strcmp(p->phase, user) == 0;
+}
+
+/* So that stops and kills find a fit at work, however fast the machine. */
+static void log_slowly(void *user, const char *line) {
+    const struct timespec wait = {.tv_nsec = *(const long *)user * 1000000};
+    if (strncmp(line, "pcg ", 4) == 0)
+        nanosleep(&wait, NULL);
+}
+
+static void fit_stopped(mercer_options options, const char *stopped) {
+    mercer_ctx *owner = open_ctx(1), *ctx = NULL;
+    options.threads = 2;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_data *data = table_of(owner, 300, 1, false, false);
+    mercer_ridge set = settings_of("pcg", 1e-4);
+    set.tolerance = 1e-13;
+    set.rank = 4; /* hundreds of steps */
+    set.intercept = true;
+    mercer_model *model = fit_table(ctx, data, "rbf(gamma=4)", &set);
+    const mercer_report *report = mercer_model_report(model);
+    assert_string_equal(report->stopped, stopped);
+    assert_true(report->certificate.residual_relative > 1e-13 && isfinite(report->certificate.residual_relative));
+    double out[300];
+    assert_ok(ctx, mercer_predict(ctx, model, data, out));
+    for (int i = 0; i < 300; i++)
+        assert_true(isfinite(out[i]));
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+    close_clean(owner);
+}
+
+static void test_a_stop_returns_the_best_iterate_with_its_certificate(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    long milliseconds = 20;
+    options.log = log_slowly;
+    options.log_user = &milliseconds;
+    options.time_limit = 0.4;
+    fit_stopped(options, "time");
+    options.time_limit = 0;
+    options.progress = stop_in_phase;
+    options.progress_user = (void *)(uintptr_t)"solve";
+    fit_stopped(options, "caller");
+}
+
+/* ---- Checkpoints ---- */
+
+/* Names in a folder of the test's own, which goes away with it, pieces left by the killed included. */
+static char folder[256];
+
+static const char *scratch(const char *name) {
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/mercer-pcg-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    DIR *open = opendir(folder);
+    for (struct dirent *entry; open && (entry = readdir(open));)
+        if (*entry->d_name != '.')
+            unlink(scratch(entry->d_name));
+    closedir(open);
+    return rmdir(folder);
+}
+
+static void write_bytes(const char *path, const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static size_t read_bytes(const char *path, char *bytes, size_t room) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, room, file);
+    fclose(file);
+    return size;
+}
+
+static void test_a_checkpoint_of_another_fit_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = table_of(ctx, 200, 1, false, false), *other = table_of(ctx, 199, 1, false, false);
+    mercer_ridge set = settings_of("pcg", 0.1);
+    const char *path = set.checkpoint = scratch("other");
+    mercer_model *first = fit_table(ctx, data, "rbf(gamma=1)", &set), *again = fit_table(ctx, data, "rbf(gamma=1)", &set), *none = NULL;
+    assert_memory_equal(first->f.alpha, again->f.alpha, 200 * sizeof(double)); /* a finished one is finished again */
+    assert_int_equal(mercer_model_report(first)->iterations, mercer_model_report(again)->iterations);
+    mercer_kernel *same = NULL, *changed = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1)", &same));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1.5)", &changed));
+    assert_fails(ctx, mercer_ridge_fit(ctx, changed, data, &set, &none), MERCER_INVALID, "another fit");
+    assert_fails(ctx, mercer_ridge_fit(ctx, same, other, &set, &none), MERCER_INVALID, "another fit");
+    set.lambda = 0.2;
+    assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_INVALID, "another fit");
+    set.lambda = 0.1;
+    static char bytes[1 << 20];
+    const size_t size = read_bytes(path, bytes, sizeof bytes);
+    for (size_t k = 8; k < size; k += size / 7) { /* any byte changed, any length cut */
+        bytes[k] ^= 4;
+        write_bytes(path, bytes, size);
+        bytes[k] ^= 4;
+        const mercer_status status = mercer_ridge_fit(ctx, same, data, &set, &none);
+        assert_true(status == MERCER_FORMAT || status == MERCER_INVALID);
+        write_bytes(path, bytes, k);
+        assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_FORMAT, path);
+    }
+    write_bytes(path, "a letter to my aunt, and a long one at that, with news of everybody in town", 75);
+    assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_FORMAT, "not a checkpoint");
+    set.checkpoint = "/nowhere/at/all";
+    assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_IO, "/nowhere/at/all");
+    mercer_model_free(first);
+    mercer_model_free(again);
+    mercer_kernel_free(same);
+    mercer_kernel_free(changed);
+    mercer_data_free(data);
+    mercer_data_free(other);
+    close_clean(ctx);
+}
+
+/* Stopped by the clock again and again, taken up each time. */
+static void test_a_fit_in_pieces_has_the_bits_of_a_whole_one(void **state) {
+    (void)state;
+    mercer_ctx *owner = open_ctx(2);
+    mercer_data *data = table_of(owner, 250, 2, true, false);
+    mercer_ridge set = settings_of("pcg", 0.02);
+    set.tolerance = 1e-10;
+    set.rank = 20;
+    set.intercept = true;
+    mercer_model *whole = fit_table(owner, data, "rbf(gamma=1)", &set), *part = NULL;
+    set.checkpoint = scratch("pieces");
+    int pieces = 0;
+    for (bool done = false; !done; pieces++) {
+        mercer_options options = mercer_options_defaults();
+        long milliseconds = 10;
+        options.log = log_slowly;
+        options.log_user = &milliseconds;
+        options.time_limit = pieces < 5 ? 0.15 : 0;
+        options.threads = 1 + pieces % 3;
+        mercer_ctx *ctx = NULL;
+        assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+        mercer_model_free(part);
+        part = fit_table(ctx, data, "rbf(gamma=1)", &set);
+        done = strcmp(mercer_model_report(part)->stopped, "no") == 0;
+        mercer_close(ctx);
+    }
+    assert_true(pieces > 1);
+    assert_memory_equal(whole->f.alpha, part->f.alpha, (size_t)mercer_model_centres(whole) * 2 * sizeof(double));
+    assert_int_equal(mercer_model_report(whole)->iterations, mercer_model_report(part)->iterations);
+    mercer_model_free(whole);
+    mercer_model_free(part);
+    mercer_data_free(data);
+    close_clean(owner);
+}
+
+static mercer_ridge long_settings(void) {
+    mercer_ridge set = settings_of("pcg", 0.02);
+    set.tolerance = 1e-11;
+    set.rank = 8;
+    return set;
+}
+
+/* The whole program of a process that will be killed: fit with the checkpoint, save the model. */
+static int child(const char *checkpoint, const char *path) {
+    mercer_options options = mercer_options_defaults();
+    long milliseconds = 5;
+    options.threads = 2;
+    options.log = log_slowly;
+    options.log_user = &milliseconds;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_data *data = table_of(ctx, 150, 1, false, false);
+    mercer_ridge set = long_settings();
+    set.checkpoint = checkpoint;
+    mercer_model *model = fit_table(ctx, data, "rbf(gamma=1)", &set);
+    assert_ok(ctx, mercer_model_save(ctx, model, path));
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+    return 0;
+}
+
+/* True when the child ended by itself. */
+static bool run_child(const char *checkpoint, const char *path, long milliseconds) {
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        execl("/proc/self/exe", "t_ridge_pcg", "child", checkpoint, path, (char *)NULL);
+        _exit(9);
+    }
+    const struct timespec wait = {.tv_nsec = 1000000};
+    int how = 0;
+    pid_t gone = 0;
+    for (; !gone && milliseconds > 0; milliseconds--) {
+        nanosleep(&wait, NULL);
+        gone = waitpid(pid, &how, WNOHANG);
+    }
+    if (!gone) {
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, &how, 0), pid);
+    }
+    if (WIFEXITED(how))
+        assert_int_equal(WEXITSTATUS(how), 0);
+    return WIFEXITED(how);
+}
+
+static void test_killed_at_any_moment_it_resumes_to_the_same_bits(void **state) {
+    (void)state;
+    char checkpoint[512], path[512], clean[512];
+    snprintf(checkpoint, sizeof checkpoint, "%s", scratch("killed"));
+    snprintf(path, sizeof path, "%s", scratch("killed.mercer"));
+    snprintf(clean, sizeof clean, "%s", scratch("clean.mercer"));
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = table_of(ctx, 150, 1, false, false);
+    const mercer_ridge set = long_settings();
+    mercer_model *whole = fit_table(ctx, data, "rbf(gamma=1)", &set);
+    assert_ok(ctx, mercer_model_save(ctx, whole, clean));
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 72);
+    int kills = 0, kept = 0;
+    while (kills < 25 && !run_child(checkpoint, path, 20 + (long)mc_rng_below(&rng, 300))) {
+        kills++;
+        kept += access(checkpoint, R_OK) == 0;
+    }
+    while (!run_child(checkpoint, path, 20000))
+        ;
+    print_message("# killed %d times, %d of them with a checkpoint\n", kills, kept);
+    assert_true(kills > 0 && kept > 0);
+    static char a[1 << 18], b[1 << 18];
+    const size_t size = read_bytes(clean, a, sizeof a);
+    assert_int_equal(size, read_bytes(path, b, sizeof b));
+    assert_memory_equal(a, b, size);
+    mercer_model_free(whole);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* ---- Memory ---- */
+
+static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
+    const mercer_ridge *set = arg;
+    const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {1, 0, 2, 1, 3, 1, 0, 1};
+    const mercer_table table = {.n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_status status = mercer_data_make(ctx, &table, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
+    if (!status)
+        status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_survives_failing_memory(void **state) {
+    (void)state;
+    mercer_ridge set = settings_of("pcg", 0.1);
+    set.checkpoint = scratch("memory");
+    assert_survives_failing_memory(fit_small, &set);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 4 && strcmp(argv[1], "child") == 0)
+        return child(argv[2], argv[3]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_agrees_with_the_factorisation),
+        cmocka_unit_test(test_more_outputs_than_a_batch_and_columns_worth_storing),
+        cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
+        cmocka_unit_test(test_what_it_cannot_do_is_said),
+        cmocka_unit_test(test_a_tolerance_below_rounding_is_admitted),
+        cmocka_unit_test(test_a_stop_returns_the_best_iterate_with_its_certificate),
+        cmocka_unit_test(test_a_checkpoint_of_another_fit_is_refused),
+        cmocka_unit_test(test_a_fit_in_pieces_has_the_bits_of_a_whole_one),
+        cmocka_unit_test(test_killed_at_any_moment_it_resumes_to_the_same_bits),
+        cmocka_unit_test(test_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
