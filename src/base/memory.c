@@ -115,7 +115,7 @@ static bool charge(mc_heap *heap, size_t bytes) {
     return true;
 }
 
-static const char *in_units(double bytes, char text[32]) {
+const char *mc_bytes_text(double bytes, char text[32]) {
     static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     int k = 0;
     while (bytes >= 1024 && k < 4) {
@@ -128,10 +128,10 @@ static const char *in_units(double bytes, char text[32]) {
 
 static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
     char want[32], used[32], limit[32];
-    in_units((double)bytes, want);
+    mc_bytes_text((double)bytes, want);
     if (over_limit)
         mc_fail(ctx, MERCER_MEMORY, "memory: %s more would pass the limit of %s (%s in use); raise the memory limit", want,
-                in_units((double)ctx->heap->limit, limit), in_units((double)mc_heap_used(ctx->heap), used));
+                mc_bytes_text((double)ctx->heap->limit, limit), mc_bytes_text((double)mc_heap_used(ctx->heap), used));
     else
         mc_fail(ctx, MERCER_MEMORY, "memory: the system has no %s left", want);
     return NULL;
@@ -201,6 +201,6 @@ mercer_status mc_memory_check(mercer_ctx *ctx, size_t bytes, const char *what) {
         return MERCER_OK;
     char want[32], left[32], limit[32];
     return mc_fail(ctx, MERCER_MEMORY, "%s needs %s and %s of the limit of %s are left; raise the memory limit", what,
-                   in_units((double)bytes, want), in_units((double)mc_memory_left(ctx), left),
-                   in_units((double)ctx->heap->limit, limit));
+                   mc_bytes_text((double)bytes, want), mc_bytes_text((double)mc_memory_left(ctx), left),
+                   mc_bytes_text((double)ctx->heap->limit, limit));
 }

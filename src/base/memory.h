@@ -29,6 +29,9 @@ size_t mc_memory_left(const mercer_ctx *ctx);
 /* MERCER_MEMORY with a sentence that names what was wanted, when bytes cannot be had; asked before the work starts. */
 mercer_status mc_memory_check(mercer_ctx *ctx, size_t bytes, const char *what);
 
+/* "1.5 GiB". */
+const char *mc_bytes_text(double bytes, char text[32]);
+
 /* For the context alone. */
 mc_heap *mc_heap_open(const mercer_options *options);
 void mc_heap_release(mc_heap *heap);

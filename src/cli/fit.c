@@ -67,7 +67,7 @@ static int find_verdict(session *s, fit *f) {
 /* A machine that was stopped hands over its best answer so far: that is saved, and the exit status tells. */
 static bool was_stopped(const fit *f) {
     const char *stopped = mercer_model_report(f->model)->stopped;
-    return stopped && strcmp(stopped, "no") != 0;
+    return stopped && (strcmp(stopped, "time") == 0 || strcmp(stopped, "caller") == 0);
 }
 
 static int fit_and_save(session *s, fit *f) {
@@ -177,7 +177,8 @@ static void say_times(session *s, const fit *f) {
 static void say_next(session *s, const fit *f) {
     const double loo = mercer_model_report(f->model)->loo_rmse;
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
-    if (isnan(loo) && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
+    const bool direct = mercer_model_report(f->model)->iterations == 0;
+    if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
         say(s, "next", "--loo gives the error on rows left out; mercer predict %s NEW_DATA", f->path);
     else if (plain && loo > 0.95 * spread(f->job.data))
         say(s, "next", "no better than the mean: try a larger --lambda, --scale standard or another -k");

@@ -79,6 +79,9 @@ static int choose_loo(session *s, job *j) {
     const mercer_setting *loo = setting_find(j->machine, "loo"), *lambda = setting_find(j->machine, "lambda");
     if (!loo || args_text(&s->args, loo->name) || mercer_data_rows(j->data) > CHEAP)
         return EXIT_DONE;
+    const char *solver = args_text(&s->args, "solver"); /* iterative ones have no such error */
+    if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen"))
+        return EXIT_DONE;
     if (lambda && *(const double *)(const void *)((const char *)j->settings + lambda->offset) == 0)
         return EXIT_DONE;
     TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, loo->name, "yes"));

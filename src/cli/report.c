@@ -115,6 +115,8 @@ json_t *json_report(const mercer_model *model) {
     json_put(object, "norm", json_value(r->norm));
     json_put(object, "rank", json_integer(r->rank));
     json_put(object, "iterations", json_integer(r->iterations));
+    if (r->iteration_bound)
+        json_put(object, "iteration_bound", json_integer(r->iteration_bound));
     json_put(object, "stopped", json_text(r->stopped));
     json_put(object, "loo_rmse", json_value(r->loo_rmse));
     if (!isnan(r->log_evidence)) {

@@ -16,7 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { small = 8192 }; /* the model itself, its names aside */
+enum {
+    small = 8192, /* the model itself, its names aside */
+    DOUBLES = 2,  /* an operation on doubles counts for two on floats */
+    PATIENCE = 8  /* the answer of a factorisation is worth waiting so many times longer for */
+};
 
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
@@ -79,7 +83,8 @@ typedef struct way {
     double pairs;    /* kernel values, as a share of n^2: the triangle or the square, and the check */
 } way;
 
-static const way ways[] = {
+enum { CHOLESKY, EIGEN, PCG, WAYS };
+static const way ways[WAYS] = {
     {"cholesky", "exact, and the cheapest when lambda > 0: one factorisation in half a square of memory",
      cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
     {"eigen", "exact for every lambda: with lambda = 0 the eigenvalues show the rank and the minimum-norm solution",
@@ -87,18 +92,18 @@ static const way ways[] = {
     {"pcg", "exact to the tolerance without storing or factoring K: conjugate gradients with a preconditioner of low rank",
      pcg_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 10},
 };
-enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w) {
+/* asked: by name, so that every other wish must be met too. */
+static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
     mc_option o = {.solver = w->name, .reason = w->reason};
     o.bytes = w->bytes(size);
     o.pairs = w->pairs * (double)size->n * (double)size->n;
     o.factor = w->factor(size);
     o.eigen = w->eigen(size);
     o.possible = true;
-    if (w->bytes == pcg_bytes && (size->lambda <= 0 || size->loo)) {
+    if (w->bytes == pcg_bytes && (size->lambda <= 0 || (size->loo && asked))) {
         o.possible = false;
-        o.reason = size->loo ? "gives no leave-one-out error" : "needs lambda > 0";
+        o.reason = size->lambda <= 0 ? "needs lambda > 0" : "gives no leave-one-out error";
     } else if (size->n > w->largest) {
         o.possible = false;
         o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
@@ -109,14 +114,26 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
     return o;
 }
 
+/* The factorisation where it fits, unless it would take far longer than conjugate gradients; then those, where they fit. */
+static int choose(const mc_ridge_size *size, const mc_options *options) {
+    if (size->lambda <= 0)
+        return EIGEN;
+    const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
+    const bool dear = DOUBLES * options->option[CHOLESKY].factor > PATIENCE * size->pcg.work;
+    return steps && (!direct || dear) ? PCG : CHOLESKY;
+}
+
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
-    *out = (mc_options){.count = WAYS};
-    const char *wanted = strcmp(asked, "auto") != 0 ? asked : size->lambda > 0 ? "cholesky" : "eigen";
+    *out = (mc_options){.count = WAYS, .chosen = -1};
     for (int i = 0; i < WAYS; i++) {
-        out->option[i] = weigh_one(ctx, size, &ways[i]);
-        if (strcmp(wanted, ways[i].name) == 0)
+        const bool by_name = strcmp(asked, ways[i].name) == 0;
+        out->option[i] = weigh_one(ctx, size, &ways[i], by_name);
+        if (by_name)
             out->chosen = i;
     }
+    out->automatic = out->chosen < 0;
+    if (out->automatic)
+        out->chosen = choose(size, out);
 }
 
 /* The most rows that fit, by halving: for the message only. */
@@ -134,6 +151,17 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
     return low;
 }
 
+/* No way to the exact answer fits. */
+static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
+    char direct[32], left[32], enough[32];
+    const size_t least = always(size) + larger(size->pcg.least, check_bytes(size)), used = mercer_memory_used(ctx);
+    return mc_fail(ctx, MERCER_MEMORY,
+                   "ridge: %lld rows fit in no way under the memory limit, of which %s are left: cholesky takes %s; pcg would work with a "
+                   "limit of %s",
+                   (long long)size->n, mc_bytes_text((double)mc_memory_left(ctx), left),
+                   mc_bytes_text((double)options->option[CHOLESKY].bytes, direct), mc_bytes_text(1.001 * (double)(least + used), enough));
+}
+
 mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
     const mc_option *o = &options->option[options->chosen];
     const way *w = &ways[options->chosen];
@@ -147,6 +175,8 @@ mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const m
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,
                        (long long)w->largest, (long long)size->n);
+    if (options->automatic && size->lambda > 0)
+        return no_room(ctx, size, options);
     char what[128];
     snprintf(what, sizeof what, "ridge: %s on %lld rows (%lld rows would fit)", w->name, (long long)size->n,
              (long long)largest_fit(ctx, size, w));

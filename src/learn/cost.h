@@ -17,6 +17,7 @@ typedef struct mc_option {
 
 typedef struct mc_options {
     int count, chosen;
+    bool automatic; /* not asked for by name */
     mc_option option[MC_OPTIONS_MAX];
 } mc_options;
 

@@ -33,6 +33,7 @@ enum {
     STEPS_MOST = 100000, /* that none should ever take */
     PAIRS = 512,         /* rows of the largest block of proposals */
     PATIENCE = 100,      /* steps without progress, and a quarter of those expected, before precision is said to be exhausted */
+    TYPICAL_STEPS = 60,  /* where nothing better is known */
     CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
 };
 static const double STORED_ENTRY = 90; /* reading a stored entry counts for so many operations: dearer entries are worth storing */
@@ -127,6 +128,8 @@ void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, in
     const size_t fixed = always + (out->stored ? whole : 0);
     out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
     out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
+    const double entry = mc_rank_entry(values_of_row(p->x));
+    out->work = mc_rank_growth(p->n, entry, 0, out->rank) + TYPICAL_STEPS * mc_rank_step(p->n, entry, columns);
 }
 
 /* ---- Operators ---- */

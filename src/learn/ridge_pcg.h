@@ -9,6 +9,7 @@ typedef struct mc_ridge_pcg_plan {
     size_t least;  /* below which it cannot run at all */
     int64_t rank;  /* of the preconditioner, at most */
     bool stored;   /* K is kept in memory */
+    double work;   /* operations on floats to expect */
 } mc_ridge_pcg_plan;
 
 /* columns: right-hand sides, that of the intercept included; asked: the rank asked for, 0 none; left: bytes that may be taken. */

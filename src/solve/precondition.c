@@ -40,8 +40,9 @@ struct mc_precondition {
     double *C;       /* r x t, then t planes of r */
 };
 
-static int64_t scratch_numbers(int64_t t) {
-    return ROWS * (t > 2 * MC_PANEL ? t : 2 * MC_PANEL);
+static int64_t scratch_numbers(int64_t rank, int64_t t) {
+    const int64_t blocks = 2 * (rank < MC_PANEL ? rank : MC_PANEL);
+    return ROWS * (t > blocks ? t : blocks);
 }
 
 static int64_t segments(int64_t n) {
@@ -49,7 +50,7 @@ static int64_t segments(int64_t n) {
 }
 
 static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
-    return mc_work_need(rank * rank, sizeof(double)) + mc_work_need(mercer_threads(ctx) * scratch_numbers(t), sizeof(double))
+    return mc_work_need(rank * rank, sizeof(double)) + mc_work_need(mercer_threads(ctx) * scratch_numbers(rank, t), sizeof(double))
            + mc_work_need(n * t, sizeof(double)) + mc_work_need(segments(n) * rank * t, sizeof(double))
            + mc_work_need(2 * rank * t, sizeof(double));
 }
@@ -57,7 +58,7 @@ static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
 static void cut(mercer_ctx *ctx, mc_precondition *s) {
     const int64_t n = s->f->n, r = s->f->rank, t = s->t;
     s->G = mc_work_take(&s->work, r * r, sizeof(double));
-    s->scratch = mc_work_take(&s->work, mercer_threads(ctx) * scratch_numbers(t), sizeof(double));
+    s->scratch = mc_work_take(&s->work, mercer_threads(ctx) * scratch_numbers(r, t), sizeof(double));
     s->V = mc_work_take(&s->work, n * t, sizeof(double));
     s->part = mc_work_take(&s->work, segments(n) * r * t, sizeof(double));
     s->C = mc_work_take(&s->work, 2 * r * t, sizeof(double));
@@ -93,7 +94,7 @@ static void gram_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         q -= p + 1;
     const int wp = width_of(f, p), wq = width_of(f, q), ld = (int)f->rank;
     const double one = 1;
-    double *left = s->scratch + thread * scratch_numbers(s->t), *right = p == q ? left : left + ROWS * MC_PANEL;
+    double *left = s->scratch + thread * scratch_numbers(s->f->rank, s->t), *right = p == q ? left : left + ROWS * MC_PANEL;
     double *out = s->G + p * MC_PANEL + q * MC_PANEL * f->rank;
     for (int64_t i = 0; i < f->n; i += ROWS) {
         const int m = (int)(f->n - i < ROWS ? f->n - i : ROWS);
@@ -211,7 +212,7 @@ static void finish(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     const product *p = arg;
     const mc_lowrank *f = p->s->f;
     const int64_t t = p->t, m = end - begin;
-    double *Z = p->s->scratch + thread * scratch_numbers(p->s->t);
+    double *Z = p->s->scratch + thread * scratch_numbers(f->rank, p->s->t);
     for (int64_t k = 0; k < t; k++)
         memcpy(Z + k * ROWS, p->s->V + k * f->n + begin, (size_t)m * sizeof *Z);
     for (int64_t panel = 0; panel * MC_PANEL < f->rank; panel++) {

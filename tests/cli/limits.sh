@@ -1,9 +1,18 @@
 mercer generate friedman1 -n 3000 --seed 1 -o big.csv -q
-mercer fit big.csv --memory 2M; echo "exit $?"
-mercer fit big.csv --memory 20M; echo "exit $?"
+mercer fit big.csv --memory 1100K; echo "exit $?"
+mercer fit big.csv --memory 20M --solver cholesky; echo "exit $?"
 mercer fit big.csv --time-limit 0.05; echo "exit $?"
 mercer gram rbf big.csv --memory 10M --check; echo "exit $?"
 ls
+# Where the factorisation does not fit, another way to the same answer does.
+head -n 501 big.csv > some.csv
+mercer fit some.csv --memory 1100K -o s.mercer --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(r["solver"], r["stopped"], 0 < r["iterations"] <= r["iteration_bound"], r["certificate"]["residual_relative"] < 1.1e-6)'
+mercer fit some.csv --solver pcg --checkpoint state --json > first.json; echo "exit $?"
+mercer fit some.csv --solver pcg --checkpoint state --json > second.json; echo "exit $?"
+mercer fit some.csv --solver pcg --checkpoint state --lambda 2; echo "exit $?"
 # A machine that improves its answer step by step hands over the best one so far.
 head -n 151 big.csv > small.csv
 mercer fit small.csv -m gp --restarts 1000 --time-limit 2 -o g.mercer | grep stopped; echo "exit ${PIPESTATUS[0]}"
