@@ -352,25 +352,6 @@ MERCER_API mercer_ridge mercer_ridge_defaults(void);
 MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                           const mercer_ridge *set, mercer_model **out);
 
-/* What a value of lambda would give, without fitting it. */
-typedef struct mercer_ridge_path_row {
-    double lambda;
-    double loo_rmse;  /* of rows left out one by one, weighted, over all outputs; NaN where it is not defined */
-    double gcv;       /* generalised cross-validation: (weighted mean square) / (1 - dof/n)^2 */
-    double dof;       /* effective degrees of freedom, the intercept counted */
-    double norm;      /* sqrt(sum over outputs of |f|^2): the bound B of the constrained form that has this lambda */
-    double objective;
-} mercer_ridge_path_row;
-/* All of it for count values of lambda (>= 0, in any order) from one eigendecomposition; set NULL: the defaults. Of set only intercept,
-   scale and allow_indefinite are looked at. */
-MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                           const double *lambdas, int64_t count, mercer_ridge_path_row *out);
-/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a fold, a group of rows that
-   belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for rows of weight zero.
-   *rmse: their weighted root mean square; NULL: not wanted. Columns are scaled once, by all rows. */
-MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                            const int64_t *fold, double *residuals, double *rmse);
-
 /* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters and the
    noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise variance is noise / weight. */
 typedef struct mercer_gp {
@@ -421,6 +402,26 @@ typedef struct mercer_svm {
 /* The defaults of a support vector machine by name; all zero for another name. */
 MERCER_API mercer_svm mercer_svm_defaults(const char *machine);
 
+/* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other, from f = 0; b is the
+   weighted mean of the target. There is no penalty: the limit is the least-squares function of least norm, and stopping early is what
+   regularises. A row weight multiplies the steps of its row; on held-out rows it weighs the error. A step that is not safe is an error
+   that names the bound. Classes as for ridge. */
+typedef struct mercer_lms {
+    double step;         /* 0: half of the bound, which is 2 over the largest eigenvalue of K (batch), 2 / max k(x,x) (sample) */
+    const char *mode;    /* batch, sample */
+    int64_t epochs;      /* passes over the rows at most */
+    double tolerance;    /* ends it: relative gradient, as in the certificate but against the target less b */
+    double held_out;     /* share of the rows (a seeded choice) on which the best pass is chosen; they are not learned from; 0: none */
+    int64_t patience;    /* passes without a smaller error on them before it ends */
+    bool shuffle;        /* sample: a new order every pass */
+    bool intercept;
+    const char *scale;   /* auto, none, standard, minmax; kept in the model */
+    const char *solver;  /* auto, features, stored, streamed */
+} mercer_lms;
+MERCER_API mercer_lms mercer_lms_defaults(void);
+MERCER_API mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_lms *set,
+                                        mercer_model **out);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
@@ -430,7 +431,8 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual"; "gradient" when lambda = 0; "gap" for support vector machines */
+    const char *kind;               /* "residual"; "gradient" when lambda = 0; "gap" for support vector machines; "none" for an updated
+                                       model, which solves no stated problem: |y - f - b| on the new rows, and no bound */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
     double residual;                /* |r|, its rounding bound included */
     double rounding;                /* the part of it that bounds the rounding of the check itself */
@@ -452,12 +454,16 @@ typedef struct mercer_report {
     int64_t iterations;
     int64_t iteration_bound;   /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
     const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision":
-                                  the tolerance is below what double precision reaches here; "steps": too many of them */
+                                  the tolerance is below what double precision reaches here; "steps": too many of them;
+                                  "held-out": this is an earlier answer, better on held-out rows than later ones */
     double log_evidence;       /* gp: log marginal likelihood; NaN otherwise */
     double loo_log_density;    /* gp: mean log density of rows left out one by one; NaN otherwise */
     int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner */
     int64_t support_vectors;   /* rows with a coefficient, in any programme; 0 for machines without */
     int64_t free_vectors, bounded_vectors; /* of all programmes: off the bound (on the margin), and at it */
+    double step;               /* lms: the length of its steps; 0 otherwise */
+    int64_t held_out;          /* lms: rows held out, and the error on them, weighted, over all outputs; 0 without */
+    double held_out_rmse;
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;
@@ -505,6 +511,20 @@ typedef struct mercer_scores {
 } mercer_scores;
 /* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
+
+/* A new model from an old one and new rows, as they might arrive one by one: row i becomes a centre and moves by
+   step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When there are
+   more centres than the budget, those with the smallest |coefficients| sqrt(k(x,x)), the norm of what they contribute, are dropped, the
+   oldest of equals first; what they contributed is lost. A row dropped comes back when a later pass meets it. The model must be of lms, or
+   of ridge, whose function is then the start of LMS steps: the result is an lms model and no longer a solution of the ridge problem. */
+typedef struct mercer_update {
+    double step;    /* 0: half of the bound 2 / max w k(x,x) over the new rows; a step that reaches the bound is an error that names it */
+    int64_t budget; /* most centres; 0: no limit */
+    int64_t passes; /* over the new rows, in their order */
+} mercer_update;
+MERCER_API mercer_update mercer_update_defaults(void);
+MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
+                                             mercer_model **out);
 
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
 MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);

@@ -70,11 +70,6 @@ static bool was_stopped(const fit *f) {
     return stopped && (strcmp(stopped, "time") == 0 || strcmp(stopped, "caller") == 0);
 }
 
-/* The limit is on the whole run, so it may also reach the library as the callback's wish to stop. */
-static bool ran_out_of_time(const session *s, const fit *f) {
-    return was_stopped(f) && (s->expired || strcmp(mercer_model_report(f->model)->stopped, "time") == 0);
-}
-
 static int fit_and_save(session *s, fit *f) {
     TRY(find_verdict(s, f));
     const double began = clock_now();
@@ -206,7 +201,7 @@ static int report_people(session *s, fit *f) {
     say_times(s, f);
     if (was_stopped(f))
         say(s, "stopped", "early by the %s: this is the best model so far",
-            ran_out_of_time(s, f) ? "time limit" : "user");
+            strcmp(mercer_model_report(f->model)->stopped, "time") ? "user" : "time limit");
     if (strcmp(f->path, "-") == 0)
         return EXIT_DONE;
     say(s, "model", "%s", f->path);
@@ -222,8 +217,6 @@ static int report_json(session *s, const fit *f) {
     json_put(seconds, "read", json_value(f->job.read_seconds));
     json_put(seconds, "fit", json_value(f->seconds));
     json_put(seconds, "total", json_value(clock_now() - s->began));
-    if (ran_out_of_time(s, f))
-        json_put(object, "stopped", json_text("time"));
     json_put(object, "kernel_verdict", json_text(verdicts[f->verdict]));
     json_put(object, "seconds", seconds);
     json_put(object, "memory_peak_bytes", json_integer((json_int_t)mercer_memory_peak(s->ctx)));

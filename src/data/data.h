@@ -69,6 +69,9 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
 mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                            mercer_data **out);
 
+/* The rows of a, then those of b, without targets, weights or texts; names, labels and schema are those of a. The columns must agree. */
+mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data **out);
+
 /* Forget the targets, weights and texts of the rows; names, labels and schema stay. For data not yet handed out. */
 void mc_data_strip(mercer_data *data);
 

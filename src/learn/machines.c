@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include <string.h>
 
-enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, MACHINES };
+enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, MACHINES };
 
 static const mercer_machine machines[MACHINES] = {
     [RIDGE] = {.name = "ridge",
@@ -48,10 +48,16 @@ static const mercer_machine machines[MACHINES] = {
                    .count = MC_ONE_CLASS_SETTINGS,
                    .size = sizeof(mercer_svm),
                    .target = MERCER_TARGET_NONE},
+    [LMS] = {.name = "lms",
+             .help = "least squares by steps against the error, stopped early; batch or one sample at a time, and updates",
+             .settings = mc_lms_settings,
+             .count = MC_LMS_SETTINGS,
+             .size = sizeof(mercer_lms)},
 };
 static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner, [SVC] = &mc_svc_learner,
                                                    [NU_SVC] = &mc_nu_svc_learner, [SVR] = &mc_svr_learner,
-                                                   [NU_SVR] = &mc_nu_svr_learner, [ONE_CLASS] = &mc_one_class_learner};
+                                                   [NU_SVR] = &mc_nu_svr_learner, [ONE_CLASS] = &mc_one_class_learner,
+                                                   [LMS] = &mc_lms_learner};
 
 const mercer_machine *mercer_machines(int *count) {
     *count = MACHINES;
@@ -92,6 +98,12 @@ mercer_ridge mercer_ridge_defaults(void) {
 mercer_gp mercer_gp_defaults(void) {
     mercer_gp set;
     mercer_settings_defaults(&machines[GP], &set);
+    return set;
+}
+
+mercer_lms mercer_lms_defaults(void) {
+    mercer_lms set;
+    mercer_settings_defaults(&machines[LMS], &set);
     return set;
 }
 

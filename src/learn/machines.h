@@ -25,6 +25,10 @@ extern const mc_learner mc_ridge_learner;
 extern const mercer_setting mc_gp_settings[MC_GP_SETTINGS];
 extern const mc_learner mc_gp_learner;
 
+enum { MC_LMS_SETTINGS = 10 };
+extern const mercer_setting mc_lms_settings[MC_LMS_SETTINGS];
+extern const mc_learner mc_lms_learner;
+
 enum {
     MC_SVC_SETTINGS = 8,
     MC_NU_SVC_SETTINGS = 8,

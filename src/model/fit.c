@@ -64,6 +64,11 @@ mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, con
     return mercer_fit(ctx, mercer_machine_find("ridge"), set, kernel, data, out);
 }
 
+mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_lms *set,
+                             mercer_model **out) {
+    return mercer_fit(ctx, mercer_machine_find("lms"), set, kernel, data, out);
+}
+
 mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_gp *set,
                             mercer_model **out) {
     return mercer_fit(ctx, mercer_machine_find("gp"), set, kernel, data, out);

@@ -1,0 +1,327 @@
+/* lms_update.c: an old model learns new rows, one after the other, under a budget of centres.
+
+       row i of the new ones becomes a centre (if it is none yet):  alpha_i <- alpha_i + step w_i (y_i - f(x_i) - b)
+       while there are more centres than the budget, the one with the least |alpha_j| sqrt(k(x_j, x_j)) goes, the oldest of equals first
+
+   |alpha_j| is the norm over the outputs, so what goes is the term of f with the least norm in H. f(x_i) is summed over the centres of the
+   moment in one order, rows of K coming block by block from the operator over old centres and new rows together: the bits do not depend on
+   threads or blocks. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "kernel/kernel.h"
+#include "learn/lms.h"
+#include <math.h>
+#include <string.h>
+
+#define ROW(field) .offset = offsetof(mercer_update, field)
+
+const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
+    {.name = "step", .type = MERCER_REAL, ROW(step), .high = 1e300,
+     .help = "length of a step; 0: half of what is safe, from the largest k(x, x)"},
+    {.name = "budget", .type = MERCER_INTEGER, ROW(budget), .high = 1e15, .help = "most centres the model may have; 0: no limit"},
+    {.name = "passes", .type = MERCER_INTEGER, ROW(passes), .initial = 1, .low = 1, .high = 1e12, .help = "passes over the new rows"},
+};
+
+typedef struct updating {
+    const mc_fitted *from;
+    const mercer_data *data;
+    const mercer_update *set;
+    int64_t old, fresh, t; /* centres there were, new rows, outputs */
+    mercer_data *all;      /* both, scaled */
+    mc_gram *gram;
+    double *Y;             /* fresh x t */
+    double *alpha;         /* (old + fresh) x t; zeros where there is no centre */
+    double *root;          /* sqrt k(x, x) */
+    double *rows, *f;      /* a block of rows of K; t values */
+    bool *alive;
+    int64_t centres, taken; /* taken: steps */
+    double step;
+    mercer_status stopped;
+} updating;
+
+/* ---- What is given ---- */
+
+static mercer_status check_model(mercer_ctx *ctx, const mc_fitted *f) {
+    const char *machine = f->report.machine;
+    if (strcmp(machine, "lms") == 0 || strcmp(machine, "ridge") == 0)
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_INVALID, "update: the model is of the machine %s; only lms and ridge models can be updated", machine);
+}
+
+static mercer_status check_target(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *data) {
+    if (!data->target && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA, "update: the new rows have no target to learn from");
+    if (f->centres->classes && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA, "update: the model predicts classes and the target of the new rows is numbers");
+    if (!f->centres->classes && data->outputs != f->outputs)
+        return mc_fail(ctx, MERCER_DATA, "update: the model has %lld outputs and the new rows have %lld", (long long)f->outputs,
+                       (long long)data->outputs);
+    return MERCER_OK;
+}
+
+/* The place of each class of the data among the model's. */
+static mercer_status match_classes(mercer_ctx *ctx, const mercer_data *x, const mercer_data *data, int64_t *place) {
+    for (int64_t k = 0; k < data->classes; k++) {
+        while (place[k] < x->classes && strcmp(x->label[place[k]], data->label[k]) != 0)
+            place[k]++;
+        if (place[k] == x->classes)
+            return mc_fail(ctx, MERCER_DATA, "update: class '%s' of the new rows is unknown to the model, which cannot learn new classes",
+                           data->label[k]);
+    }
+    return MERCER_OK;
+}
+
+/* Y less the intercept. */
+static mercer_status write_targets(mercer_ctx *ctx, updating *u) {
+    const mercer_data *data = u->data;
+    int64_t *place = NULL;
+    MC_TRY(MC_ALLOC(ctx, u->Y, u->fresh * u->t));
+    MC_TRY(MC_ALLOC(ctx, place, data->classes));
+    const mercer_status status = match_classes(ctx, u->from->centres, data, place);
+    for (int64_t i = 0; i < u->fresh * u->t && !status; i++) {
+        const int64_t k = i % u->t;
+        const double y = data->class_of ? (place[data->class_of[i / u->t]] == k ? 1 : -1) : data->target[i];
+        u->Y[i] = y - u->from->intercept[k];
+    }
+    mc_free(place);
+    return status;
+}
+
+static mercer_status join_rows(mercer_ctx *ctx, updating *u) {
+    mercer_data *scaled = NULL;
+    MC_TRY(mc_scale_apply(ctx, &u->from->scale, u->data, &scaled));
+    mercer_status status = mc_kernel_check_data(ctx, u->from->kernel, scaled);
+    if (!status)
+        status = mc_data_join(ctx, u->from->centres, scaled, &u->all);
+    mercer_data_free(scaled);
+    return status;
+}
+
+static double weight_of(const updating *u, int64_t i) {
+    return u->data->weight ? u->data->weight[i] : 1;
+}
+
+static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
+    double largest = 0;
+    for (int64_t i = 0; i < u->fresh; i++)
+        largest = fmax(largest, weight_of(u, i) * u->root[u->old + i] * u->root[u->old + i]);
+    const double bound = largest > 0 ? 2 / largest : INFINITY;
+    if (u->set->step >= bound)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "update: step = %g diverges: it must be below %.6g, 2 over the largest %s of the new rows (%.6g)", u->set->step, bound,
+                       u->data->weight ? "w k(x, x)" : "k(x, x)", largest);
+    u->step = u->set->step > 0 ? u->set->step : isfinite(bound) ? bound / 2 : 1;
+    return MERCER_OK;
+}
+
+static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
+    MC_TRY(check_model(ctx, u->from));
+    MC_TRY(check_target(ctx, u->from, u->data));
+    MC_TRY(write_targets(ctx, u));
+    MC_TRY(join_rows(ctx, u));
+    const int64_t n = u->old + u->fresh;
+    MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
+    MC_TRY(MC_ALLOC(ctx, u->root, n));
+    MC_TRY(MC_ALLOC(ctx, u->rows, MC_LMS_BLOCK * n));
+    MC_TRY(MC_ALLOC(ctx, u->f, u->t));
+    MC_TRY(MC_ALLOC(ctx, u->alive, n));
+    MC_TRY(mc_gram_open(ctx, u->from->kernel, u->all, NULL, MERCER_F64, &u->gram));
+    MC_TRY(mc_gram_diagonal(ctx, u->gram, u->root));
+    for (int64_t i = 0; i < n; i++) {
+        u->root[i] = sqrt(fmax(u->root[i], 0));
+        u->alive[i] = i < u->old;
+    }
+    memcpy(u->alpha, u->from->alpha, (size_t)(u->old * u->t) * sizeof *u->alpha);
+    u->centres = u->old;
+    return choose_step(ctx, u);
+}
+
+/* ---- Steps ---- */
+
+static double importance(const updating *u, int64_t j) {
+    double square = 0;
+    for (int64_t k = 0; k < u->t; k++)
+        square += u->alpha[j * u->t + k] * u->alpha[j * u->t + k];
+    return sqrt(square) * u->root[j];
+}
+
+static void drop_least(updating *u) {
+    int64_t least = -1;
+    double low = INFINITY;
+    for (int64_t j = 0; j < u->old + u->fresh; j++) {
+        const double value = u->alive[j] ? importance(u, j) : INFINITY;
+        if (value < low || (least < 0 && u->alive[j])) {
+            low = value;
+            least = j;
+        }
+    }
+    u->alive[least] = false;
+    memset(u->alpha + least * u->t, 0, (size_t)u->t * sizeof *u->alpha);
+    u->centres--;
+}
+
+/* row: K of the i-th new row against all. */
+static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const double *row) {
+    const int64_t at = u->old + i;
+    if (weight_of(u, i) == 0)
+        return MERCER_OK;
+    mc_lms_row_times(u->old + u->fresh, u->t, row, u->alpha, u->f);
+    u->centres += !u->alive[at];
+    u->alive[at] = true;
+    for (int64_t k = 0; k < u->t; k++)
+        u->alpha[at * u->t + k] += u->step * weight_of(u, i) * (u->Y[i * u->t + k] - u->f[k]);
+    if (mc_first_not_finite(MERCER_F64, u->alpha + at * u->t, u->t) >= 0)
+        return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g", (long long)i + 1, u->step);
+    while (u->set->budget > 0 && u->centres > u->set->budget)
+        drop_least(u);
+    u->taken++;
+    return MERCER_OK;
+}
+
+static mercer_status block(mercer_ctx *ctx, updating *u, int64_t begin, int64_t end) {
+    const int64_t n = u->old + u->fresh;
+    int64_t ids[MC_LMS_BLOCK];
+    for (int64_t i = begin; i < end; i++)
+        ids[i - begin] = u->old + i;
+    MC_TRY(mc_gram_take(ctx, u->gram, ids, end - begin, MERCER_F64, u->rows, n));
+    for (int64_t i = begin; i < end; i++)
+        MC_TRY(step_on(ctx, u, i, u->rows + (i - begin) * n));
+    return mc_progress(ctx, -1);
+}
+
+static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
+    const double blocks = (double)u->set->passes * (double)u->fresh;
+    for (int64_t pass = 0; pass < u->set->passes; pass++)
+        for (int64_t begin = 0; begin < u->fresh; begin += MC_LMS_BLOCK) {
+            const int64_t end = begin + MC_LMS_BLOCK < u->fresh ? begin + MC_LMS_BLOCK : u->fresh;
+            const double before = (double)pass * (double)u->fresh;
+            mc_span(ctx, (before + (double)begin) / blocks, (before + (double)end) / blocks);
+            MC_TRY(block(ctx, u, begin, end));
+        }
+    return MERCER_OK;
+}
+
+/* Stopped on the way: what has been learned so far is kept. */
+static mercer_status learn(mercer_ctx *ctx, updating *u) {
+    mc_phase(ctx, "update");
+    const mercer_status status = all_steps(ctx, u);
+    if (u->taken == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
+        return status;
+    u->stopped = mc_stop_taken(ctx);
+    return MERCER_OK;
+}
+
+/* ---- The new model ---- */
+
+/* The centres that are left, with their coefficients; where they stood in their files is not known any more. */
+static mercer_status gather(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+    int64_t *kept = NULL, k = 0;
+    MC_TRY(MC_ALLOC(ctx, kept, u->centres));
+    for (int64_t j = 0; j < u->old + u->fresh; j++)
+        if (u->alive[j])
+            kept[k++] = j;
+    mercer_status status = mc_data_take(ctx, u->all, kept, u->centres, &out->centres);
+    if (!status)
+        status = MC_ALLOC(ctx, out->alpha, u->centres * u->t);
+    for (int64_t i = 0; i < u->centres && !status; i++)
+        memcpy(out->alpha + i * u->t, u->alpha + kept[i] * u->t, (size_t)u->t * sizeof *u->alpha);
+    for (int64_t i = 0; i < u->centres; i++)
+        kept[i] = -1;
+    out->row = kept;
+    return status;
+}
+
+static mercer_status copy_rest(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+    const mc_scale *scale = &u->from->scale;
+    out->outputs = u->t;
+    MC_TRY(mc_kernel_bind(ctx, u->from->kernel, u->all, &out->kernel));
+    MC_TRY(MC_ALLOC(ctx, out->intercept, u->t));
+    memcpy(out->intercept, u->from->intercept, (size_t)u->t * sizeof *out->intercept);
+    out->scale.kind = scale->kind;
+    out->scale.d = scale->d;
+    if (!scale->factor)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, out->scale.factor, scale->d));
+    MC_TRY(MC_ALLOC(ctx, out->scale.shift, scale->d));
+    memcpy(out->scale.factor, scale->factor, (size_t)scale->d * sizeof *scale->factor);
+    if (scale->shift)
+        memcpy(out->scale.shift, scale->shift, (size_t)scale->d * sizeof *scale->shift);
+    return MERCER_OK;
+}
+
+/* |y - f - b| over the new rows, |y|, and |f|, from the coefficients as they are at the end. */
+static mercer_status measure(mercer_ctx *ctx, const updating *u, mercer_report *out) {
+    double *F = NULL, left = 0, whole = 0, norm = 0;
+    const int64_t n = u->old + u->fresh, shift = u->old * u->t;
+    MC_TRY(MC_ALLOC(ctx, F, n * u->t));
+    const mercer_status status = mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
+    for (int64_t i = 0; i < n * u->t && !status; i++)
+        norm += u->alpha[i] * F[i];
+    for (int64_t i = 0; i < u->fresh * u->t && !status; i++) {
+        const double w = weight_of(u, i / u->t), y = u->Y[i] + u->from->intercept[i % u->t], r = u->Y[i] - F[shift + i];
+        left += w * r * r;
+        whole += w * y * y;
+    }
+    mc_free(F);
+    out->norm = sqrt(fmax(norm, 0));
+    out->certificate.residual = sqrt(left);
+    out->certificate.residual_relative = left > 0 ? sqrt(left / whole) : 0;
+    return status;
+}
+
+static void write_report(const updating *u, mercer_report *out) {
+    const mercer_report *from = &u->from->report;
+    *out = (mercer_report){.machine = "lms", .solver = "update", .scale = mc_scaling_names[u->from->scale.kind]};
+    out->n = from->n + u->fresh;
+    out->d = from->d;
+    out->outputs = u->t;
+    out->iterations = u->set->passes;
+    out->step = u->step;
+    out->stopped = u->stopped == MERCER_TIME ? "time" : u->stopped ? "caller" : "no";
+    out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = NAN;
+    out->certificate = (mercer_certificate){.kind = "none", .prediction_error_bound = INFINITY, .objective_gap = INFINITY};
+    out->certificate.rounding = out->certificate.primal = out->certificate.dual = out->certificate.gap = NAN;
+    out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
+}
+
+static mercer_status conclude(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+    if (u->stopped)
+        mc_shield(ctx, true);
+    write_report(u, &out->report);
+    mercer_status status = measure(ctx, u, &out->report);
+    if (!status)
+        status = gather(ctx, u, out);
+    if (!status)
+        status = copy_rest(ctx, u, out);
+    if (u->stopped)
+        mc_shield(ctx, false);
+    return status;
+}
+
+static void release(updating *u) {
+    mc_gram_close(u->gram);
+    mercer_data_free(u->all);
+    void *const blocks[] = {u->Y, u->alpha, u->root, u->rows, u->f, u->alive};
+    for (int i = 0; i < 6; i++)
+        mc_free(blocks[i]);
+}
+
+mercer_status mc_lms_update(mercer_ctx *ctx, const mc_fitted *from, const mercer_data *data, const mercer_update *set, mc_fitted *out) {
+    const double began = mc_clock();
+    updating u = {.from = from, .data = data, .set = set, .old = from->centres->n, .fresh = data->n, .t = from->outputs};
+    *out = (mc_fitted){0};
+    mercer_status status = get_ready(ctx, &u);
+    if (!status)
+        status = learn(ctx, &u);
+    if (!status)
+        status = conclude(ctx, &u, out);
+    out->report.seconds = mc_clock() - began;
+    release(&u);
+    if (status)
+        mc_fitted_free(out);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* update.c: a new model from an old one and new rows. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "learn/lms.h"
+#include "model/model.h"
+
+mercer_update mercer_update_defaults(void) {
+    mercer_update set;
+    mc_settings_fill(mc_update_settings, MC_UPDATE_SETTINGS, &set);
+    return set;
+}
+
+static mercer_status settings_text(mercer_ctx *ctx, const mercer_update *set, char **out) {
+    mc_text text = mc_text_open(ctx);
+    mc_text_add(&text, "step=");
+    mc_text_number(&text, set->step);
+    mc_text_add(&text, " budget=%lld passes=%lld", (long long)set->budget, (long long)set->passes);
+    return mc_text_take(&text, out);
+}
+
+mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
+                                  mercer_model **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    const mercer_update chosen = set ? *set : mercer_update_defaults();
+    mercer_model *made = NULL;
+    MC_TRY(mc_settings_check(ctx, "update", mc_update_settings, MC_UPDATE_SETTINGS, &chosen));
+    MC_TRY(mc_model_check_columns(ctx, model, data));
+    MC_TRY(MC_ALLOC(ctx, made, 1));
+    mercer_status status = settings_text(ctx, &chosen, &made->settings);
+    if (!status)
+        status = mc_lms_update(ctx, &model->f, data, &chosen, &made->f);
+    if (status)
+        mercer_model_free(made);
+    else
+        *out = made;
+    return status;
+}
