@@ -197,7 +197,8 @@ void say_data(session *s, const char *path, const mercer_data *data);
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
 void say_certificate(session *s, const mercer_report *report);
 void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
-const char *lambda_name(const char *machine);               /* what report->lambda is called for this machine */
+text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
+void say_steps(session *s, const mercer_report *report); /* of lms; nothing otherwise */
 void say_vectors(session *s, const mercer_report *report); /* of a support vector machine; nothing otherwise */
 json_t *json_report(const mercer_model *model);
 
@@ -222,6 +223,6 @@ bool job_flag(const job *j, const char *name); /* the value of a machine's flag;
  */
 
 extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_plan, verb_show, verb_generate,
-    verb_info;
+    verb_info, verb_update;
 
 #endif

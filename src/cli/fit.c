@@ -101,6 +101,8 @@ static double spread(const mercer_data *data) {
 static void score_training(session *s, fit *f) {
     if (f->job.machine->target == MERCER_TARGET_NONE)
         return; /* learned from the rows alone: there is nothing to be right about */
+    if (mercer_model_report(f->model)->held_out)
+        return; /* the held-out rows say it better */
     if (isnan(mercer_model_report(f->model)->loo_rmse) || mercer_model_classes(f->model))
         f->scored = mercer_score(s->ctx, f->model, f->job.data, &f->training) == MERCER_OK;
 }
@@ -155,7 +157,7 @@ static void say_machine(session *s, const fit *f) {
     if (isnan(r->lambda))
         shape_text(&f->job, shape, sizeof shape);
     else
-        snprintf(shape, sizeof shape, "%s %g, %s", lambda_name(r->machine), r->lambda,
+        snprintf(shape, sizeof shape, "%s, %s", text_penalty(r).bytes,
                  job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
     say(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
 }
@@ -196,6 +198,7 @@ static int report_people(session *s, fit *f) {
     say_scale(s, f);
     say_quality(s, f);
     say_evidence(s, mercer_model_report(f->model));
+    say_steps(s, mercer_model_report(f->model));
     say_vectors(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);

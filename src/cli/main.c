@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const verb *const verbs[] = {&verb_fit,  &verb_predict, &verb_score,    &verb_prove, &verb_gram,
+static const verb *const verbs[] = {&verb_fit,  &verb_predict, &verb_score,    &verb_update, &verb_prove, &verb_gram,
                                     &verb_plan, &verb_show,    &verb_generate, &verb_info};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

@@ -38,9 +38,22 @@ void say_kernel(session *s, const mercer_kernel *kernel, const char *remark_text
     say(s, "kernel", "%s%s%s", t, sigma, remark_text);
 }
 
-const char *lambda_name(const char *machine) {
-    const mercer_machine *found = mercer_machine_find(machine);
-    return found && setting_find(found, "noise") ? "noise variance" : "lambda";
+text text_penalty(const mercer_report *r) {
+    const mercer_machine *found = mercer_machine_find(r->machine);
+    text t;
+    if (r->step > 0)
+        snprintf(t.bytes, sizeof t.bytes, "step %.4g", r->step);
+    else
+        snprintf(t.bytes, sizeof t.bytes, "%s %g", found && setting_find(found, "noise") ? "noise variance" : "lambda", r->lambda);
+    return t;
+}
+
+void say_steps(session *s, const mercer_report *r) {
+    if (r->step <= 0 || strcmp(r->certificate.kind, "none") == 0)
+        return;
+    say(s, "passes", "%lld%s", (long long)r->iterations, strcmp(r->stopped, "held-out") ? "" : "; later ones did worse on the held-out rows");
+    if (r->held_out)
+        say(s, "held out", "RMSE %.4g on %s kept aside", r->held_out_rmse, text_count(r->held_out, "row").bytes);
 }
 
 void say_evidence(session *s, const mercer_report *report) {
@@ -58,12 +71,15 @@ void say_certificate(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
     if (strcmp(c->kind, "gap") == 0)
         say_gap(s, c);
+    else if (strcmp(c->kind, "none") == 0)
+        say(s, "certificate", "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",
+            c->residual_relative);
     else if (isfinite(c->prediction_error_bound))
         say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g)",
             c->prediction_error_bound, c->kind, c->residual_relative);
     else
         say(s, "certificate", "relative %s %.2g; it bounds no prediction, because %s", c->kind, c->residual_relative,
-            report->lambda > 0 ? "the kernel is not proved" : "lambda is 0");
+            report->lambda > 0 ? "the kernel is not proved" : report->step > 0 ? "there is no penalty" : "lambda is 0");
 }
 
 void say_vectors(session *s, const mercer_report *r) {
@@ -122,6 +138,12 @@ json_t *json_report(const mercer_model *model) {
     if (!isnan(r->log_evidence)) {
         json_put(object, "log_evidence", json_value(r->log_evidence));
         json_put(object, "loo_log_density", json_value(r->loo_log_density));
+    }
+    if (r->step > 0)
+        json_put(object, "step", json_value(r->step));
+    if (r->held_out) {
+        json_put(object, "held_out", json_integer(r->held_out));
+        json_put(object, "held_out_rmse", json_value(r->held_out_rmse));
     }
     if (strcmp(r->certificate.kind, "gap") == 0) {
         json_put(object, "support_vectors", json_integer(r->support_vectors));

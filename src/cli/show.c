@@ -33,8 +33,7 @@ static void say_model(session *s, const mercer_model *model) {
     if (isnan(r->lambda))
         say(s, "model", "%s: %s (%s), by %s", s->args.operand[0], r->machine, mercer_model_settings(model), r->solver);
     else
-        say(s, "model", "%s: %s, %s %g, by %s", s->args.operand[0], r->machine, lambda_name(r->machine), r->lambda,
-            r->solver);
+        say(s, "model", "%s: %s, %s, by %s", s->args.operand[0], r->machine, text_penalty(r).bytes, r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
     say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
         (long long)mercer_model_centres(model));
@@ -45,8 +44,12 @@ static void say_model(session *s, const mercer_model *model) {
     say_labels(s, model);
     if (!isnan(r->loo_rmse))
         say(s, "left out", "RMSE %.4g for rows left out one by one", r->loo_rmse);
-    say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
+    if (isnan(r->objective))
+        say(s, "norm", "%.4g", r->norm);
+    else
+        say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_evidence(s, r);
+    say_steps(s, r);
     say_vectors(s, r);
     say_certificate(s, r);
 }
