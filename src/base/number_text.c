@@ -41,7 +41,8 @@ static shortest shorten(uint64_t c, int q, bool closer) {
     const mc_u128 g = power_up(-k);
     const uint64_t odd = c & 1; /* an odd significand does not own its boundaries */
     const uint64_t v = round_to_odd(g, 4 * c << h);
-    const uint64_t low = round_to_odd(g, (4 * c - 2 + closer) << h) + odd, high = round_to_odd(g, (4 * c + 2) << h) - odd;
+    const uint64_t low = round_to_odd(g, (4 * c - 2 + closer) << h) + odd,
+                   high = round_to_odd(g, (4 * c + 2) << h) - odd;
     const uint64_t s = v / 4, tens = s / 10;
     const bool down10 = low <= 40 * tens, up10 = 40 * tens + 40 <= high;
     if (s >= 10 && down10 != up10)

@@ -9,33 +9,27 @@
 #include "data/csv.h"
 #include "base/ctx.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/number_fast.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include <math.h>
-
-/* What stopped a piece. */
-typedef struct halt {
-    enum { FINE, BAD_CELL, RAGGED } why;
-    mc_cell cell;
-    const char *record;
-} halt;
 
 typedef struct filling {
     mc_raw *raw;
-    halt *halted;  /* per piece */
-    bool *special; /* threads x columns: a cell that is not a number was seen */
+    mc_csv_slot *slot;
+    mc_csv_halt *halt; /* per piece */
+    bool *special;     /* threads x columns: a cell that is not a number was seen */
 } filling;
 
 /* The general cell: spaces, quotes, words. Returns what follows it. */
-static const char *fill_cell(const mc_raw *raw, const mc_file_column *c, int64_t row, const char *p, bool *special,
-                             halt *halted) {
+__attribute__((noinline)) static const char *fill_cell(const mc_raw *raw, const mc_file_column *c, int64_t row,
+                                                       const char *p, const char *end, bool *special,
+                                                       mc_csv_halt *halt) {
     mc_cell cell;
-    const char *after = mc_cell_scan(p, raw->lines->end, raw->delimiter, &cell);
+    const char *after = mc_cell_scan(p, end, raw->delimiter, &cell);
     if (cell.fault) {
-        halted->why = BAD_CELL;
-        halted->cell = cell;
+        halt->why = MC_CSV_BAD_CELL;
+        halt->cell = cell;
         return after;
     }
     if (!c->cell)
@@ -50,25 +44,22 @@ static const char *fill_cell(const mc_raw *raw, const mc_file_column *c, int64_t
     return after;
 }
 
-/* One record into its row; returns the next line. */
-static const char *fill_record(const filling *f, int64_t row, const char *p, bool *special, halt *halted) {
-    const mc_raw *raw = f->raw;
-    const char *end = raw->lines->end;
+const char *mc_csv_fill_record(const mc_raw *raw, const mc_csv_slot *slot, int64_t row, const char *p, const char *end,
+                               bool *special, mc_csv_halt *halt) {
     const char delimiter = raw->delimiter;
     for (int64_t j = 0; j < raw->columns; j++) {
-        const mc_file_column *c = &raw->column[j];
         double value;
-        const char *after = c->text || !c->cell ? NULL : mc_number_read(p, end, &value);
+        const char *after = slot[j].number ? mc_number_fast(p, end, &value) : NULL;
         if (after && *after == '\r' && after[1] == '\n')
             after++;
-        if (after && (*after == delimiter || *after == '\n') && !isinf(value))
-            c->cell[row * c->stride] = value;
+        if (after && (*after == delimiter || *after == '\n'))
+            slot[j].cell[row * slot[j].stride] = value;
         else
-            after = fill_cell(raw, c, row, p, &special[j], halted);
-        if (halted->why)
+            after = fill_cell(raw, &raw->column[j], row, p, end, &special[j], halt);
+        if (halt->why)
             return after;
         if ((*after == delimiter && after < end) != (j < raw->columns - 1)) {
-            halted->why = RAGGED;
+            halt->why = MC_CSV_RAGGED;
             return after;
         }
         p = after + 1;
@@ -76,24 +67,26 @@ static const char *fill_record(const filling *f, int64_t row, const char *p, boo
     return p;
 }
 
+static void fill_piece(const filling *f, int64_t k, bool *special, mc_csv_halt *halt) {
+    const mc_lines *lines = f->raw->lines;
+    const char *p = lines->first[k];
+    for (int64_t row = lines->row[k]; row < lines->row[k + 1]; row++) {
+        halt->record = p;
+        if (row >= f->raw->header)
+            p = mc_csv_fill_record(f->raw, f->slot, row - f->raw->header, p, lines->end, special, halt);
+        else
+            p = mc_record_end(lines, p);
+        if (halt->why)
+            return;
+        p = mc_record_skip(lines, p);
+    }
+}
+
 static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const filling *f = arg;
-    const mc_lines *lines = f->raw->lines;
-    bool *special = f->special + thread * f->raw->columns;
-    for (int64_t k = begin; k < end; k++) {
-        const char *p = lines->first[k];
-        halt *halted = &f->halted[k];
-        for (int64_t row = lines->row[k]; row < lines->row[k + 1] && !halted->why; row++) {
-            halted->record = p;
-            if (row >= f->raw->header)
-                p = fill_record(f, row - f->raw->header, p, special, halted);
-            else
-                p = mc_record_end(lines, p);
-            if (!halted->why)
-                p = mc_record_skip(lines, p);
-        }
-    }
+    for (int64_t k = begin; k < end; k++)
+        fill_piece(f, k, f->special + thread * f->raw->columns, &f->halt[k]);
 }
 
 static mercer_status fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char *record) {
@@ -103,19 +96,31 @@ static mercer_status fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char 
 
 static mercer_status report(mercer_ctx *ctx, const filling *f) {
     for (int64_t k = 0; k < f->raw->lines->pieces; k++) {
-        if (f->halted[k].why == BAD_CELL)
-            return mc_csv_fail_cell(ctx, f->raw, &f->halted[k].cell);
-        if (f->halted[k].why == RAGGED)
-            return fail_ragged(ctx, f->raw, f->halted[k].record);
+        if (f->halt[k].why == MC_CSV_BAD_CELL)
+            return mc_csv_fail_cell(ctx, f->raw, &f->halt[k].cell);
+        if (f->halt[k].why == MC_CSV_RAGGED)
+            return fail_ragged(ctx, f->raw, f->halt[k].record);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_csv_slots(mercer_ctx *ctx, const mc_raw *raw, mc_csv_slot **out) {
+    MC_TRY(MC_ALLOC(ctx, *out, raw->columns));
+    for (int64_t j = 0; j < raw->columns; j++) {
+        const mc_file_column *c = &raw->column[j];
+        (*out)[j] = (mc_csv_slot){.cell = c->cell, .stride = c->stride, .number = c->cell && !c->text};
     }
     return MERCER_OK;
 }
 
 static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
     filling f = {.raw = raw};
-    mercer_status status = MERCER_MEMORY;
-    if (MC_ALLOC(ctx, f.halted, raw->lines->pieces) == MERCER_OK
-        && MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns) == MERCER_OK)
+    mercer_status status = mc_csv_slots(ctx, raw, &f.slot);
+    if (!status)
+        status = MC_ALLOC(ctx, f.halt, raw->lines->pieces);
+    if (!status)
+        status = MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns);
+    if (!status)
         status = mc_for(ctx, raw->lines->pieces, 1, fill_pieces, &f);
     if (!status)
         status = report(ctx, &f);
@@ -124,7 +129,8 @@ static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
         for (int t = 0; t < mercer_threads(ctx); t++)
             raw->column[j].special |= f.special[t * raw->columns + j];
     }
-    mc_free(f.halted);
+    mc_free(f.slot);
+    mc_free(f.halt);
     mc_free(f.special);
     return status;
 }

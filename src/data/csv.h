@@ -6,7 +6,30 @@
 
 mercer_status mc_csv_read(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out);
 
-/* For csv_head.c: settle delimiter, columns, names, header and which columns look like text, from the first records. */
+/* A large plain file of numbers alone, read in pieces that are parsed while they are near: the file itself is never held whole. *done
+   stays false when the file is not that simple; it is then read the other way, which also finds the words for what is wrong. */
+mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, bool *done,
+                            mercer_data **out);
+
+/* What stopped the filling of rows. */
+typedef struct mc_csv_halt {
+    enum { MC_CSV_FINE, MC_CSV_BAD_CELL, MC_CSV_RAGGED } why;
+    mc_cell cell;
+    const char *record;
+} mc_csv_halt;
+
+/* What the inner loop needs of a column, close together. */
+typedef struct mc_csv_slot {
+    double *cell;
+    int64_t stride;
+    bool number; /* may be read as a number straight away */
+} mc_csv_slot;
+mercer_status mc_csv_slots(mercer_ctx *ctx, const mc_raw *raw, mc_csv_slot **out);
+/* The record at p into its row; returns the next line. special[j]: a cell of column j is not a number. A newline stands at end. */
+const char *mc_csv_fill_record(const mc_raw *raw, const mc_csv_slot *slot, int64_t row, const char *p, const char *end,
+                               bool *special, mc_csv_halt *halt);
+
+/* csv_head.c: settle delimiter, columns, names, header and which columns look like text, from the first records. */
 char mc_csv_delimiter(const mc_lines *lines, const char *name);
 mercer_status mc_csv_head(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw);
 /* Cells of the record at p; its faults are not looked at. */

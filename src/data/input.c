@@ -19,36 +19,39 @@ static mercer_status fail_io(mercer_ctx *ctx, const mc_input *input, int error) 
     return mc_fail(ctx, MERCER_IO, "cannot read '%s': %s", input->name, strerror(error));
 }
 
+int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size) {
+    while (size > 0) {
+        const ssize_t got = pread(input->fd, out, (size_t)size, (off_t)(input->from + at));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got ? errno : -1;
+        out += got;
+        at += got;
+        size -= got;
+    }
+    return 0;
+}
+
 typedef struct pieces {
-    int fd;
-    off_t from;
-    char *bytes;
-    int *error; /* per piece: errno, -1 when the file ended early */
+    const mc_input *input;
+    int *error; /* per piece: of mc_input_piece */
 } pieces;
 
 static void read_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const pieces *p = arg;
-    while (begin < end) {
-        const ssize_t got = pread(p->fd, p->bytes + begin, (size_t)(end - begin), p->from + begin);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            p->error[chunk] = got ? errno : -1;
-            return;
-        }
-        begin += got;
-    }
+    p->error[chunk] = mc_input_piece(p->input, begin, p->input->bytes + begin, end - begin);
 }
 
-static mercer_status read_sized(mercer_ctx *ctx, int fd, off_t from, int64_t size, mc_input *input) {
-    input->bytes = mc_alloc_unset(ctx, size + MC_INPUT_PAD, 1);
+static mercer_status read_sized(mercer_ctx *ctx, mc_input *input) {
+    input->bytes = mc_alloc_unset(ctx, input->total + MC_INPUT_PAD, 1);
     MC_TRY(input->bytes ? MERCER_OK : MERCER_MEMORY);
-    input->size = size;
-    const int64_t count = mc_chunks(size, PIECE);
-    pieces p = {.fd = fd, .from = from, .bytes = input->bytes};
+    input->size = input->total;
+    const int64_t count = mc_chunks(input->size, PIECE);
+    pieces p = {.input = input};
     MC_TRY(MC_ALLOC(ctx, p.error, count));
-    mercer_status status = mc_for(ctx, size, PIECE, read_piece, &p);
+    mercer_status status = mc_for(ctx, input->size, PIECE, read_piece, &p);
     for (int64_t k = 0; k < count && !status; k++)
         if (p.error[k] > 0)
             status = fail_io(ctx, input, p.error[k]);
@@ -58,7 +61,7 @@ static mercer_status read_sized(mercer_ctx *ctx, int fd, off_t from, int64_t siz
     return status;
 }
 
-static mercer_status read_stream(mercer_ctx *ctx, int fd, mc_input *input) {
+static mercer_status read_stream(mercer_ctx *ctx, mc_input *input) {
     for (int64_t room = 0;;) {
         if (input->size == room) {
             room = room ? 2 * room : FIRST_ROOM;
@@ -67,7 +70,7 @@ static mercer_status read_stream(mercer_ctx *ctx, int fd, mc_input *input) {
                 return MERCER_MEMORY;
             input->bytes = bytes;
         }
-        const ssize_t got = read(fd, input->bytes + input->size, (size_t)(room - input->size));
+        const ssize_t got = read(input->fd, input->bytes + input->size, (size_t)(room - input->size));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -78,41 +81,47 @@ static mercer_status read_stream(mercer_ctx *ctx, int fd, mc_input *input) {
     }
 }
 
-static mercer_status read_all(mercer_ctx *ctx, int fd, mc_input *input) {
-    struct stat info;
-    if (fstat(fd, &info))
-        return fail_io(ctx, input, errno);
-    if (S_ISDIR(info.st_mode))
-        return fail_io(ctx, input, EISDIR);
-    const off_t from = S_ISREG(info.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
-    if (from < 0 || info.st_size <= from)
-        return read_stream(ctx, fd, input);
-    return read_sized(ctx, fd, from, info.st_size - from, input);
+/* Inflate what is gzipped, and pad. */
+static mercer_status settle(mercer_ctx *ctx, mc_input *input) {
+    if (mc_is_gzip(input->bytes, input->size))
+        MC_TRY(mc_gunzip(ctx, input));
+    memset(input->bytes + input->size, 0, MC_INPUT_PAD);
+    return MERCER_OK;
 }
 
-static mercer_status settle(mercer_ctx *ctx, mercer_status status, mc_input *input) {
-    if (!status && mc_is_gzip(input->bytes, input->size))
-        status = mc_gunzip(ctx, input);
-    if (!status)
-        memset(input->bytes + input->size, 0, MC_INPUT_PAD);
-    if (status)
-        mc_input_close(input);
-    return status;
+mercer_status mc_input_load(mercer_ctx *ctx, mc_input *input) {
+    if (input->fd < 0)
+        return MERCER_OK;
+    MC_TRY(input->plain_file ? read_sized(ctx, input) : read_stream(ctx, input));
+    return settle(ctx, input);
 }
 
 static mercer_status set_name(mercer_ctx *ctx, const char *name, mc_input *out) {
-    *out = (mc_input){.name = mc_copy_text(ctx, name, strlen(name))};
+    *out = (mc_input){.name = mc_copy_text(ctx, name, strlen(name)), .fd = -1};
     return out->name ? MERCER_OK : MERCER_MEMORY;
 }
 
-mercer_status mc_input_read(mercer_ctx *ctx, const char *path, mc_input *out) {
+/* A file that says it is empty (as those of /proc do) is read like a pipe. */
+static mercer_status look_at_file(mercer_ctx *ctx, mc_input *input) {
+    struct stat info;
+    if (fstat(input->fd, &info))
+        return fail_io(ctx, input, errno);
+    if (S_ISDIR(info.st_mode))
+        return fail_io(ctx, input, EISDIR);
+    input->from = S_ISREG(info.st_mode) ? lseek(input->fd, 0, SEEK_CUR) : -1;
+    input->total = info.st_size - input->from;
+    input->plain_file = input->from >= 0 && input->total > 0;
+    return MERCER_OK;
+}
+
+mercer_status mc_input_open(mercer_ctx *ctx, const char *path, mc_input *out) {
     const bool standard = strcmp(path, "-") == 0;
     MC_TRY(set_name(ctx, standard ? "standard input" : path, out));
-    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    mercer_status status = fd < 0 ? fail_io(ctx, out, errno) : read_all(ctx, fd, out);
-    if (fd >= 0 && !standard)
-        close(fd);
-    return settle(ctx, status, out);
+    out->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    const mercer_status status = out->fd < 0 ? fail_io(ctx, out, errno) : look_at_file(ctx, out);
+    if (status)
+        mc_input_close(out);
+    return status;
 }
 
 mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes, int64_t size, mc_input *out) {
@@ -121,13 +130,18 @@ mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes
     out->size = size;
     if (out->bytes && size)
         memcpy(out->bytes, bytes, (size_t)size);
-    return settle(ctx, out->bytes ? MERCER_OK : MERCER_MEMORY, out);
+    const mercer_status status = out->bytes ? settle(ctx, out) : MERCER_MEMORY;
+    if (status)
+        mc_input_close(out);
+    return status;
 }
 
 void mc_input_close(mc_input *input) {
+    if (input->fd > STDIN_FILENO)
+        close(input->fd);
     mc_free(input->name);
     mc_free(input->bytes);
-    *input = (mc_input){0};
+    *input = (mc_input){.fd = -1};
 }
 
 int64_t mc_line_of(const mc_input *input, const char *place) {

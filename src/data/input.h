@@ -11,9 +11,16 @@ typedef struct mc_input {
     char *name;
     char *bytes;
     int64_t size;
+    int fd;          /* -1: the bytes came from memory */
+    bool plain_file; /* of total bytes from place from on; otherwise a pipe, or not a file at all */
+    int64_t from, total;
 } mc_input;
 
-mercer_status mc_input_read(mercer_ctx *ctx, const char *path, mc_input *out);
+/* Open only; then load all of it, or read pieces of a plain file. */
+mercer_status mc_input_open(mercer_ctx *ctx, const char *path, mc_input *out);
+mercer_status mc_input_load(mercer_ctx *ctx, mc_input *input);
+/* size bytes from place at on: 0, or errno, or -1 when the file ends before. May be called from any thread. */
+int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size);
 mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes, int64_t size, mc_input *out);
 void mc_input_close(mc_input *input);
 

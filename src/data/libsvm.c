@@ -7,7 +7,7 @@
    The data stay CSR when less than a tenth of the cells are non-zero; otherwise they become dense. */
 #include "data/libsvm.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/number_fast.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/labels.h"
@@ -130,9 +130,14 @@ static bool is_word(const char *p, const char *word) {
     return !*word;
 }
 
+static const char *any_number(const char *p, const char *end, double *out) {
+    const char *after = mc_number_fast(p, end, out);
+    return after ? after : mc_number_read(p, end, out);
+}
+
 /* A number that ends at a space or the end of the line. */
 static const char *read_number(piece *s, const char *p, const char *end, fault otherwise, double *out) {
-    const char *after = mc_number_read(p, end, out);
+    const char *after = any_number(p, end, out);
     if (after && !isinf(*out) && (is_space(*after) || is_end(*after)))
         return after;
     const char *digits = p + (*p == '-' || *p == '+');
@@ -141,7 +146,7 @@ static const char *read_number(piece *s, const char *p, const char *end, fault o
 }
 
 static const char *read_label(piece *s, const char *p, const char *end, double *out) {
-    const char *after = mc_number_read(p, end, out);
+    const char *after = any_number(p, end, out);
     if (after && *after == ',')
         return stop_at(s, MANY_LABELS, p);
     if (after && *after == ':')

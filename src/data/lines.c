@@ -7,14 +7,9 @@
 #include "base/status.h"
 #include <string.h>
 
-typedef struct tally {
-    int64_t quotes, counted;
-    bool zero;
-} tally;
-
 typedef struct scan {
     mc_lines *lines;
-    tally *tally;
+    mc_tally *tally;
     bool *inside; /* per piece: begins between quotes */
     int64_t *rows;
 } scan;
@@ -28,7 +23,7 @@ const char *mc_piece_end(const mc_lines *l, int64_t k) {
 }
 
 /* Bytes are compared and summed sixteen at a time by the compiler as long as the sums fit a byte. */
-static void tally_block(const char *p, int64_t size, char counted, tally *t) {
+static void tally_block(const char *p, int64_t size, char counted, mc_tally *t) {
     uint8_t quotes = 0, others = 0, zeros = 0;
     for (int64_t i = 0; i < size; i++) {
         quotes = (uint8_t)(quotes + (p[i] == '"'));
@@ -40,17 +35,12 @@ static void tally_block(const char *p, int64_t size, char counted, tally *t) {
     t->zero |= zeros;
 }
 
-static void tally_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
-    const scan *s = arg;
-    for (int64_t k = begin; k < end; k++) {
-        tally t = {0};
-        const char *stop = mc_piece_end(s->lines, k);
-        for (const char *p = piece_begin(s->lines, k); p < stop; p += 240)
-            tally_block(p, stop - p < 240 ? stop - p : 240, s->lines->counted, &t);
-        s->tally[k] = t;
-    }
+mc_tally mc_tally_of(const char *p, const char *end, char counted) {
+    enum { BLOCK = 240 };
+    mc_tally t = {0};
+    for (; p < end; p += BLOCK)
+        tally_block(p, end - p < BLOCK ? end - p : BLOCK, counted, &t);
+    return t;
 }
 
 static const char *quoted_end(const char *p, const char *end, bool inside) {
@@ -68,16 +58,13 @@ static const char *plain_end(const char *p, const char *end) {
     return newline ? newline + 1 : end;
 }
 
-static const char *line_end(const mc_lines *l, const char *p, bool inside) {
-    return l->quotes ? quoted_end(p, l->end, inside) : plain_end(p, l->end);
-}
-
 const char *mc_record_end(const mc_lines *l, const char *p) {
-    return line_end(l, p, false);
+    return l->quotes ? quoted_end(p, l->end, false) : plain_end(p, l->end);
 }
 
-const char *mc_record_skip(const mc_lines *l, const char *p) {
-    while (p < l->end) {
+/* The first record between p, which begins a line, and stop; stop when there is none. */
+static const char *skip_until(const mc_lines *l, const char *p, const char *stop) {
+    while (p < stop) {
         const char *q = p;
         while (q < l->end && (*q == ' ' || *q == '\r' || (*q == '\t' && l->counted != '\t')))
             q++;
@@ -85,29 +72,53 @@ const char *mc_record_skip(const mc_lines *l, const char *p) {
             return p;
         p = plain_end(q, l->end);
     }
-    return l->end;
+    return stop;
 }
 
-/* The first record that begins in piece k: after the first newline outside quotes from the byte before the piece on. */
+const char *mc_record_skip(const mc_lines *l, const char *p) {
+    return skip_until(l, p, l->end);
+}
+
+const char *mc_record_from(const mc_lines *l, const char *p, const char *stop, bool begins) {
+    if (!begins)
+        p = plain_end(p, stop);
+    return p < stop ? skip_until(l, p, stop) : stop;
+}
+
+/* The first record that begins in piece k. No piece looks past its own end: a line may be as long as the file. */
 static const char *first_record(const mc_lines *l, int64_t k, bool inside) {
-    const char *p = piece_begin(l, k);
-    if (k > 0)
-        p = p[-1] == '\n' && !inside ? p : line_end(l, p, inside);
-    p = mc_record_skip(l, p);
-    return p < mc_piece_end(l, k) ? p : mc_piece_end(l, k);
+    const char *p = piece_begin(l, k), *stop = mc_piece_end(l, k);
+    if (!l->quotes)
+        return mc_record_from(l, p, stop, k == 0 || p[-1] == '\n');
+    if (k > 0 && (p[-1] != '\n' || inside))
+        p = quoted_end(p, stop, inside);
+    return p < stop ? skip_until(l, p, stop) : stop;
 }
 
-static void count_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void count_piece(const scan *s, int64_t k) {
+    const mc_lines *l = s->lines;
+    const char *stop = mc_piece_end(l, k), *p = l->first[k] = first_record(l, k, s->inside[k]);
+    int64_t rows = 0;
+    for (; p < stop; rows++)
+        p = mc_record_skip(l, mc_record_end(l, p));
+    s->rows[k] = rows;
+}
+
+static void tally_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
     const scan *s = arg;
     for (int64_t k = begin; k < end; k++) {
-        const char *p = s->lines->first[k] = first_record(s->lines, k, s->inside[k]), *stop = mc_piece_end(s->lines, k);
-        int64_t rows = 0;
-        for (; p < stop; rows++)
-            p = mc_record_skip(s->lines, mc_record_end(s->lines, p));
-        s->rows[k] = rows;
+        s->tally[k] = mc_tally_of(piece_begin(s->lines, k), mc_piece_end(s->lines, k), s->lines->counted);
+        count_piece(s, k); /* while the bytes are near */
     }
+}
+
+static void count_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    for (int64_t k = begin; k < end; k++)
+        count_piece(arg, k);
 }
 
 /* Whether each piece begins between quotes; a zero byte ends the matter. */
@@ -128,10 +139,14 @@ static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, scan 
 }
 
 static mercer_status find(mercer_ctx *ctx, const mc_input *input, scan *s) {
-    mc_lines *l = s->lines;
+    mc_lines *l = s->lines, plain = *l; /* shares the arrays */
+    plain.quotes = false;
+    s->lines = &plain;
     MC_TRY(mc_for(ctx, l->pieces, 1, tally_pieces, s));
+    s->lines = l;
     MC_TRY(settle_quotes(ctx, input, s));
-    MC_TRY(mc_for(ctx, l->pieces, 1, count_rows, s));
+    if (l->quotes)
+        MC_TRY(mc_for(ctx, l->pieces, 1, count_pieces, s));
     for (int64_t k = 0; k < l->pieces; k++)
         l->row[k + 1] = l->row[k] + s->rows[k];
     l->rows = l->row[l->pieces];

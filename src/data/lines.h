@@ -22,10 +22,19 @@ enum { MC_LINES_PIECE = 1 << 19 };
 mercer_status mc_lines_find(mercer_ctx *ctx, const mc_input *input, mc_lines *lines);
 void mc_lines_close(mc_lines *lines);
 
+/* What stands in a stretch of bytes: double quotes, a byte that is counted, and whether there is a zero. */
+typedef struct mc_tally {
+    int64_t quotes, counted;
+    bool zero;
+} mc_tally;
+mc_tally mc_tally_of(const char *p, const char *end, char counted);
+
 /* The first byte after the newline that ends the record at p. */
 const char *mc_record_end(const mc_lines *lines, const char *p);
 /* The first record at or after p, which begins a line; end when there is none. */
 const char *mc_record_skip(const mc_lines *lines, const char *p);
+/* The first record that begins between p and stop, or stop. A record begins at p when the byte before p ended a line. */
+const char *mc_record_from(const mc_lines *lines, const char *p, const char *stop, bool begins);
 /* The record with this number. */
 const char *mc_record_at(const mc_lines *lines, int64_t row);
 /* The last byte of piece k. */

@@ -20,15 +20,23 @@ static bool has_ending(const char *name, const char *ending) {
     return n > k && memcmp(name + n - k, ending, k) == 0;
 }
 
+static bool is_npy(const mc_input *input) {
+    return mc_npy_looks(input) || has_ending(input->name, ".npy");
+}
+
 static bool is_libsvm(const mc_input *input) {
     return mc_libsvm_looks(input) || has_ending(input->name, ".libsvm") || has_ending(input->name, ".svm")
            || has_ending(input->name, ".svmlight");
 }
 
+bool mc_is_csv(const mc_input *input) {
+    return !mc_is_gzip(input->bytes, input->size) && !is_npy(input) && !is_libsvm(input);
+}
+
 static mercer_status dispatch(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {
     if (input->size == 0)
         return mc_fail(ctx, MERCER_DATA, "%s is empty", input->name);
-    if (mc_npy_looks(input) || has_ending(input->name, ".npy"))
+    if (is_npy(input))
         return mc_npy_read(ctx, input, reading, out);
     return is_libsvm(input) ? mc_libsvm_read(ctx, input, reading, out) : mc_csv_read(ctx, input, reading, out);
 }
@@ -41,24 +49,26 @@ static mercer_status check_settings(mercer_ctx *ctx, const mercer_read *set) {
     return MERCER_OK;
 }
 
-/* input is closed here, whatever happens. */
-static mercer_status read_input(mercer_ctx *ctx, mercer_status status, mc_input *input, const mc_reading *reading,
-                                mercer_data **out) {
-    if (status)
-        return status;
+static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_reading *reading, mercer_data **out) {
+    bool done = false;
+    MC_TRY(mc_csv_stream(ctx, input, reading, &done, out));
+    if (done)
+        return MERCER_OK;
+    mc_span(ctx, 0, 0.3);
+    MC_TRY(mc_input_load(ctx, input));
     mc_span(ctx, 0.3, 1);
-    status = dispatch(ctx, input, reading, out);
-    mc_input_close(input);
-    return status;
+    return dispatch(ctx, input, reading, out);
 }
 
 static mercer_status read_path(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out) {
     *out = NULL;
     MC_TRY(check_settings(ctx, reading->set));
     mc_phase(ctx, "read");
-    mc_span(ctx, 0, 0.3);
     mc_input input;
-    return read_input(ctx, mc_input_read(ctx, path, &input), &input, reading, out);
+    MC_TRY(mc_input_open(ctx, path, &input));
+    const mercer_status status = read_input(ctx, &input, reading, out);
+    mc_input_close(&input);
+    return status;
 }
 
 mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out) {
@@ -84,7 +94,10 @@ mercer_status mc_data_parse_like(mercer_ctx *ctx, const void *bytes, int64_t siz
         .set = set ? set : &defaults, .schema = schema, .d = d, .classes = classes, .labels = labels};
     MC_TRY(check_settings(ctx, reading.set));
     mc_input input;
-    return read_input(ctx, mc_input_copy(ctx, name, bytes, size, &input), &input, &reading, out);
+    MC_TRY(mc_input_copy(ctx, name, bytes, size, &input));
+    const mercer_status status = dispatch(ctx, &input, &reading, out);
+    mc_input_close(&input);
+    return status;
 }
 
 mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,

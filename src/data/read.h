@@ -3,6 +3,7 @@
 #define MC_DATA_READ_H
 
 #include "data/data.h"
+#include "data/input.h"
 
 /* name: of the file, for its ending and for messages. */
 mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,
@@ -11,5 +12,8 @@ mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, co
 mercer_status mc_data_parse_like(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
                                  const mercer_read *set, const mc_schema *schema, int64_t d, int64_t classes,
                                  char *const *labels, mercer_data **out);
+
+/* Whether these bytes, or the beginning of them, are CSV rather than npy, LIBSVM or gzipped. */
+bool mc_is_csv(const mc_input *input);
 
 #endif

@@ -1,5 +1,6 @@
 #include "support.h"
 #include "base/number.h"
+#include "base/number_fast.h"
 #include "base/rng.h"
 #include <locale.h>
 #include <math.h>
@@ -25,6 +26,16 @@ static double read_all(const char *text) {
     double v = NAN;
     const char *end = text + strlen(text);
     assert_ptr_equal(mc_number_read(text, end, &v), end);
+    if (end - text < 1000) { /* the other way in, which may look past the end */
+        char padded[1016] = {0};
+        double w = NAN;
+        memcpy(padded, text, (size_t)(end - text));
+        const char *stop = mc_number_fast(padded, padded + (end - text), &w);
+        if (stop) { /* it need not settle every number */
+            assert_ptr_equal(stop, padded + (end - text));
+            assert_memory_equal(&v, &w, sizeof v);
+        }
+    }
     return v;
 }
 

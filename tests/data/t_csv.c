@@ -376,6 +376,31 @@ static void test_a_file_that_lies_costs_no_memory(void **state) {
     close_clean(ctx);
 }
 
+/* Long lines and long runs of blank lines must not make every piece of the text look through the rest of it. */
+static void test_one_line_and_blank_lines_of_many_megabytes(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    enum { SIZE = 32 << 20 };
+    char *text = test_malloc(SIZE);
+    enum { CELL = 8192 }; /* 0.777..., */
+    for (int i = 0; i < SIZE; i++)
+        text[i] = "0.777777"[i % CELL < 8 ? i % CELL : 7];
+    for (int i = CELL - 1; i < SIZE; i += CELL)
+        text[i] = i == SIZE - 1 ? '\n' : ',';
+    mercer_data *data = NULL;
+    assert_ok(ctx, mc_data_parse(ctx, text, SIZE, "t.csv", NULL, &data));
+    assert_int_equal(mercer_data_columns(data), SIZE / CELL - 1);
+    mercer_data_free(data);
+    memset(text, '\n', SIZE);
+    memcpy(text + SIZE - 8, "1,2\n3,4\n", 8);
+    memcpy(text, "5,6\n", 4);
+    assert_ok(ctx, mc_data_parse(ctx, text, SIZE, "t.csv", NULL, &data));
+    assert_int_equal(mercer_data_rows(data), 3);
+    mercer_data_free(data);
+    test_free(text);
+    close_clean(ctx);
+}
+
 static mercer_status read_all(mercer_ctx *ctx, void *arg) {
     const char *text = arg;
     mercer_data *data = NULL;
@@ -410,6 +435,7 @@ int main(void) {
         cmocka_unit_test(test_large_text_reads_the_same_on_any_number_of_threads),
         cmocka_unit_test(test_subnormals_survive),
         cmocka_unit_test(test_a_file_that_lies_costs_no_memory),
+        cmocka_unit_test(test_one_line_and_blank_lines_of_many_megabytes),
         cmocka_unit_test(test_reading_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

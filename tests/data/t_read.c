@@ -193,6 +193,111 @@ static void test_unreadable_files_are_named(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Large files ---- */
+
+enum { LARGE = 9 << 19 }; /* above what is read in pieces */
+
+/* Rows of four numbers and a whole-number class, up to size bytes. */
+static char *large_text(size_t size, size_t *length) {
+    char *text = test_malloc(size + 200);
+    size_t n = (size_t)sprintf(text, "a,b,c,d,y\n");
+    for (int i = 0; n < size; i++)
+        n += (size_t)sprintf(text + n, "%d,%.15g,-%d.25,%de-3,%d%s", i, i / 7.0, i % 1000, i * 13, i % 3,
+                             i % 97  ? "\n"
+                             : i % 2 ? "\r\n"
+                                     : "\n\n");
+    *length = n;
+    return text;
+}
+
+static void assert_same_data(const mercer_data *a, const mercer_data *b) {
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->d, b->d);
+    assert_memory_equal(a->values, b->values, (size_t)(a->n * a->d) * sizeof(double));
+    assert_int_equal(a->classes, b->classes);
+    if (a->class_of)
+        assert_memory_equal(a->class_of, b->class_of, (size_t)a->n * sizeof *a->class_of);
+    if (a->target)
+        assert_memory_equal(a->target, b->target, (size_t)(a->n * a->outputs) * sizeof *a->target);
+    for (int64_t j = 0; j < a->d; j++)
+        assert_string_equal(mercer_data_column_name(a, j), mercer_data_column_name(b, j));
+    assert_int_equal(a->schema.count, b->schema.count);
+}
+
+/* From a file, in pieces, on one thread and on three; and from memory, the general way. */
+static void check_large(const char *text, size_t length, bool fits_in_little) {
+    const char *path = write_file("large.csv", text, length);
+    mercer_ctx *whole = open_ctx(2);
+    mercer_data *expected = NULL;
+    const mercer_status status = mc_data_parse(whole, text, (int64_t)length, path, NULL, &expected);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        mercer_ctx *ctx = open_ctx(threads);
+        mercer_data *data = NULL;
+        assert_int_equal(mercer_data_read(ctx, path, NULL, &data), status);
+        assert_string_equal(mercer_message(ctx), mercer_message(whole));
+        if (!status)
+            assert_same_data(expected, data);
+        if (fits_in_little)
+            assert_true(mercer_memory_peak(ctx) < length); /* the file was never held whole */
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
+    mercer_data_free(expected);
+    close_clean(whole);
+    unlink(path);
+}
+
+static void test_large_files_read_in_pieces_give_the_same_data(void **state) {
+    (void)state;
+    size_t length;
+    char *text = large_text(LARGE, &length);
+    check_large(text, length, false);
+    text[--length] = '\0'; /* without the last newline */
+    check_large(text, length, false);
+    test_free(text);
+    text = test_malloc(LARGE + 4000); /* long numbers: the table is smaller than the text */
+    length = 0;
+    while (length < LARGE)
+        length += (size_t)sprintf(text + length, "%.40f,%.300f\n", (double)length / 3, 1.0 / ((double)length + 7));
+    check_large(text, length, true);
+    test_free(text);
+}
+
+static void test_trouble_deep_in_a_large_file_is_named_all_the_same(void **state) {
+    (void)state;
+    static const char *const troubles[] = {"1,2,3,4\n",       "1,2,x,4,1\n",   "1,,3,4,1\n",
+                                           "\"1\",2,3,4,1\n", "1,2,inf,4,1\n", "1,2,3,4,red\n"};
+    size_t length;
+    char *text = large_text(LARGE, &length);
+    for (size_t k = 0; k < sizeof troubles / sizeof troubles[0]; k++) {
+        strcpy(text + length, troubles[k]);
+        check_large(text, length + strlen(troubles[k]), false);
+    }
+    /* One line longer than any tail. */
+    memset(text, '1', LARGE);
+    memcpy(text, "1,2\n3.", 6);
+    memcpy(text + LARGE - 6, ",2\n4,5", 6);
+    check_large(text, LARGE, false);
+    test_free(text);
+}
+
+static mercer_status read_large(mercer_ctx *ctx, void *arg) {
+    mercer_data *data = NULL;
+    const mercer_status status = mercer_data_read(ctx, arg, NULL, &data);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_reading_in_pieces_survives_failing_memory(void **state) {
+    (void)state;
+    size_t length;
+    char *text = large_text(LARGE, &length);
+    const char *path = write_file("large.csv", text, length);
+    assert_survives_failing_memory(read_large, (void *)(uintptr_t)path);
+    test_free(text);
+    unlink(path);
+}
+
 /* ---- Reading like earlier data ---- */
 
 static mercer_data *train(mercer_ctx *ctx, const char *text) {
@@ -346,6 +451,9 @@ int main(void) {
         cmocka_unit_test(test_a_gzip_bomb_meets_the_memory_limit),
         cmocka_unit_test(test_standard_input_and_pipes),
         cmocka_unit_test(test_unreadable_files_are_named),
+        cmocka_unit_test(test_large_files_read_in_pieces_give_the_same_data),
+        cmocka_unit_test(test_trouble_deep_in_a_large_file_is_named_all_the_same),
+        cmocka_unit_test(test_reading_in_pieces_survives_failing_memory),
         cmocka_unit_test(test_columns_are_found_by_name_in_any_order),
         cmocka_unit_test(test_classes_keep_their_numbers),
         cmocka_unit_test(test_formats_may_differ_between_fit_and_predict),

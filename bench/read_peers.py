@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""read_peers.py [--build BUILD] [--megabytes N] [--repeats N] [--genfromtxt]: reading speed beside NumPy and scikit-learn.
+
+Made files, the same for all: numbers with 17 and with 6 digits as CSV, sparse LIBSVM text, and .npy. Peers and Mercer take turns within
+one run and the best time of each counts. Run it with a Python that has NumPy and scikit-learn (Debian: /usr/bin/python3); a peer that is
+not there is skipped by name. Prints CSV: file, reader, threads, bytes, seconds, megabytes per second, times as fast as the peer."""
+import argparse
+import pathlib
+import subprocess
+import tempfile
+import time
+
+
+def peers(genfromtxt):
+    """(file ending, name, function), for what is installed."""
+    found = []
+    try:
+        import numpy
+        found.append((".csv", "numpy.loadtxt", lambda path: numpy.loadtxt(path, delimiter=",")))
+        if genfromtxt:
+            found.append((".csv", "numpy.genfromtxt", lambda path: numpy.genfromtxt(path, delimiter=",")))
+        found.append((".npy", "numpy.load", lambda path: numpy.load(path)))
+    except ImportError:
+        print("# SKIPPED: NumPy is not installed")
+    try:
+        from sklearn.datasets import load_svmlight_file
+        found.append((".svm", "sklearn.load_svmlight_file", lambda path: load_svmlight_file(str(path))))
+    except ImportError:
+        print("# SKIPPED: scikit-learn is not installed")
+    return found
+
+
+def seconds_of(function, path):
+    start = time.perf_counter()
+    function(path)
+    return time.perf_counter() - start
+
+
+def mercer(program, path):
+    """{threads: (bytes, seconds)} of one reading with one thread and one with all."""
+    lines = subprocess.run([program, "time", path, "1"], check=True, capture_output=True, text=True).stdout.split()
+    return {int(t): (int(b), float(s)) for t, b, s in (line.split(",") for line in lines)}
+
+
+def compare(program, path, readers, repeats):
+    ours, theirs = {}, {name: float("inf") for _, name, _ in readers}
+    for _ in range(repeats):
+        for threads, (size, seconds) in mercer(program, path).items():
+            ours[threads] = (size, min(seconds, ours.get(threads, (0, float("inf")))[1]))
+        for _, name, function in readers:
+            theirs[name] = min(theirs[name], seconds_of(function, path))
+    for threads, (size, seconds) in sorted(ours.items()):
+        print(f"{path.name},mercer,{threads},{size},{seconds:.4f},{size / seconds / 1e6:.0f},")
+    size, best = min((value for value in ours.values()), key=lambda value: value[1])
+    for name, seconds in theirs.items():
+        print(f"{path.name},{name},1,{size},{seconds:.4f},{size / seconds / 1e6:.0f},{seconds / best:.1f}", flush=True)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--build", default="build")
+    arguments.add_argument("--megabytes", type=int, default=100)
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--genfromtxt", action="store_true", help="the slower of NumPy's text readers too")
+    options = arguments.parse_args()
+    program = str(pathlib.Path(options.build) / "bench" / "b_read")
+    readers = peers(options.genfromtxt)
+    print("file,reader,threads,bytes,seconds,MB/s,times as fast")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, "make", folder, str(options.megabytes)], check=True)
+        for path in sorted(pathlib.Path(folder).iterdir()):
+            compare(program, path, [r for r in readers if r[0] == path.suffix], options.repeats)
+
+
+main()
