@@ -380,7 +380,7 @@ static void test_a_file_that_lies_costs_no_memory(void **state) {
 static void test_one_line_and_blank_lines_of_many_megabytes(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    enum { SIZE = 32 << 20 };
+    enum { SIZE = 8 << 20 };
     char *text = test_malloc(SIZE);
     enum { CELL = 8192 }; /* 0.777..., */
     for (int i = 0; i < SIZE; i++)
