@@ -352,6 +352,25 @@ MERCER_API mercer_ridge mercer_ridge_defaults(void);
 MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                           const mercer_ridge *set, mercer_model **out);
 
+/* What a value of lambda would give, without fitting it. */
+typedef struct mercer_ridge_path_row {
+    double lambda;
+    double loo_rmse;  /* of rows left out one by one, weighted, over all outputs; NaN where it is not defined */
+    double gcv;       /* generalised cross-validation: (weighted mean square) / (1 - dof/n)^2 */
+    double dof;       /* effective degrees of freedom, the intercept counted */
+    double norm;      /* sqrt(sum over outputs of |f|^2): the bound B of the constrained form that has this lambda */
+    double objective;
+} mercer_ridge_path_row;
+/* All of it for count values of lambda (>= 0, in any order) from one eigendecomposition; set NULL: the defaults. Of set only intercept,
+   scale and allow_indefinite are looked at. */
+MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                           const double *lambdas, int64_t count, mercer_ridge_path_row *out);
+/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a fold, a group of rows that
+   belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for rows of weight zero.
+   *rmse: their weighted root mean square; NULL: not wanted. Columns are scaled once, by all rows. */
+MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                            const int64_t *fold, double *residuals, double *rmse);
+
 /* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters and the
    noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise variance is noise / weight. */
 typedef struct mercer_gp {

@@ -222,7 +222,7 @@ bool job_flag(const job *j, const char *name); /* the value of a machine's flag;
 /* ---- Verbs ---------------------------------------------------------------------------------------------------------
  */
 
-extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_plan, verb_show, verb_generate,
+extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_generate,
     verb_info, verb_update;
 
 #endif

@@ -106,8 +106,7 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *probl
 
 /* ---- The fit ---- */
 
-/* X = S (Y - mean), and s. */
-static void right_sides(mc_ridge_system *r) {
+void mc_ridge_right_sides(mc_ridge_system *r) {
     const mc_problem *p = r->p;
     const int64_t n = p->n, outputs = p->outputs;
     for (int64_t k = 0; k < outputs && r->intercept; k++) {
@@ -147,7 +146,7 @@ static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r, const char *solv
     if (!status)
         status = MC_ALLOC(ctx, r->mean, r->p->outputs);
     if (!status) {
-        right_sides(r);
+        mc_ridge_right_sides(r);
         mc_log(ctx, "ridge: %s on %lld rows, %lld outputs", solver, (long long)n, (long long)r->p->outputs);
         status = way_of(solver)(ctx, r);
     }

@@ -154,9 +154,15 @@ static mercer_status explain(mercer_ctx *ctx, const mc_ridge_system *r, const mc
         of_matrix(r), ends->low, (long long)ends->steps, ends->error, r->lambda, enough);
 }
 
+mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *r) {
+    mc_spectrum ends;
+    MC_TRY(ends_of(ctx, r, &ends));
+    return explain(ctx, r, &ends);
+}
+
 /* ---- Cholesky ---- */
 
-static mercer_status pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A) {
+mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A) {
     mc_gram *gram = NULL;
     mc_phase(ctx, "gram");
     MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
@@ -168,7 +174,7 @@ static mercer_status pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A) 
 /* diagonal: 2n, A_ii and then B_ii. *bad as mc_cholesky_factor says. */
 static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *A, double *diagonal, int64_t *bad) {
     const int64_t n = r->p->n;
-    MC_TRY(pack(ctx, r, A));
+    MC_TRY(mc_ridge_pack(ctx, r, A));
     for (int64_t i = 0; i < n; i++)
         diagonal[i] = A[mc_packed_place(n, i, i)];
     mc_phase(ctx, "factor");
@@ -197,15 +203,12 @@ mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *r) {
     mc_free(A);
     mc_free(diagonal);
     r->rank = r->p->n;
-    mc_spectrum ends;
-    if (!status && bad)
-        status = ends_of(ctx, r, &ends);
-    return !status && bad ? explain(ctx, r, &ends) : status;
+    return !status && bad ? mc_ridge_refuse(ctx, r) : status;
 }
 
 /* ---- Eigendecomposition ---- */
 
-static mercer_status square(mercer_ctx *ctx, const mc_ridge_system *r, double *M) {
+mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *r, double *M) {
     const int64_t n = r->p->n;
     mc_gram *gram = NULL;
     mc_phase(ctx, "gram");
@@ -304,7 +307,7 @@ static mercer_status loo_of_spectrum(mercer_ctx *ctx, mc_ridge_system *r, const 
 
 static mercer_status decompose_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *U, double *h) {
     const int64_t n = r->p->n;
-    MC_TRY(square(ctx, r, U));
+    MC_TRY(mc_ridge_square(ctx, r, U));
     mc_phase(ctx, "eigen");
     MC_TRY(mc_progress(ctx, -1));
     MC_TRY(mc_eigen(ctx, n, U, h));

@@ -28,4 +28,12 @@ mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *system);
 /* b and alpha from X once it holds A^-1 of the right-hand sides. */
 void mc_ridge_finish(mc_ridge_system *system);
 
+/* X = S (Y - mean), and s. */
+void mc_ridge_right_sides(mc_ridge_system *system);
+/* A = S K S + lambda I as a packed triangle; S K S as a square. */
+mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *system, double *A);
+mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *system, double *M);
+/* A is not positive definite: why, with the eigenvalues and a lambda that would do. */
+mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *system);
+
 #endif

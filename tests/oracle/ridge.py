@@ -2,6 +2,7 @@
 import numpy as np
 from oracle import close, mercer, mercer_json, path, rng, run
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import RidgeCV
 from sklearn.metrics.pairwise import rbf_kernel
 
 n, d = 120, 4
@@ -72,6 +73,32 @@ def leave_one_out():
     close(report["loo_rmse"], np.sqrt(np.mean(np.square(errors))), 1e-9)
 
 
+def path_of_lambdas():
+    """Leave-one-out by refitting, and RidgeCV's own on the features of the linear kernel, for every lambda of a path."""
+    report = mercer_json("path", table("d.csv", X, y), "-k", "rbf(gamma=0.3)", "--scale", "none", "--from", "1e-3", "--to", "10", "--count", "3")
+    for row in report["rows"]:
+        A = np.linalg.inv(K + row["lambda"] * np.eye(n))
+        errors = []
+        for i in range(n):
+            keep = np.arange(n) != i
+            model = KernelRidge(alpha=row["lambda"], kernel="rbf", gamma=0.3).fit(X[keep], y[keep])
+            errors.append(y[i] - model.predict(X[i : i + 1])[0])
+        close(row["loo_rmse"], np.sqrt(np.mean(np.square(errors))), 1e-8)
+        hat = K @ A
+        close(row["dof"], np.trace(hat), 1e-9)
+        close(row["gcv"], np.mean((y - hat @ y) ** 2) / (1 - np.trace(hat) / n) ** 2, 1e-7)
+        close(row["norm"], np.sqrt(y @ A @ K @ A @ y), 1e-8)
+
+
+def path_against_ridge_cv():
+    report = mercer_json("path", table("d.csv", X, y), "-k", "linear", "--scale", "none", "--intercept", "--from", "1e-2", "--to", "1e3",
+                         "--count", "20")
+    lambdas = [row["lambda"] for row in report["rows"]]
+    theirs = RidgeCV(alphas=lambdas, store_cv_values=True).fit(X, y)
+    close([row["loo_rmse"] for row in report["rows"]], np.sqrt(theirs.cv_values_.mean(0)), 1e-9)
+    assert report["best_lambda"] == theirs.alpha_, f"{report['best_lambda']} and {theirs.alpha_}"
+
+
 def certificate():
     """The true error of every prediction stays below the certified bound, and the residual is what NumPy finds."""
     report = fit(table("d.csv", X, y), "--lambda", "0.01", "--no-intercept")
@@ -105,6 +132,8 @@ run({
     "sample weights equal KernelRidge": weights,
     "the intercept solves the bordered system": intercept,
     "leave-one-out equals n refits": leave_one_out,
+    "a path of lambdas equals refits and closed forms": path_of_lambdas,
+    "a path with an intercept equals RidgeCV": path_against_ridge_cv,
     "the certificate bounds the true error": certificate,
     "lambda 0 gives the pseudo-inverse": minimum_norm,
     "standard scaling is the usual one": standard_scaling,

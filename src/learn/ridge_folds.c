@@ -1,0 +1,206 @@
+/* ridge_folds.c: exact residuals of rows left out in folds, from one inverse.
+
+   With the notation of ridge_solve.c: without the rows F, the scaled residuals S (y - f - b) on F are
+
+       (C_FF)^-1 beta_F,   C = B - B s s'B / s'Bs, B = A^-1 (C = B without an intercept),
+
+   since the equations of the rows that stay say that the full solution, with beta_F moved to zero along C, is theirs. One row at a time it is
+   the leave-one-out formula. The inverse costs n^3 operations, a fold of f rows f^3 / 3. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/settings.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "learn/machines.h"
+#include "learn/ridge_system.h"
+#include "solve/cholesky.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct folds {
+    mc_ridge_system r;
+    const int64_t *fold; /* of each row of the data */
+    int64_t *place;      /* n: the row of the data that row i is */
+    int64_t *order;      /* n, and n more for sorting: rows by fold */
+    int64_t largest;     /* rows of the largest fold */
+    double g;            /* s' B s */
+    double *A;           /* packed: A, its factor, B */
+    double *part;        /* packed: C_FF */
+    double *E;           /* largest x outputs: beta_F, then the residuals */
+} folds;
+
+static int by_fold(const void *arg, int64_t a, int64_t b) {
+    const folds *f = arg;
+    const int64_t x = f->fold[f->place[a]], y = f->fold[f->place[b]];
+    return (x > y) - (x < y);
+}
+
+/* The end of the fold that begins at the given place of the order. */
+static int64_t end_of(const folds *f, int64_t begin) {
+    int64_t end = begin + 1;
+    while (end < f->r.p->n && by_fold(f, f->order[begin], f->order[end]) == 0)
+        end++;
+    return end;
+}
+
+static mercer_status sort_rows(mercer_ctx *ctx, folds *f, const mercer_data *data) {
+    const int64_t n = f->r.p->n;
+    for (int64_t i = 0, row = 0; row < data->n; row++)
+        if (!data->weight || data->weight[row] > 0)
+            f->place[i++] = row;
+    for (int64_t i = 0; i < n; i++)
+        f->order[i] = i;
+    mc_sort(f->order, f->order + n, n, by_fold, f);
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = end_of(f, begin);
+        f->largest = end - begin > f->largest ? end - begin : f->largest;
+    }
+    if (f->largest == n)
+        return mc_fail(ctx, MERCER_INVALID, "ridge folds: all %lld rows that count are in fold %lld; at least two folds are needed", (long long)n,
+                       (long long)f->fold[f->place[0]]);
+    return MERCER_OK;
+}
+
+/* X <- A^-1 of the right sides, A <- its inverse. */
+static mercer_status invert(mercer_ctx *ctx, folds *f) {
+    const int64_t n = f->r.p->n;
+    int64_t bad = 0;
+    mc_ridge_right_sides(&f->r);
+    MC_TRY(mc_ridge_pack(ctx, &f->r, f->A));
+    mc_phase(ctx, "factor");
+    MC_TRY(mc_cholesky_factor(ctx, n, f->A, &bad));
+    if (bad)
+        return mc_ridge_refuse(ctx, &f->r);
+    MC_TRY(mc_cholesky_solve(ctx, n, f->A, f->r.columns, f->r.X));
+    mc_phase(ctx, "inverse");
+    return mc_cholesky_inverse(ctx, n, f->A);
+}
+
+static double root_at(const folds *f, int64_t i) {
+    return f->r.p->root ? f->r.p->root[i] : 1;
+}
+
+static double z_at(const folds *f, int64_t i) {
+    return f->r.intercept ? f->r.X[i * f->r.columns + f->r.p->outputs] : 0;
+}
+
+/* X's first columns become beta. */
+static void take_intercept(folds *f) {
+    const int64_t n = f->r.p->n, columns = f->r.columns;
+    for (int64_t i = 0; i < n && f->r.intercept; i++)
+        f->g += root_at(f, i) * z_at(f, i);
+    for (int64_t k = 0; k < f->r.p->outputs && f->r.intercept; k++) {
+        double above = 0;
+        for (int64_t i = 0; i < n; i++)
+            above += root_at(f, i) * f->r.X[i * columns + k];
+        for (int64_t i = 0; i < n; i++)
+            f->r.X[i * columns + k] -= above / f->g * z_at(f, i);
+    }
+}
+
+/* C_FF and beta_F of a fold of m rows. */
+static void gather(const folds *f, const int64_t *rows, int64_t m) {
+    const int64_t n = f->r.p->n, outputs = f->r.p->outputs;
+    for (int64_t b = 0; b < m; b++) {
+        for (int64_t a = b; a < m; a++) {
+            const int64_t i = rows[a] > rows[b] ? rows[a] : rows[b], j = rows[a] > rows[b] ? rows[b] : rows[a];
+            const double moved = f->r.intercept ? z_at(f, i) * z_at(f, j) / f->g : 0;
+            f->part[mc_packed_place(m, a, b)] = f->A[mc_packed_place(n, i, j)] - moved;
+        }
+        for (int64_t k = 0; k < outputs; k++)
+            f->E[b * outputs + k] = f->r.X[rows[b] * f->r.columns + k];
+    }
+}
+
+static mercer_status leave_out(mercer_ctx *ctx, const folds *f, const int64_t *rows, int64_t m, double *residuals) {
+    const int64_t outputs = f->r.p->outputs;
+    int64_t bad = 0;
+    gather(f, rows, m);
+    MC_TRY(mc_cholesky_factor(ctx, m, f->part, &bad));
+    if (bad)
+        return mc_fail(ctx, MERCER_NUMERIC, "ridge folds: leaving fold %lld out broke down; use a larger lambda",
+                       (long long)f->fold[f->place[rows[0]]]);
+    MC_TRY(mc_cholesky_solve(ctx, m, f->part, outputs, f->E));
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t k = 0; k < outputs; k++)
+            residuals[f->place[rows[a]] * outputs + k] = f->E[a * outputs + k] / root_at(f, rows[a]);
+    return MERCER_OK;
+}
+
+static mercer_status leave_all_out(mercer_ctx *ctx, const folds *f, double *residuals) {
+    const int64_t n = f->r.p->n;
+    mc_phase(ctx, "folds");
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = end_of(f, begin);
+        mc_span(ctx, (double)begin / (double)n, (double)end / (double)n);
+        MC_TRY(leave_out(ctx, f, f->order + begin, end - begin, residuals));
+    }
+    return MERCER_OK;
+}
+
+static double rmse_of(const mercer_data *data, int64_t outputs, const double *residuals) {
+    double sum = 0, weight = 0;
+    for (int64_t i = 0; i < data->n; i++) {
+        const double w = data->weight ? data->weight[i] : 1;
+        for (int64_t k = 0; k < outputs && w > 0; k++)
+            sum += w * residuals[i * outputs + k] * residuals[i * outputs + k];
+        weight += w;
+    }
+    return sqrt(sum / weight / (double)outputs);
+}
+
+static mercer_status allocate(mercer_ctx *ctx, folds *f, const mercer_data *data) {
+    const int64_t n = f->r.p->n, outputs = f->r.p->outputs;
+    MC_TRY(MC_ALLOC(ctx, f->place, n));
+    MC_TRY(MC_ALLOC(ctx, f->order, 2 * n));
+    MC_TRY(sort_rows(ctx, f, data));
+    char what[80];
+    snprintf(what, sizeof what, "ridge folds: the inverse of %lld rows", (long long)n);
+    MC_TRY(mc_memory_check(ctx, (size_t)(mc_packed_count(n) + mc_packed_count(f->largest)) * 8, what));
+    MC_TRY(MC_ALLOC(ctx, f->r.X, n * f->r.columns));
+    MC_TRY(MC_ALLOC(ctx, f->r.mean, outputs));
+    MC_TRY(MC_ALLOC(ctx, f->E, f->largest * outputs));
+    f->A = mc_alloc_unset(ctx, mc_packed_count(n), 8);
+    f->part = f->A ? mc_alloc_unset(ctx, mc_packed_count(f->largest), 8) : NULL;
+    return f->part ? MERCER_OK : MERCER_MEMORY;
+}
+
+static void release(folds *f) {
+    mc_free(f->place);
+    mc_free(f->order);
+    mc_free(f->r.X);
+    mc_free(f->r.mean);
+    mc_free(f->E);
+    mc_free(f->A);
+    mc_free(f->part);
+}
+
+static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, double *residuals) {
+    MC_TRY(allocate(ctx, f, data));
+    for (int64_t i = 0; i < data->n * f->r.p->outputs; i++)
+        residuals[i] = NAN;
+    MC_TRY(invert(ctx, f));
+    take_intercept(f);
+    return leave_all_out(ctx, f, residuals);
+}
+
+mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                 const int64_t *fold, double *residuals, double *rmse) {
+    mc_begin(ctx);
+    const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
+    MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
+    mc_problem problem;
+    MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
+    folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}, .fold = fold};
+    f.r.columns = problem.outputs + chosen.intercept;
+    const mercer_status status = run(ctx, &f, data, residuals);
+    if (!status && rmse)
+        *rmse = rmse_of(data, problem.outputs, residuals);
+    release(&f);
+    mc_problem_close(&problem);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* ridge_path.c: a table of lambdas, exact leave-one-out errors included, from one eigendecomposition M = U diag(m) U'.
+
+   ridge_spectrum.c gives norm, loss and degrees of freedom. Leaving row i out (ridge_solve.c) takes beta_i and C_ii = B_ii - z_i^2 / s'z,
+   z = B s, B = U diag(h) U'. For many lambdas these are two products with n x n matrices: U times the coordinates of all beta and z, and
+   the entrywise square of U times all h:
+
+       B_ii(lambda_l) = sum_j U_ij^2 h_jl.
+
+   The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one batch. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "backend/blas.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "learn/machines.h"
+#include "learn/ridge_spectrum.h"
+#include "learn/ridge_system.h"
+#include "solve/eigen.h"
+#include <math.h>
+#include <stdio.h>
+
+enum { WIDTH = 64, ROWS = 128, DEPTH = 256 }; /* columns of a batch; rows and columns of a tile of squares */
+
+typedef struct path {
+    mc_ridge_system r;
+    mc_ridge_spectrum s;
+    int64_t batch; /* lambdas at a time */
+    int64_t rank;
+    double weight;              /* sum of the weights */
+    double *U, *m, *diagonal;   /* n x n, n, n: M_ii */
+    double *G;                  /* n x columns */
+    double *H, *B;              /* n x batch: h, B_ii */
+    double *coordinates, *back; /* n x (batch columns): of beta and z; beta and z themselves */
+    double *b;                  /* outputs */
+    double *tiles;              /* one for each thread */
+} path;
+
+/* ---- Memory ---- */
+
+static size_t small_bytes(const path *p, int threads) {
+    const int64_t n = p->s.n, columns = p->s.columns;
+    return 2 * mc_work_need(n, 8) + mc_work_need(n * columns, 8) * 2 + 2 * mc_work_need(n * p->batch, 8)
+           + 2 * mc_work_need(n * p->batch * columns, 8) + 2 * mc_work_need(p->s.outputs, 8)
+           + mc_work_need((int64_t)threads * ROWS * DEPTH, 8);
+}
+
+static void carve(path *p, mc_work *work, int threads) {
+    const int64_t n = p->s.n, columns = p->s.columns;
+    p->m = mc_work_take(work, n, 8);
+    p->diagonal = mc_work_take(work, n, 8);
+    p->r.X = mc_work_take(work, n * columns, 8);
+    p->G = mc_work_take(work, n * columns, 8);
+    p->H = mc_work_take(work, n * p->batch, 8);
+    p->B = mc_work_take(work, n * p->batch, 8);
+    p->coordinates = mc_work_take(work, n * p->batch * columns, 8);
+    p->back = mc_work_take(work, n * p->batch * columns, 8);
+    p->b = mc_work_take(work, p->s.outputs, 8);
+    p->r.mean = mc_work_take(work, p->s.outputs, 8);
+    p->tiles = mc_work_take(work, (int64_t)threads * ROWS * DEPTH, 8);
+}
+
+static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
+    const int64_t n = p->s.n;
+    const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64), eigen = mc_eigen_bytes(n);
+    char what[80];
+    snprintf(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)n);
+    return mc_memory_check(ctx, small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN,
+                           what);
+}
+
+/* ---- The decomposition ---- */
+
+/* Rounding puts eigenvalues of a kernel below zero, where none is. */
+static void clamp_spectrum(path *p) {
+    p->s.cutoff = mc_eigen_cutoff(p->s.n, p->m);
+    for (int64_t j = 0; j < p->s.n; j++) {
+        if (p->m[j] < 0 && (p->r.p->proved || p->m[j] > -p->s.cutoff))
+            p->m[j] = 0;
+        p->rank += p->m[j] > p->s.cutoff;
+    }
+}
+
+static mercer_status decompose(mercer_ctx *ctx, path *p) {
+    const int64_t n = p->s.n;
+    mc_ridge_right_sides(&p->r);
+    MC_TRY(mc_ridge_square(ctx, &p->r, p->U));
+    for (int64_t i = 0; i < n; i++) {
+        p->diagonal[i] = p->U[i * n + i];
+        p->weight += p->r.p->root ? p->r.p->root[i] * p->r.p->root[i] : 1;
+    }
+    mc_phase(ctx, "eigen");
+    MC_TRY(mc_progress(ctx, -1));
+    MC_TRY(mc_eigen(ctx, n, p->U, p->m));
+    clamp_spectrum(p);
+    p->s.m = p->m;
+    p->s.G = p->G;
+    return mc_eigen_forward(ctx, n, p->U, p->s.columns, p->r.X, p->G);
+}
+
+/* ---- One batch ---- */
+
+typedef struct squares {
+    const path *p;
+    int64_t count;
+} squares;
+
+/* B_ii of some rows for all lambdas of the batch. */
+static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const squares *q = arg;
+    const path *p = q->p;
+    const int64_t n = p->s.n, rows = end - begin;
+    double *tile = p->tiles + (int64_t)thread * ROWS * DEPTH;
+    const int count = (int)q->count, m = (int)rows;
+    for (int64_t from = 0; from < n; from += DEPTH) {
+        const int depth = (int)(n - from < DEPTH ? n - from : DEPTH);
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t i = 0; i < rows; i++) {
+                const double u = p->U[(from + k) * n + begin + i];
+                tile[k * rows + i] = u * u;
+            }
+        const double one = 1, beta = from > 0;
+        dgemm_("N", "T", &count, &m, &depth, &one, p->H + from * count, &count, tile, &m, &beta, p->B + begin * count, &count, 1, 1);
+    }
+}
+
+/* h, and the coordinates of beta and z, of the l-th lambda of the batch. */
+static void write_coordinates(const path *p, double lambda, int64_t l, int64_t count) {
+    const int64_t columns = p->s.columns, outputs = p->s.outputs;
+    mc_ridge_offsets(&p->s, lambda, p->b);
+    for (int64_t j = 0; j < p->s.n; j++) {
+        const double h = mc_ridge_inverse(&p->s, lambda, j), *g = p->G + j * columns;
+        double *c = p->coordinates + (j * count + l) * columns;
+        p->H[j * count + l] = h;
+        for (int64_t k = 0; k < outputs; k++)
+            c[k] = h * (g[k] - p->b[k] * (p->s.intercept ? g[outputs] : 0));
+        if (p->s.intercept)
+            c[outputs] = h * g[outputs];
+    }
+}
+
+/* The error of rows left out under the l-th lambda; NaN where it breaks down. */
+static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
+    const int64_t n = p->s.n, columns = p->s.columns, outputs = p->s.outputs;
+    double g = 0, sum = 0;
+    for (int64_t i = 0; i < n && p->s.intercept; i++)
+        g += (p->r.p->root ? p->r.p->root[i] : 1) * p->back[(i * count + l) * columns + outputs];
+    for (int64_t i = 0; i < n; i++) {
+        const double *beta = p->back + (i * count + l) * columns, z = p->s.intercept ? beta[outputs] : 0;
+        const double B = p->B[i * count + l], C = p->s.intercept ? B - z * z / g : B;
+        if (!(B * (p->diagonal[i] + lambda) >= 1 - 1e-8) || !(C > (double)n * 0x1p-52 * B) || isinf(C))
+            return NAN;
+        for (int64_t k = 0; k < outputs; k++)
+            sum += beta[k] / C * (beta[k] / C);
+    }
+    return sqrt(sum / p->weight / (double)outputs);
+}
+
+static mercer_ridge_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
+    const bool defined = lambda > 0 || p->rank == p->s.n;
+    const mc_ridge_point at = mc_ridge_at(&p->s, lambda, p->b);
+    const double n = (double)p->s.n, cells = p->weight * (double)p->s.outputs, share = 1 - at.dof / n;
+    mercer_ridge_path_row row = {.lambda = lambda, .dof = at.dof, .norm = sqrt(at.square)};
+    row.objective = at.loss + lambda * at.square;
+    row.gcv = defined ? at.beta / cells * (n / at.trace) * (n / at.trace) : at.loss / cells / (share * share);
+    row.loo_rmse = defined ? left_out(p, lambda, l, count) : NAN;
+    return row;
+}
+
+static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    for (int64_t l = 0; l < count; l++)
+        write_coordinates(p, lambdas[l], l, count);
+    MC_TRY(mc_eigen_back(ctx, p->s.n, p->U, count * p->s.columns, p->coordinates, p->back));
+    squares q = {p, count};
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, p->s.n, ROWS, square_rows, &q);
+    mc_blas_end(region);
+    for (int64_t l = 0; l < count && !status; l++)
+        out[l] = row_of(p, lambdas[l], l, count);
+    return status;
+}
+
+static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count) {
+    for (int64_t l = 0; l < count; l++)
+        if (p->m[0] < 0 && lambdas[l] + p->m[0] <= 0)
+            return mc_fail(ctx, MERCER_NUMERIC,
+                           "ridge path: K + lambda I is not positive definite for lambda = %g: the smallest eigenvalue of K is %.6g", lambdas[l],
+                           p->m[0]);
+    return MERCER_OK;
+}
+
+static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    MC_TRY(decompose(ctx, p));
+    MC_TRY(check_positive(ctx, p, lambdas, count));
+    mc_phase(ctx, "leave-one-out");
+    for (int64_t l = 0; l < count; l += p->batch) {
+        const int64_t some = count - l < p->batch ? count - l : p->batch;
+        mc_span(ctx, (double)l / (double)count, (double)(l + some) / (double)count);
+        MC_TRY(run_batch(ctx, p, lambdas + l, some, out + l));
+    }
+    return MERCER_OK;
+}
+
+/* ---- The public call ---- */
+
+static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64_t count) {
+    if (count < 1)
+        return mc_fail(ctx, MERCER_INVALID, "ridge path: at least one lambda is needed, got %lld", (long long)count);
+    for (int64_t l = 0; l < count; l++)
+        if (!(lambdas[l] >= 0 && lambdas[l] <= 1e100))
+            return mc_fail(ctx, MERCER_INVALID, "ridge path: lambda must be in [0, 1e+100], number %lld is %g", (long long)l + 1,
+                           lambdas[l]);
+    return MERCER_OK;
+}
+
+static mercer_status open_and_run(mercer_ctx *ctx, const mc_problem *problem, bool intercept, const double *lambdas, int64_t count,
+                                  mercer_ridge_path_row *out) {
+    const int64_t n = problem->n, outputs = problem->outputs, columns = outputs + intercept;
+    path p = {.r = {.p = problem, .intercept = intercept, .columns = columns}};
+    p.s = (mc_ridge_spectrum){.n = n, .outputs = outputs, .columns = columns, .intercept = intercept};
+    p.batch = columns < WIDTH ? WIDTH / columns : 1;
+    p.batch = count < p.batch ? count : p.batch;
+    MC_TRY(check_memory(ctx, &p));
+    p.U = mc_alloc_unset(ctx, n * n, sizeof *p.U);
+    if (!p.U)
+        return MERCER_MEMORY;
+    mc_work work;
+    mercer_status status = mc_work_open(ctx, &work, small_bytes(&p, ctx->threads));
+    if (!status) {
+        carve(&p, &work, ctx->threads);
+        status = run_path(ctx, &p, lambdas, count, out);
+        mc_work_close(&work);
+    }
+    mc_free(p.U);
+    return status;
+}
+
+mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    mc_begin(ctx);
+    const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
+    MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
+    MC_TRY(check_lambdas(ctx, lambdas, count));
+    mc_problem problem;
+    MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
+    const mercer_status status = open_and_run(ctx, &problem, chosen.intercept, lambdas, count, out);
+    mc_problem_close(&problem);
+    return status;
+}

@@ -1,0 +1,18 @@
+mercer generate friedman1 -n 200 -o f.csv -q
+mercer path f.csv --intercept --scale standard --from 1e-3 --to 100 --count 6; echo "exit $?"
+mercer path f.csv -k linear --from 5 --count 1 --to 5; echo "exit $?"
+mercer path f.csv -q --count 2; echo "exit $?"
+mercer path f.csv --json --count 7 --from 1e-6 | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(sorted(r), len(r["rows"]), sorted(r["rows"][0]))
+print(r["best_lambda"] == min(r["rows"], key=lambda row: row["loo_rmse"])["lambda"], r["rows"][0]["lambda"] == 1e-6, r["rows"][6]["lambda"] == 1000)'
+mercer fit f.csv --lambda 0.5 --loo -o m.mercer --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["loo_rmse"], r["norm"])'
+mercer path f.csv --from 0.5 --to 0.5 --count 1 --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["rows"][0]; print(r["loo_rmse"], r["norm"])'
+mercer path f.csv --from 2 --to 1; echo "exit $?"
+mercer path f.csv --from -1; echo "exit $?"
+mercer path f.csv --from nan; echo "exit $?"
+mercer path f.csv --count 0; echo "exit $?"
+mercer path f.csv --lambda 3; echo "exit $?"
+mercer path f.csv -m gp; echo "exit $?"
+mercer path f.csv --memory 1M; echo "exit $?"
