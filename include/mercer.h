@@ -339,6 +339,8 @@ typedef struct mercer_model mercer_model;
    rows of the class and -1 on the others. Rows of weight zero are left out. */
 typedef struct mercer_ridge {
     double lambda;         /* absolute; 0 interpolates */
+    double norm_bound;     /* instead of lambda: min sum w (y - f - b)^2 with |f| <= norm_bound over all outputs; infinite: none */
+    double dof;            /* instead of lambda: the effective degrees of freedom, the intercept counted; 0: none */
     bool intercept;        /* an unpenalised b */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
     const char *solver;    /* auto, cholesky, eigen, pcg */

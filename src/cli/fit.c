@@ -150,6 +150,15 @@ static void shape_text(const job *j, char *bytes, size_t size) {
     }
 }
 
+/* The norm has a meaning where the kernel is one; what lambda is to a fit by steps, the step, says nothing of it. */
+static void penalty_text(const fit *f, char *bytes, size_t size) {
+    const mercer_report *r = mercer_model_report(f->model);
+    char norm[48] = "";
+    if (f->verdict == MERCER_PROVED && setting_find(f->job.machine, "lambda"))
+        snprintf(norm, sizeof norm, "norm %.4g, ", r->norm);
+    snprintf(bytes, size, "%s, %s%s", text_penalty(r).bytes, norm, job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
+}
+
 static void say_machine(session *s, const fit *f) {
     const mercer_report *r = mercer_model_report(f->model);
     const char *chosen = f->job.chosen;
@@ -157,8 +166,7 @@ static void say_machine(session *s, const fit *f) {
     if (isnan(r->lambda))
         shape_text(&f->job, shape, sizeof shape);
     else
-        snprintf(shape, sizeof shape, "%s, %s", text_penalty(r).bytes,
-                 job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
+        penalty_text(f, shape, sizeof shape);
     say(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
 }
 

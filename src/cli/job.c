@@ -82,6 +82,8 @@ static int choose_loo(session *s, job *j) {
     const char *solver = args_text(&s->args, "solver"); /* iterative ones have no such error */
     if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen"))
         return EXIT_DONE;
+    if (args_text(&s->args, "norm-bound") || args_text(&s->args, "dof")) /* by eigen, which has it where it is defined */
+        return EXIT_DONE;
     if (lambda && *(const double *)(const void *)((const char *)j->settings + lambda->offset) == 0)
         return EXIT_DONE;
     TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, loo->name, "yes"));
@@ -90,6 +92,9 @@ static int choose_loo(session *s, job *j) {
 
 static int apply_settings(session *s, job *j) {
     const args *a = &s->args;
+    const char *wish = args_text(a, "norm-bound") ? "norm-bound" : args_text(a, "dof") ? "dof" : NULL;
+    if (wish && args_text(a, "lambda"))
+        return complain("--lambda and --%s are both given, and the second determines the first; give one of them", wish);
     j->settings = calloc(1, j->machine->size);
     if (!j->settings)
         return session_fail(s, MERCER_MEMORY);

@@ -29,6 +29,18 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .low = 0,
      .high = 1e100,
      .help = "weight of the penalty, absolute: added to the diagonal of K; 0: the minimum-norm least-squares function"},
+    {.name = "norm-bound",
+     .type = MERCER_REAL,
+     .offset = offsetof(mercer_ridge, norm_bound),
+     .initial = INFINITY,
+     .low = 1e-100,
+     .high = INFINITY,
+     .help = "the largest norm of the function allowed, instead of lambda, which is then found; inf: none"},
+    {.name = "dof",
+     .type = MERCER_REAL,
+     .offset = offsetof(mercer_ridge, dof),
+     .high = 1e15,
+     .help = "the effective degrees of freedom wanted, instead of lambda, which is then found; 0: none"},
     {.name = "intercept",
      .type = MERCER_FLAG,
      .offset = offsetof(mercer_ridge, intercept),
@@ -80,6 +92,7 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
 static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                              const mercer_data *data, mc_problem *out) {
     const mercer_ridge *set = settings;
+    MC_TRY(mc_ridge_check_wishes(ctx, set));
     return mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, out);
 }
 
@@ -93,6 +106,8 @@ static mc_ridge_pcg_plan pcg_of(mercer_ctx *ctx, const mercer_ridge *set, const 
 
 static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
     mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
+    if (mc_ridge_open_lambda(set))
+        size.lambda = 0; /* it may turn out so: the way must be one that takes it */
     size.gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
     size.pcg = pcg_of(ctx, set, p);
     return size;
@@ -196,6 +211,8 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_pr
     r.tolerance = set->tolerance;
     r.rank_asked = set->rank;
     r.checkpoint = set->checkpoint;
+    r.norm_bound = set->norm_bound;
+    r.dof = set->dof;
     r.stopped = "no";
     r.alpha = f->alpha;
     r.b = f->intercept;
@@ -206,7 +223,7 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_pr
     const bool cut = strcmp(r.stopped, "no") != 0; /* stopped once already: what is left is done whole */
     if (cut)
         mc_shield(ctx, true);
-    const mercer_status status = mc_certify(ctx, p, set->lambda, set->intercept, f->alpha, f->intercept, &found);
+    const mercer_status status = mc_certify(ctx, p, r.lambda, set->intercept, f->alpha, f->intercept, &found);
     if (cut)
         mc_shield(ctx, false);
     MC_TRY(status);

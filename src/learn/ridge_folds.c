@@ -193,6 +193,8 @@ mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, c
     mc_begin(ctx);
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
+    if (mc_ridge_open_lambda(&chosen))
+        return mc_fail(ctx, MERCER_INVALID, "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
     folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}, .fold = fold};

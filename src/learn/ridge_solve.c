@@ -311,6 +311,8 @@ static mercer_status decompose_and_solve(mercer_ctx *ctx, mc_ridge_system *r, do
     mc_phase(ctx, "eigen");
     MC_TRY(mc_progress(ctx, -1));
     MC_TRY(mc_eigen(ctx, n, U, h));
+    if (isfinite(r->norm_bound) || r->dof > 0)
+        MC_TRY(mc_ridge_choose_lambda(ctx, r, U, h));
     MC_TRY(invert_spectrum(ctx, r, h));
     mc_phase(ctx, "solve");
     MC_TRY(solve_coordinates(ctx, r, U, h));

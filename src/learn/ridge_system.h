@@ -18,6 +18,7 @@ typedef struct mc_ridge_system {
     double tolerance;       /* pcg is asked for: the relative residual, the rank (0: what pays), a file ("": none) */
     int64_t rank_asked;
     const char *checkpoint;
+    double norm_bound, dof; /* what lambda is to be found from; infinite and 0: it is given */
     int64_t iterations, iteration_bound;
     const char *stopped;    /* as in mercer_report */
 } mc_ridge_system;
@@ -35,5 +36,11 @@ mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *system, doub
 mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *system, double *M);
 /* A is not positive definite: why, with the eigenvalues and a lambda that would do. */
 mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *system);
+
+/* Whether lambda is to be found, and whether what is asked for goes together. */
+bool mc_ridge_open_lambda(const mercer_ridge *set);
+mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set);
+/* lambda from the eigenvalues m and eigenvectors U of S K S, of which those below zero are set to it. */
+mercer_status mc_ridge_choose_lambda(mercer_ctx *ctx, mc_ridge_system *system, const double *U, double *m);
 
 #endif

@@ -13,3 +13,10 @@ mercer fit sine.csv -o - > piped.mercer; echo "exit $?"
 mercer fit sine.csv -q && cmp sine.mercer piped.mercer && echo "the same bytes through a pipe"
 mercer fit sine.csv --target 1 -q -o turned.mercer; mercer show turned.mercer | grep -e columns -e target
 gzip -k sine.csv && mercer fit sine.csv.gz -q && cmp sine.mercer first.mercer && echo "the same bytes from the gzipped file"
+mercer generate sinc -n 60 -o s.csv -q
+mercer fit s.csv --norm-bound 2 -o b.mercer | grep machine
+mercer show b.mercer | grep -e model -e norm
+mercer fit s.csv --dof 5 --intercept -o b.mercer | grep machine
+mercer fit s.csv --norm-bound 2 --lambda 1 -o b.mercer; echo "exit $?"
+mercer fit s.csv --norm-bound 0 -o b.mercer; echo "exit $?"
+mercer fit s.csv --dof 100 -o b.mercer; echo "exit $?"

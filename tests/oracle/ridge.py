@@ -1,6 +1,7 @@
 """Ridge against scikit-learn's KernelRidge, closed forms in NumPy, and the certificate recomputed from the raw rows."""
 import numpy as np
 from oracle import close, mercer, mercer_json, path, rng, run
+from scipy.optimize import minimize
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics.pairwise import rbf_kernel
@@ -99,6 +100,20 @@ def path_against_ridge_cv():
     assert report["best_lambda"] == theirs.alpha_, f"{report['best_lambda']} and {theirs.alpha_}"
 
 
+def constrained():
+    """min |y - Kc|^2 subject to c'Kc <= B^2 by SciPy's general solver finds no better function than the bound does."""
+    report = fit(table("d.csv", X, y), "--norm-bound", "2.5", "--no-intercept")
+    close(report["norm"], 2.5, 1e-9)
+    w, U = np.linalg.eigh(K)
+    F = U[:, w > 1e-10] * np.sqrt(w[w > 1e-10])  # K = F F': the unknown is a vector in feature space
+    best = minimize(lambda v: (np.sum((y - F @ v) ** 2), -2 * F.T @ (y - F @ v)), np.zeros(F.shape[1]), jac=True, method="SLSQP",
+                    constraints={"type": "ineq", "fun": lambda v: 2.5**2 - v @ v, "jac": lambda v: -2 * v}, options={"ftol": 1e-12, "maxiter": 500})
+    ours = report["objective"] - report["lambda"] * report["norm"] ** 2
+    assert ours <= best.fun * (1 + 1e-6), f"{ours} against {best.fun}"
+    report = fit(table("d.csv", X, y), "--dof", "30", "--no-intercept")
+    close(np.trace(K @ np.linalg.inv(K + report["lambda"] * np.eye(n))), 30, 1e-9)
+
+
 def certificate():
     """The true error of every prediction stays below the certified bound, and the residual is what NumPy finds."""
     report = fit(table("d.csv", X, y), "--lambda", "0.01", "--no-intercept")
@@ -134,6 +149,7 @@ run({
     "leave-one-out equals n refits": leave_one_out,
     "a path of lambdas equals refits and closed forms": path_of_lambdas,
     "a path with an intercept equals RidgeCV": path_against_ridge_cv,
+    "the constrained form is as good as a general solver's, and degrees of freedom are met": constrained,
     "the certificate bounds the true error": certificate,
     "lambda 0 gives the pseudo-inverse": minimum_norm,
     "standard scaling is the usual one": standard_scaling,

@@ -1,0 +1,219 @@
+/* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends of both ranges. */
+#include "machines_of_test.h"
+#include "model/model.h"
+
+static const char *const kernels[] = {"rbf(gamma=0.4)", "linear", "1 + poly(degree=2, c=0)", "matern(nu=0.5, length_scale=2)"};
+enum { KERNELS = 4 };
+
+static mercer_ridge variant_of(sheet *s, int variant) {
+    mercer_ridge set = mercer_ridge_defaults();
+    set.scale = "none";
+    s->weighted = variant & 1;
+    set.intercept = variant & 2;
+    return set;
+}
+
+static mercer_ridge_path_row row_at(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set, double lambda) {
+    mercer_data *data = data_of(ctx, s);
+    mercer_kernel *kernel = kernel_of(ctx, text);
+    mercer_ridge_path_row row;
+    mercer_ridge plain_set = *set;
+    plain_set.norm_bound = INFINITY;
+    plain_set.dof = 0;
+    assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, &plain_set, &lambda, 1, &row));
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return row;
+}
+
+static void test_a_norm_leads_back_to_its_lambda(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int k = 0; k < KERNELS; k++)
+        for (int variant = 0; variant < 4; variant++)
+            for (double lambda = 1e-3; lambda < 1e7; lambda *= 97) {
+                sheet s = random_sheet(30, OUTPUTS, 50);
+                mercer_ridge set = variant_of(&s, variant), known = set;
+                known.lambda = lambda;
+                known.solver = "cholesky";
+                mercer_model *given = fit_sheet(ctx, kernels[k], &s, &known);
+                set.norm_bound = row_at(ctx, kernels[k], &s, &set, lambda).norm;
+                mercer_model *found = fit_sheet(ctx, kernels[k], &s, &set);
+                const mercer_report *r = mercer_model_report(found);
+                assert_close(r->lambda / lambda, 1, lambda > 0.01 ? 1e-7 : 1e-4); /* a small lambda moves the norm little */
+                assert_close(r->norm / set.norm_bound, 1, 1e-6);
+                assert_close(row_at(ctx, kernels[k], &s, &set, r->lambda).norm / set.norm_bound, 1, 1e-11);
+                assert_string_equal(r->solver, "eigen");
+                assert_true(r->certificate.residual_relative < 1e-9);
+                double a[ROWS * OUTPUTS], b[ROWS * OUTPUTS];
+                predict_sheet(ctx, given, &s, a);
+                predict_sheet(ctx, found, &s, b);
+                for (int64_t i = 0; i < s.n * s.outputs; i++)
+                    assert_close(a[i], b[i], 1e-7);
+                mercer_model_free(given);
+                mercer_model_free(found);
+            }
+    close_clean(ctx);
+}
+
+static void test_a_slack_bound_leaves_the_least_squares_function(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int k = 1; k < KERNELS; k++)
+        for (int variant = 0; variant < 4; variant++) {
+            sheet s = random_sheet(25, 1, 51);
+            mercer_ridge set = variant_of(&s, variant), zero = set;
+            zero.lambda = 0;
+            mercer_model *free_ = fit_sheet(ctx, kernels[k], &s, &zero);
+            const double norm = mercer_model_report(free_)->norm;
+            set.norm_bound = norm * (1 + 1e-6);
+            mercer_model *slack = fit_sheet(ctx, kernels[k], &s, &set);
+            assert_true(mercer_model_report(slack)->lambda == 0);
+            set.norm_bound = norm * (1 - 1e-6);
+            mercer_model *tight = fit_sheet(ctx, kernels[k], &s, &set);
+            assert_true(mercer_model_report(tight)->lambda > 0);
+            const double met = row_at(ctx, kernels[k], &s, &set, mercer_model_report(tight)->lambda).norm;
+            assert_close(met / set.norm_bound, 1, 1e-11);
+            set.norm_bound = 1e-9;
+            mercer_model *tiny = fit_sheet(ctx, kernels[k], &s, &set);
+            assert_close(mercer_model_report(tiny)->norm / 1e-9, 1, 1e-8);
+            mercer_model_free(free_);
+            mercer_model_free(slack);
+            mercer_model_free(tight);
+            mercer_model_free(tiny);
+        }
+    close_clean(ctx);
+}
+
+static void test_degrees_of_freedom_are_met(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int k = 0; k < KERNELS; k++)
+        for (int variant = 0; variant < 4; variant++) {
+            static const double wanted[] = {1.001, 1.5, 2.9};
+            for (int w = 0; w < 3; w++) {
+                sheet s = random_sheet(30, OUTPUTS, 52);
+                mercer_ridge set = variant_of(&s, variant);
+                set.dof = wanted[w];
+                mercer_model *model = fit_sheet(ctx, kernels[k], &s, &set);
+                const double lambda = mercer_model_report(model)->lambda;
+                assert_true(lambda > 0);
+                assert_close(row_at(ctx, kernels[k], &s, &set, lambda).dof, wanted[w], 1e-9);
+                mercer_model_free(model);
+            }
+        }
+    close_clean(ctx);
+}
+
+static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set) {
+    mercer_data *data = data_of(ctx, s);
+    mercer_kernel *kernel = kernel_of(ctx, text);
+    mercer_model *model = NULL;
+    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_wishes_that_cannot_be_met_are_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const sheet s = random_sheet(10, 1, 53);
+    const double bad[] = {0, -1, NAN, -INFINITY};
+    for (int i = 0; i < 4; i++) {
+        mercer_ridge set = mercer_ridge_defaults();
+        set.norm_bound = bad[i];
+        assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "norm-bound must be in");
+    }
+    mercer_ridge set = mercer_ridge_defaults();
+    set.dof = -1;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "dof must be in");
+    set.dof = 3;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "above 0 and below 3 on these rows, got 3");
+    set.intercept = true;
+    assert_ok(ctx, try_fit(ctx, "linear", &s, &set));
+    set.dof = 1;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "above 1 and below 4");
+    set.dof = 2;
+    set.norm_bound = 1;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "give one of them");
+    set.dof = 0;
+    set.lambda = 0.5;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "lambda = 0.5 and norm-bound");
+    set.lambda = 1;
+    set.solver = "cholesky";
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "must be auto or eigen");
+    set.solver = "auto";
+    set.allow_indefinite = true;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "proved");
+    close_clean(ctx);
+}
+
+static void test_threads_do_not_change_a_bit(void **state) {
+    (void)state;
+    double lambda[2][2];
+    for (int run = 0; run < 2; run++) {
+        mercer_ctx *ctx = open_ctx(run ? 3 : 1);
+        mercer_data *data = NULL;
+        mercer_kernel *kernel = kernel_of(ctx, "rbf");
+        assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 400, 0.1, 5, &data));
+        for (int wish = 0; wish < 2; wish++) {
+            mercer_ridge set = mercer_ridge_defaults();
+            mercer_model *model = NULL;
+            set.intercept = true;
+            if (wish)
+                set.dof = 20;
+            else
+                set.norm_bound = 3;
+            assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+            lambda[run][wish] = mercer_model_report(model)->lambda;
+            mercer_model_free(model);
+        }
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
+    assert_memory_equal(lambda[0], lambda[1], sizeof lambda[0]);
+}
+
+static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
+    const sheet *s = arg;
+    mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_status status = mercer_data_make(ctx, &table, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &kernel);
+    for (int wish = 0; wish < 2 && !status; wish++) {
+        mercer_ridge set = mercer_ridge_defaults();
+        mercer_model *model = NULL;
+        if (wish)
+            set.dof = 3;
+        else
+            set.norm_bound = 1;
+        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        mercer_model_free(model);
+    }
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_choosing_survives_failing_memory(void **state) {
+    (void)state;
+    sheet s = random_sheet(12, 1, 54);
+    assert_survives_failing_memory(fit_both, &s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_norm_leads_back_to_its_lambda),
+        cmocka_unit_test(test_a_slack_bound_leaves_the_least_squares_function),
+        cmocka_unit_test(test_degrees_of_freedom_are_met),
+        cmocka_unit_test(test_wishes_that_cannot_be_met_are_refused),
+        cmocka_unit_test(test_threads_do_not_change_a_bit),
+        cmocka_unit_test(test_choosing_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
