@@ -212,7 +212,7 @@ static int report_people(session *s, fit *f) {
     say_times(s, f);
     if (was_stopped(f))
         say(s, "stopped", "early by the %s: this is the best model so far",
-            strcmp(mercer_model_report(f->model)->stopped, "time") ? "user" : "time limit");
+            s->expired || strcmp(mercer_model_report(f->model)->stopped, "time") == 0 ? "time limit" : "user");
     if (strcmp(f->path, "-") == 0)
         return EXIT_DONE;
     say(s, "model", "%s", f->path);

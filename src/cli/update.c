@@ -48,11 +48,16 @@ static int learn(session *s, updating *u) {
 
 /* ---- The report ---- */
 
+/* New rows met; fewer than there are when it was stopped or some have no weight. */
+static int64_t learned(const updating *u) {
+    return mercer_model_report(u->to)->n - mercer_model_report(u->from)->n;
+}
+
 static void report_people(session *s, const updating *u) {
     const mercer_report *r = mercer_model_report(u->to);
     const long long centres = (long long)mercer_model_centres(u->to);
-    const int64_t dropped = mercer_model_centres(u->from) + mercer_data_rows(u->data) - mercer_model_centres(u->to);
-    say(s, "update", "%s learned with %s", text_count(mercer_data_rows(u->data), "new row").bytes, text_penalty(r).bytes);
+    const int64_t dropped = mercer_model_centres(u->from) + learned(u) - mercer_model_centres(u->to);
+    say(s, "update", "%s learned with %s", text_count(learned(u), "new row").bytes, text_penalty(r).bytes);
     if (dropped > 0)
         say(s, "centres", "%lld; %lld dropped, the least important", centres, (long long)dropped);
     else
@@ -62,13 +67,14 @@ static void report_people(session *s, const updating *u) {
     say_certificate(s, r);
     say(s, "time", "%s", text_seconds(u->seconds).bytes);
     if (was_stopped(u))
-        say(s, "stopped", "early by the %s: not all of the new rows were learned", strcmp(r->stopped, "time") ? "user" : "time limit");
+        say(s, "stopped", "early by the %s: %lld of %lld passes are finished",
+            s->expired || strcmp(r->stopped, "time") == 0 ? "time limit" : "user", (long long)r->iterations, (long long)u->set.passes);
     say(s, "model", "%s", u->path);
 }
 
 static int report_json(session *s, const updating *u) {
     json_t *object = json_report(u->to);
-    json_put(object, "new_rows", json_integer(mercer_data_rows(u->data)));
+    json_put(object, "new_rows", json_integer(learned(u)));
     json_put(object, "centres", json_integer(mercer_model_centres(u->to)));
     json_put(object, "model", json_text(u->path));
     return json_finish(s, object);

@@ -38,8 +38,9 @@ typedef struct updating {
     double *root;          /* sqrt k(x, x) */
     double *rows, *f;      /* a block of rows of K; t values */
     bool *alive;
-    int64_t centres, taken; /* taken: steps */
+    int64_t centres, learned; /* learned: new rows met so far, each counted once */
     double step;
+    int64_t passes; /* finished */
     mercer_status stopped;
 } updating;
 
@@ -167,8 +168,6 @@ static void drop_least(updating *u) {
 /* row: K of the i-th new row against all. */
 static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const double *row) {
     const int64_t at = u->old + i;
-    if (weight_of(u, i) == 0)
-        return MERCER_OK;
     mc_lms_row_times(u->old + u->fresh, u->t, row, u->alpha, u->f);
     u->centres += !u->alive[at];
     u->alive[at] = true;
@@ -178,29 +177,32 @@ static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const doub
         return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g", (long long)i + 1, u->step);
     while (u->set->budget > 0 && u->centres > u->set->budget)
         drop_least(u);
-    u->taken++;
     return MERCER_OK;
 }
 
-static mercer_status block(mercer_ctx *ctx, updating *u, int64_t begin, int64_t end) {
+static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t begin, int64_t end) {
     const int64_t n = u->old + u->fresh;
     int64_t ids[MC_LMS_BLOCK];
     for (int64_t i = begin; i < end; i++)
         ids[i - begin] = u->old + i;
     MC_TRY(mc_gram_take(ctx, u->gram, ids, end - begin, MERCER_F64, u->rows, n));
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
+        if (weight_of(u, i) == 0)
+            continue;
         MC_TRY(step_on(ctx, u, i, u->rows + (i - begin) * n));
+        u->learned += first;
+    }
     return mc_progress(ctx, -1);
 }
 
 static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
     const double blocks = (double)u->set->passes * (double)u->fresh;
-    for (int64_t pass = 0; pass < u->set->passes; pass++)
+    for (int64_t pass = 0; pass < u->set->passes; u->passes = ++pass)
         for (int64_t begin = 0; begin < u->fresh; begin += MC_LMS_BLOCK) {
             const int64_t end = begin + MC_LMS_BLOCK < u->fresh ? begin + MC_LMS_BLOCK : u->fresh;
             const double before = (double)pass * (double)u->fresh;
             mc_span(ctx, (before + (double)begin) / blocks, (before + (double)end) / blocks);
-            MC_TRY(block(ctx, u, begin, end));
+            MC_TRY(block(ctx, u, pass == 0, begin, end));
         }
     return MERCER_OK;
 }
@@ -209,7 +211,7 @@ static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
 static mercer_status learn(mercer_ctx *ctx, updating *u) {
     mc_phase(ctx, "update");
     const mercer_status status = all_steps(ctx, u);
-    if (u->taken == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
+    if (u->learned == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
         return status;
     u->stopped = mc_stop_taken(ctx);
     return MERCER_OK;
@@ -276,10 +278,10 @@ static mercer_status measure(mercer_ctx *ctx, const updating *u, mercer_report *
 static void write_report(const updating *u, mercer_report *out) {
     const mercer_report *from = &u->from->report;
     *out = (mercer_report){.machine = "lms", .solver = "update", .scale = mc_scaling_names[u->from->scale.kind]};
-    out->n = from->n + u->fresh;
+    out->n = from->n + u->learned;
     out->d = from->d;
     out->outputs = u->t;
-    out->iterations = u->set->passes;
+    out->iterations = u->passes;
     out->step = u->step;
     out->stopped = u->stopped == MERCER_TIME ? "time" : u->stopped ? "caller" : "no";
     out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = NAN;

@@ -1,6 +1,7 @@
 /* Oracles: the spectral filter by LAPACK's eigendecomposition, a direct loop over the samples, ridge without a penalty. */
 #include "backend/blas.h"
 #include "data/data.h"
+#include "learn/lms.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
@@ -270,6 +271,32 @@ static void test_divergence_is_refused_with_the_bound(void **state) {
     close_clean(ctx);
 }
 
+/* A matrix that is not symmetric has no spectrum to choose a step by: what the watch on the residual is for. */
+static void test_steps_that_blow_up_are_an_error(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const sheet s = random_sheet(ROWS, 1, 1);
+    for (int mode = 0; mode < 2; mode++) {
+        mercer_data *data = data_of(ctx, &s);
+        mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.4)");
+        const mercer_lms set = plain_lms(mode ? "sample" : "batch", "stored", 100000);
+        mc_problem p;
+        mc_lms_values values;
+        double alpha[ROWS] = {0};
+        assert_ok(ctx, mc_problem_open(ctx, "none", false, kernel, data, &p));
+        assert_ok(ctx, mc_lms_values_open(ctx, &p, NULL, MC_LMS_STORED, &values));
+        for (int64_t i = 0; i < ROWS * ROWS; i++)
+            values.left[i] += i / ROWS < i % ROWS ? 10 : i / ROWS > i % ROWS ? -10 : 0;
+        mc_lms_run run = {.set = &set, .p = &p, .alpha = alpha};
+        assert_fails(ctx, mc_lms_steps(ctx, &values, &run), MERCER_NUMERIC, "the steps diverge");
+        mc_lms_values_close(&values);
+        mc_problem_close(&p);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 static void test_bad_settings_are_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -446,7 +473,7 @@ static void check_stopped(const mercer_options *options, const char *why) {
 static void test_a_stopped_fit_is_the_best_so_far_with_its_certificate(void **state) {
     (void)state;
     mercer_options options = mercer_options_defaults();
-    options.time_limit = 0.05;
+    options.time_limit = 0.4;
     check_stopped(&options, "time");
     options.time_limit = 0;
     options.progress = stop_at_once;
@@ -566,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_the_limit_is_least_squares_and_certified),
         cmocka_unit_test(test_an_early_fit_says_how_far_it_is),
         cmocka_unit_test(test_divergence_is_refused_with_the_bound),
+        cmocka_unit_test(test_steps_that_blow_up_are_an_error),
         cmocka_unit_test(test_bad_settings_are_refused),
         cmocka_unit_test(test_early_stopping_finds_the_least_held_out_error),
         cmocka_unit_test(test_held_out_rows_teach_nothing),

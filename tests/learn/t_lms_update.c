@@ -182,6 +182,43 @@ static void test_threads_do_not_change_a_bit_and_files_keep_them(void **state) {
     }
 }
 
+static void test_rows_without_weight_are_passed_over(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_model *model = start(ctx, "lms", 10, 1);
+    sheet s = random_sheet(ROWS, 1, 9);
+    s.weighted = true;
+    for (int64_t i = 0; i < ROWS; i++)
+        s.w[i] = i % 3 ? 0 : 1;
+    mercer_model *updated = update_sheet(ctx, model, &s, NULL);
+    assert_int_equal(mercer_model_centres(updated), 10 + ROWS / 3);
+    assert_int_equal(mercer_model_report(updated)->n, 10 + ROWS / 3);
+    mercer_model_free(updated);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+static void test_a_stopped_update_says_what_it_learned(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.time_limit = 0.4;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_model *model = start(ctx, "ridge", 10, 1);
+    const sheet s = random_sheet(ROWS, 1, 10);
+    mercer_update set = mercer_update_defaults();
+    set.passes = (int64_t)1e12;
+    mercer_model *updated = update_sheet(ctx, model, &s, &set);
+    const mercer_report *r = mercer_model_report(updated);
+    assert_string_equal(r->stopped, "time");
+    assert_true(r->iterations < set.passes);
+    assert_true(r->n <= 10 + ROWS);
+    assert_int_equal(mercer_model_centres(updated), r->n);
+    mercer_model_free(updated);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 static void assert_refused(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
                            mercer_status status, const char *message) {
     mercer_model *out = NULL;
@@ -292,6 +329,8 @@ int main(void) {
         cmocka_unit_test(test_new_rows_are_learned_by_the_plain_rule),
         cmocka_unit_test(test_an_update_improves_on_what_it_saw_and_keeps_the_old_model),
         cmocka_unit_test(test_threads_do_not_change_a_bit_and_files_keep_them),
+        cmocka_unit_test(test_rows_without_weight_are_passed_over),
+        cmocka_unit_test(test_a_stopped_update_says_what_it_learned),
         cmocka_unit_test(test_what_cannot_be_learned_is_refused),
         cmocka_unit_test(test_sparse_and_single_precision_rows_are_joined),
         cmocka_unit_test(test_failing_memory_is_survived),
