@@ -1,15 +1,28 @@
-/* block.c: pieces of K written out: rectangles, listed rows, the diagonal, the packed triangle; and K V. */
+/* block.c: pieces of K written out: rectangles, listed rows, the diagonal, the packed triangle. A square of a symmetric K is evaluated
+   on one side of its diagonal only and mirrored. */
+#include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/operator_state.h"
+#include "gram/strip.h"
+#include <string.h>
 
+enum { COLUMN_PANELS = 40 }; /* panels of one task: rows are packed once for as many columns */
+
+/* A rectangle of K to write: rows[0 .. count-1] or i0 .. against columns j0 .. j1 - 1. */
 typedef struct rectangle {
     const mc_gram *gram;
-    const int64_t *rows; /* NULL: i0, i0 + 1, ... */
-    int64_t i0, j0, j1, ld;
+    const int64_t *rows;
+    int64_t i0, count, j0, j1, ld;
     mercer_dtype dtype;
     void *out;
+    bool mirror;              /* rows and columns are the same range: write (j, i) beside (i, j) */
+    int64_t group_rows, column_tasks;
+    mc_space *space;          /* per thread */
 } rectangle;
+
+static double real_at(const mc_gram *g, const void *values, int64_t at) {
+    return g->precision == MERCER_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
+}
 
 static void put(const rectangle *r, int64_t at, double value) {
     if (r->dtype == MERCER_F64)
@@ -18,83 +31,171 @@ static void put(const rectangle *r, int64_t at, double value) {
         ((float *)r->out)[at] = (float)value;
 }
 
-static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const rectangle *r = arg;
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t j = r->j0; j < r->j1; j++)
-            put(r, i * r->ld + j - r->j0, mc_gram_value(r->gram, r->rows ? r->rows[i] : r->i0 + i, j));
+/* n reals to out, in its own type. */
+static void copy_run(const rectangle *r, int64_t at, const void *values, int64_t from, int64_t n) {
+    if (r->gram->precision == r->dtype) {
+        const int64_t size = mc_real_size(r->gram);
+        memcpy((char *)r->out + at * size, (const char *)values + from * size, (size_t)(n * size));
+        return;
+    }
+    for (int64_t k = 0; k < n; k++)
+        put(r, at + k, real_at(r->gram, values, from + k));
+}
+
+typedef struct rows_written {
+    const rectangle *rectangle;
+    int64_t begin; /* place of the first loaded row in the rectangle */
+} rows_written;
+
+static void mirror_run(const rectangle *r, int64_t i, int64_t j, const void *values, int64_t from, int64_t n) {
+    for (int64_t k = 0; k < n; k++)
+        if (j + k > i)
+            put(r, (j + k - r->j0) * r->ld + i - r->i0, real_at(r->gram, values, from + k));
+}
+
+static void write_strip(void *arg, const mc_strip *strip) {
+    const rows_written *w = arg;
+    const rectangle *r = w->rectangle;
+    const int64_t rows = r->gram->ops->rows, width = r->gram->ops->columns;
+    for (int64_t k = 0; k < rows && strip->group * rows + k < strip->space->count; k++) {
+        const int64_t i = w->begin + strip->group * rows + k;
+        for (int64_t p = 0; p < strip->panels; p++) {
+            const int64_t first = (strip->panel + p) * width, j = first > r->j0 ? first : r->j0;
+            const int64_t end = first + width < r->j1 ? first + width : r->j1, from = (p * rows + k) * width + j - first;
+            const int64_t skip = r->mirror && j < r->i0 + i ? (r->i0 + i < end ? r->i0 + i - j : end - j) : 0;
+            copy_run(r, i * r->ld + j + skip - r->j0, strip->values, from + skip, end - j - skip);
+            if (r->mirror)
+                mirror_run(r, r->i0 + i, j, strip->values, from, end - j);
+        }
+    }
+}
+
+/* Task (row group, run of columns). */
+static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    rectangle *r = arg;
+    const mc_gram *g = r->gram;
+    const int64_t width = g->ops->columns, first = chunk / r->column_tasks * r->group_rows;
+    const int64_t count = first + r->group_rows < r->count ? r->group_rows : r->count - first;
+    int64_t p0 = r->j0 / width + chunk % r->column_tasks * COLUMN_PANELS;
+    const int64_t last = mc_chunks(r->j1, width), p1 = p0 + COLUMN_PANELS < last ? p0 + COLUMN_PANELS : last;
+    if (r->mirror && p0 < (r->i0 + first) / width)
+        p0 = (r->i0 + first) / width;
+    if (p0 >= p1)
+        return;
+    mc_space *space = &r->space[thread];
+    mc_space_rows(g, space, r->rows ? r->rows + first : NULL, r->i0 + first, count);
+    rows_written w = {.rectangle = r, .begin = first};
+    mc_space_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
+}
+
+/* Rows per task: as many as suit the engine, but enough tasks for every thread. */
+static int64_t groups_for(const mc_gram *g, int64_t count) {
+    const int64_t best = mc_space_groups(g), share = count / (64 * g->ops->rows);
+    return share < 1 ? 1 : share < best ? share : best;
+}
+
+size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram) {
+    return (size_t)ctx->threads * (mc_space_bytes(gram, mc_space_groups(gram)) + sizeof(mc_space)) + 4 * MC_ALIGN;
+}
+
+static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
+    if (r->count <= 0 || r->j1 <= r->j0)
+        return MERCER_OK;
+    const mc_gram *g = r->gram;
+    const int64_t groups = groups_for(g, r->count);
+    mc_work work;
+    MC_TRY(mc_spaces_open(ctx, g, groups, &work, &r->space));
+    r->group_rows = groups * g->ops->rows;
+    r->column_tasks = mc_chunks(mc_chunks(r->j1, g->ops->columns) - r->j0 / g->ops->columns, COLUMN_PANELS);
+    const mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
+    mc_work_close(&work);
+    return status;
 }
 
 mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             mercer_dtype dtype, void *out, int64_t ld) {
-    rectangle r = {.gram = gram, .i0 = i0, .j0 = j0, .j1 = j1, .dtype = dtype, .out = out, .ld = ld};
-    return mc_for(ctx, i1 - i0, 1, fill_rows, &r);
+    rectangle r = {.gram = gram, .i0 = i0, .count = i1 - i0, .j0 = j0, .j1 = j1, .dtype = dtype, .out = out, .ld = ld,
+                   .mirror = gram->symmetric && i0 == j0 && i1 == j1};
+    return run_rectangle(ctx, &r);
 }
 
 mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
                            void *out, int64_t ld) {
-    rectangle r = {.gram = gram, .rows = rows, .j1 = gram->z->n, .dtype = dtype, .out = out, .ld = ld};
-    return mc_for(ctx, count, 1, fill_rows, &r);
+    rectangle r = {.gram = gram, .rows = rows, .count = count, .j1 = gram->z->n, .dtype = dtype, .out = out, .ld = ld};
+    return run_rectangle(ctx, &r);
 }
 
 mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out) {
     if (!gram->symmetric)
         return mc_fail(ctx, MERCER_INTERNAL, "the diagonal of a Gram operator that is not symmetric was asked for");
-    for (int64_t i = 0; i < gram->x->n; i++)
-        out[i] = mc_gram_value(gram, i, i);
+    memcpy(out, gram->diagonal, (size_t)gram->x->n * sizeof *out);
     return MERCER_OK;
 }
 
+/* ---- Packed ---- */
+
+/* Column c of the packed rectangle, h = ceil(n/2) columns of length n (n odd) or n + 1 (even): K(i, h..i) of one row i of the second half,
+   then K(c, c..n-1). */
 typedef struct triangle {
     const mc_gram *gram;
     const double *shift;
     double *out;
+    int64_t n, h, even, ld;
+    mc_space *space;
 } triangle;
 
-/* Column c of the packed rectangle, h = ceil(n/2) columns in all: K(i, h..i) of a row i of the second half, then K(c, c..n-1). */
-static void fill_packed(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const triangle *t = arg;
-    const int64_t n = t->gram->x->n, h = (n + 1) / 2, even = n % 2 == 0, ld = n + even;
-    for (int64_t c = begin; c < end; c++) {
-        double *column = t->out + c * ld;
-        const int64_t i = c + h - 1 + even;
-        for (int64_t j = h; j <= i; j++)
-            column[j - h] = mc_gram_value(t->gram, i, j) + (i == j && t->shift ? t->shift[i] : 0);
-        for (int64_t j = c; j < n; j++)
-            column[j + even] = mc_gram_value(t->gram, j, c) + (c == j && t->shift ? t->shift[c] : 0);
+typedef struct part_written {
+    const triangle *triangle;
+    int64_t first; /* row of K that was loaded first */
+    bool lower;    /* rows of the second half: columns h .. i; otherwise columns i .. n - 1 */
+} part_written;
+
+static void write_packed(void *arg, const mc_strip *strip) {
+    const part_written *w = arg;
+    const triangle *t = w->triangle;
+    const int64_t rows = t->gram->ops->rows, width = t->gram->ops->columns;
+    for (int64_t k = 0; k < rows && strip->group * rows + k < strip->space->count; k++) {
+        const int64_t i = w->first + strip->group * rows + k;
+        const int64_t low = w->lower ? t->h : i, high = w->lower ? i + 1 : t->n;
+        const int64_t base = w->lower ? (i - t->h + 1 - t->even) * t->ld - t->h : i * t->ld + t->even;
+        for (int64_t p = 0; p < strip->panels; p++) {
+            const int64_t first = (strip->panel + p) * width, begin = first > low ? first : low;
+            const int64_t end = first + width < high ? first + width : high;
+            for (int64_t j = begin; j < end; j++)
+                t->out[base + j] = real_at(t->gram, strip->values, (p * rows + k) * width + j - first);
+        }
+        if (t->shift && i / width >= strip->panel && i / width < strip->panel + strip->panels)
+            t->out[base + i] += t->shift[i];
     }
+}
+
+static void pack_part(triangle *t, mc_space *space, int64_t first, int64_t count, bool lower) {
+    const int64_t width = t->gram->ops->columns;
+    const int64_t p0 = (lower ? t->h : first) / width, p1 = mc_chunks(lower ? first + count : t->n, width);
+    if (count <= 0)
+        return;
+    part_written w = {.triangle = t, .first = first, .lower = lower};
+    mc_space_rows(t->gram, space, NULL, first, count);
+    mc_space_walk(t->gram, space, 0, space->groups, p0, p1, write_packed, &w);
+}
+
+/* Columns begin .. end - 1 of the packed rectangle. */
+static void fill_packed(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    triangle *t = arg;
+    const int64_t row = begin + t->h - 1 + t->even, low = row > t->h ? row : t->h;
+    pack_part(t, &t->space[thread], begin, end - begin, false);
+    pack_part(t, &t->space[thread], low, end + t->h - 1 + t->even - low, true);
 }
 
 mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out) {
-    triangle t = {.gram = gram, .shift = shift, .out = out};
-    return mc_for(ctx, (gram->x->n + 1) / 2, 1, fill_packed, &t);
-}
-
-typedef struct product {
-    const mc_gram *gram;
-    int64_t t;
-    const double *V;
-    double *Y;
-} product;
-
-static void apply_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const product *p = arg;
-    for (int64_t i = begin; i < end; i++) {
-        double *y = p->Y + i * p->t;
-        for (int64_t c = 0; c < p->t; c++)
-            y[c] = 0;
-        for (int64_t j = 0; j < p->gram->z->n; j++) {
-            const double k = mc_gram_value(p->gram, i, j);
-            for (int64_t c = 0; c < p->t; c++)
-                y[c] += k * p->V[j * p->t + c];
-        }
-    }
-}
-
-mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y) {
-    product p = {.gram = gram, .t = t, .V = V, .Y = Y};
-    return mc_for(ctx, gram->x->n, 1, apply_rows, &p);
+    const int64_t n = gram->x->n, even = n % 2 == 0;
+    triangle t = {.gram = gram, .shift = shift, .out = out, .n = n, .h = (n + 1) / 2, .even = even, .ld = n + even};
+    mc_work work;
+    const int64_t groups = groups_for(gram, t.h);
+    MC_TRY(mc_spaces_open(ctx, gram, groups, &work, &t.space));
+    const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
+    mc_work_close(&work);
+    return status;
 }

@@ -1,14 +1,34 @@
-/* gram.c: opening the operator, and blocks of K entry by entry through the judge. */
-#include "gram/operator_state.h"
+/* gram.c: opening and closing the operator: compile the expression, pack the points, have the judge give the diagonal. */
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "gram/operator_state.h"
+#include "gram/strip.h"
 
-static mercer_status copy_rows(mercer_ctx *ctx, const mercer_data *data, double **out) {
-    MC_TRY(MC_ALLOC(ctx, *out, data->n * data->d));
-    for (int64_t i = 0; i < data->n; i++)
-        mercer_data_row(data, i, *out + i * data->d);
-    return MERCER_OK;
+typedef struct judged {
+    const mc_gram *gram;
+    double *scratch; /* d per thread */
+} judged;
+
+static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const judged *j = arg;
+    const mercer_data *x = j->gram->x;
+    double *row = j->scratch + thread * x->d;
+    for (int64_t i = begin; i < end; i++) {
+        mercer_data_row(x, i, row);
+        j->gram->diagonal[i] = mc_eval(j->gram->kernel->root, row, row, x->d);
+    }
+}
+
+static mercer_status fill_diagonal(mercer_ctx *ctx, mc_gram *g) {
+    judged j = {.gram = g};
+    MC_TRY(MC_ALLOC(ctx, g->diagonal, g->x->n));
+    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * g->x->d));
+    const mercer_status status = mc_for(ctx, g->x->n, 64, judge_diagonal, &j);
+    mc_free(j.scratch);
+    return status;
 }
 
 static mercer_status check_pair(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z) {
@@ -16,17 +36,20 @@ static mercer_status check_pair(mercer_ctx *ctx, const mercer_kernel *kernel, co
     return z ? mc_kernel_check_data(ctx, kernel, z) : MERCER_OK;
 }
 
+static mercer_status fill(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
+    MC_TRY(mc_gram_choose(ctx, g, precision));
+    MC_TRY(mc_gram_pack(ctx, g));
+    return g->symmetric ? fill_diagonal(ctx, g) : MERCER_OK;
+}
+
 mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                            mercer_dtype precision, mc_gram **out) {
     *out = NULL;
-    (void)precision;
     MC_TRY(check_pair(ctx, kernel, x, z));
     mc_gram *g = NULL;
     MC_TRY(MC_ALLOC(ctx, g, 1));
     *g = (mc_gram){.kernel = kernel, .x = x, .z = z ? z : x, .symmetric = !z};
-    mercer_status status = copy_rows(ctx, x, &g->left);
-    if (!status && z)
-        status = copy_rows(ctx, z, &g->right);
+    const mercer_status status = fill(ctx, g, precision);
     if (status) {
         mc_gram_close(g);
         return status;
@@ -38,15 +61,10 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
 void mc_gram_close(mc_gram *gram) {
     if (!gram)
         return;
-    mc_free(gram->left);
-    mc_free(gram->right);
+    mc_plan_free(&gram->plan);
+    mc_free(gram->zeros);
+    mc_free(gram->diagonal);
     mc_free(gram);
-}
-
-size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                     mercer_dtype precision) {
-    (void)ctx, (void)kernel, (void)precision;
-    return sizeof(double) * (size_t)((x->n + (z ? z->n : 0)) * x->d);
 }
 
 int64_t mc_gram_rows(const mc_gram *gram) {
@@ -61,12 +79,6 @@ bool mc_gram_symmetric(const mc_gram *gram) {
     return gram->symmetric;
 }
 
-double mc_gram_value(const mc_gram *g, int64_t i, int64_t j) {
-    const double *right = g->right ? g->right : g->left;
-    return mc_eval(g->kernel->root, g->left + i * g->x->d, right + j * g->x->d, g->x->d);
-}
-
 double mc_gram_entry_error(const mc_gram *gram) {
-    (void)gram;
-    return 0;
+    return gram->bound.error;
 }

@@ -19,9 +19,13 @@ typedef struct mc_gram mc_gram;
 mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                            mercer_dtype precision, mc_gram **out);
 void mc_gram_close(mc_gram *gram);
-/* Bytes mc_gram_open will take, and what apply takes beside, for the planner. */
+/* Bytes mc_gram_open will take, and the most that blocks, rows and products of up to four columns take beside, for the planner: an upper
+   bound that holds for tiles of either precision. */
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                      mercer_dtype precision);
+
+/* The part of these that is taken while a block, rows or the packed triangle are written. */
+size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram);
 
 int64_t mc_gram_rows(const mc_gram *gram);
 int64_t mc_gram_columns(const mc_gram *gram);

@@ -2,17 +2,25 @@
 #ifndef MC_GRAM_OPERATOR_STATE_H
 #define MC_GRAM_OPERATOR_STATE_H
 
-#include "data/data.h"
 #include "gram/gram.h"
-#include "kernel/kernel.h"
+#include "gram/plan.h"
 
 struct mc_gram {
     const mercer_kernel *kernel;
-    const mercer_data *x, *z;
+    const mercer_data *x, *z;     /* z is x when symmetric */
     bool symmetric;
-    double *left, *right; /* right NULL: symmetric */
+    mercer_dtype precision;       /* of the tiles: double where float would not do */
+    const mc_tile_ops *ops;
+    mc_plan plan;
+    mc_bound bound;
+    void *zeros;                  /* real, as long as the longer side */
+    double *diagonal;             /* symmetric: K_ii by the judge */
 };
 
-double mc_gram_value(const mc_gram *gram, int64_t i, int64_t j);
+/* pack.c: compile, measure the points, choose the precision and the ways; then lay the points out. */
+mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precision);
+mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
+/* norms.c: the norms of the packed points, by the tiles' own arithmetic. */
+mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *gram);
 
 #endif

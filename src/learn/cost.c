@@ -136,13 +136,12 @@ void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char
         out->chosen = choose(size, out);
 }
 
-/* The most rows that fit, by halving: for the message only. */
+/* The most rows that fit, by halving: for the message only. The operator is counted in full: a part of it does not depend on n. */
 static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w) {
     int64_t low = 0, high = size->n;
     while (high - low > 1) {
         mc_ridge_size less = *size;
         less.n = low + (high - low) / 2;
-        less.gram_bytes = (size_t)((double)size->gram_bytes * (double)less.n / (double)size->n);
         if (w->bytes(&less) <= mc_memory_left(ctx))
             low = less.n;
         else

@@ -176,14 +176,19 @@ static mercer_status judge(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     return MERCER_OK;
 }
 
-/* Step lengths a_k = z'r / p'Ap; zero for a column that is done. Negative curvature means A is not positive definite.
- */
+/* Step lengths a_k = z'r / p'Ap; zero for a column that is done. Negative curvature means that A is not positive definite, or, after
+   some steps with a rounded operator, that the rounding is larger than lambda: the run ends and the exact operator judges it. */
 static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s) {
     MC_TRY(dots(ctx, s, s->P, s->AP, s->step));
     for (int64_t k = 0; k < s->p.t; k++) {
         const double curvature = s->step[k];
         if (s->rz[k] <= 0) {
             s->step[k] = 0;
+            continue;
+        }
+        if (!(curvature > 0) && s->p.fast.self != s->p.exact.self && s->h->result.iterations > 1) {
+            s->step[k] = 0;
+            s->h->stalled = s->p.patience;
             continue;
         }
         if (!(curvature > 0))

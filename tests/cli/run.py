@@ -14,6 +14,7 @@ import tempfile
 NEUTRAL = [
     (re.compile(r"\b\d+(\.\d+)? min \d\d s\b|\b\d+(\.\d+)? m?s\b"), "T s"),
     (re.compile(r"\b\d+(\.\d+)? (KiB|MiB|GiB|TiB)\b"), "M MiB"),
+    (re.compile(r"\b\d+ rows would fit"), "N rows would fit"),
     (re.compile(r'("(read|fit|total|seconds_estimate)": )[-+.e\d]+'), r"\1T"),
     (re.compile(r'("\w*memory\w*bytes": )\d+'), r"\1M"),
     (re.compile(r"-?\b\d(\.\d+)?e-(0?[89]|[1-9]\d)\b"), "TINY"),

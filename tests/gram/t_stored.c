@@ -145,7 +145,7 @@ static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state)
     mercer_ctx *ctx = open_ctx(2);
     setup *s = prepare(ctx, N);
     assert_survives_failing_memory(store_again, s);
-    mercer_ctx *limited = open_limited(mc_stored_bytes(N, T));
+    mercer_ctx *limited = open_limited(mc_stored_bytes(N, T) + mc_gram_block_bytes(ctx, s->gram));
     assert_ok(limited, store_again(limited, s));
     close_clean(limited);
     put_away(s);

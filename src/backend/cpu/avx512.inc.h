@@ -1,0 +1,50 @@
+/* avx512.inc.h: vectors of 512 bits and the few operations the compiler's vector types lack. Included once per precision. */
+#include <immintrin.h>
+
+#define ROWS 8
+#define GROUPS 3
+#define VECTOR_BYTES 64
+#define HAS_SCALEF 1
+#if BITS == 32
+#define RAW __m512
+#define OP(name) _mm512_##name##_ps
+#define POSITIVE(m) _mm512_cmp_ps_mask((RAW)(m), OP(setzero)(), _CMP_GT_OQ)
+#else
+#define RAW __m512d
+#define OP(name) _mm512_##name##_pd
+#define POSITIVE(m) _mm512_cmp_pd_mask((RAW)(m), OP(setzero)(), _CMP_GT_OQ)
+#endif
+#include "vector.inc.h"
+
+INLINE V F(vmax)(V a, V b) {
+    return (V)OP(max)((RAW)a, (RAW)b);
+}
+
+INLINE V F(vmin)(V a, V b) {
+    return (V)OP(min)((RAW)a, (RAW)b);
+}
+
+INLINE V F(vsqrt)(V a) {
+    return (V)OP(sqrt)((RAW)a);
+}
+
+INLINE bool F(any_positive)(V a) {
+    return POSITIVE(a) != 0;
+}
+
+INLINE V F(select)(V m, V a, V b) {
+    return (V)OP(mask_blend)(POSITIVE(m), (RAW)b, (RAW)a);
+}
+
+/* x - floor(x), and p 2^floor(x). */
+INLINE V F(fraction)(V x) {
+    return (V)OP(reduce)((RAW)x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+
+INLINE V F(scale)(V p, V x) {
+    return (V)OP(scalef)((RAW)p, (RAW)x);
+}
+
+#undef RAW
+#undef OP
+#undef POSITIVE

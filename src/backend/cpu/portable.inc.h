@@ -1,0 +1,34 @@
+/* portable.inc.h: vectors of 128 bits in the compiler's own vector types, for any processor. Included once per precision. */
+#define ROWS 4
+#define GROUPS 2
+#define VECTOR_BYTES 16
+#define HAS_SCALEF 0
+#include "vector.inc.h"
+
+/* a where m > 0, else b. */
+INLINE V F(select)(V m, V a, V b) {
+    const VI mask = (VI)(m > (V){0});
+    return (V)(((VI)a & mask) | ((VI)b & ~mask));
+}
+
+INLINE V F(vmax)(V a, V b) {
+    return F(select)(a - b, a, b);
+}
+
+INLINE V F(vmin)(V a, V b) {
+    return F(select)(a - b, b, a);
+}
+
+INLINE V F(vsqrt)(V a) {
+    V root;
+    for (int i = 0; i < LANES; i++)
+        root[i] = SQRT(a[i]);
+    return root;
+}
+
+INLINE bool F(any_positive)(V a) {
+    bool any = false;
+    for (int i = 0; i < LANES; i++)
+        any |= a[i] > 0;
+    return any;
+}

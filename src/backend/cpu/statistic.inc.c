@@ -1,0 +1,153 @@
+/* statistic.inc.c: sums over coordinates for one micro-tile, ROWS x COLUMNS pairs held in registers. Each step of the loop loads GROUPS
+   vectors of z, broadcasts ROWS values of x and makes ROWS x GROUPS updates. */
+
+typedef V F(tile)[ROWS][GROUPS];
+
+INLINE void F(load_tile)(F(tile) s, const REAL *p) {
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            s[r][g] = F(load)(p + r * COLUMNS + g * LANES);
+}
+
+INLINE void F(store_tile)(F(tile) s, REAL *p) {
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            F(store)(p + r * COLUMNS + g * LANES, s[r][g]);
+}
+
+INLINE void F(zero_tile)(F(tile) s) {
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            s[r][g] = (V){0};
+}
+
+/* The term of one coordinate. */
+INLINE V F(term)(mc_statistic kind, V s, V x, V z) {
+    const V u = x - z;
+    switch (kind) {
+    case MC_DOT: return s + x * z;
+    case MC_SQUARE: return s + u * u;
+    case MC_ABSOLUTE: return s + F(vabs)(u);
+    case MC_CHI: return s + u * u / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022));
+    case MC_MINIMUM: return s + F(vmin)(x, z);
+    case MC_STATISTICS: break;
+    }
+    return s;
+}
+
+INLINE void F(accumulate)(mc_statistic kind, F(tile) s, int64_t d, const REAL *a, const REAL *b) {
+    for (int64_t k = 0; k < d; k++, a += ROWS, b += COLUMNS) {
+        V z[GROUPS];
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            z[g] = F(load)(b + g * LANES);
+        UNROLL for (int r = 0; r < ROWS; r++) {
+            const V x = F(all)(a[r]);
+            UNROLL for (int g = 0; g < GROUPS; g++)
+                s[r][g] = F(term)(kind, s[r][g], x, z[g]);
+        }
+    }
+}
+
+INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, REAL *out) {
+    const REAL *b = o->b;
+    for (int64_t p = 0; p < o->panels; p++, b += o->stride, out += ROWS * COLUMNS) {
+        F(tile) s;
+        if (add)
+            F(load_tile)(s, out);
+        else
+            F(zero_tile)(s);
+        F(accumulate)(kind, s, o->d, o->a, b);
+        F(store_tile)(s, out);
+    }
+}
+
+static void F(statistic)(mc_statistic kind, const mc_operands *o, bool add, void *out) {
+    switch (kind) {
+    case MC_DOT: F(one_statistic)(MC_DOT, o, add, out); break;
+    case MC_SQUARE: F(one_statistic)(MC_SQUARE, o, add, out); break;
+    case MC_ABSOLUTE: F(one_statistic)(MC_ABSOLUTE, o, add, out); break;
+    case MC_CHI: F(one_statistic)(MC_CHI, o, add, out); break;
+    case MC_MINIMUM: F(one_statistic)(MC_MINIMUM, o, add, out); break;
+    case MC_STATISTICS: break;
+    }
+}
+
+/* Panel p of the operands alone. */
+INLINE mc_operands F(panel)(const mc_operands *o, int64_t p) {
+    mc_operands one = *o;
+    one.panels = 1;
+    one.b = (const REAL *)o->b + p * o->stride;
+    return one;
+}
+
+/* -|x - z|^2 / 2 from the dot products of one micro-tile; whether some pair is nearer than the guard trusts. */
+INLINE bool F(radial_tile)(REAL share, const REAL *row, const REAL *column, const REAL *dot, REAL *out) {
+    V worst = F(all)(-1);
+    for (int r = 0; r < ROWS; r++)
+        for (int g = 0; g < GROUPS; g++) {
+            const int64_t at = r * COLUMNS + g * LANES;
+            const V norms = row[r] + F(load)(column + g * LANES), s = F(load)(dot + at) + norms;
+            worst = F(vmax)(worst, s - share * norms);
+            F(store)(out + at, F(vmin)(s, F(all)(0)));
+        }
+    return F(any_positive)(worst);
+}
+
+/* out <- -|x - z|^2 / 2 by direct differences. */
+static __attribute__((noinline)) void F(direct_tile)(const mc_operands *o, int64_t p, REAL *out) {
+    const mc_operands one = F(panel)(o, p);
+    F(one_statistic)(MC_SQUARE, &one, false, out);
+    for (int64_t i = 0; i < ROWS * COLUMNS; i += LANES)
+        F(store)(out + i, F(load)(out + i) * (REAL)-0.5);
+}
+
+static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, const void *column, const void *dot, void *out) {
+    for (int64_t p = 0; p < panels; p++) {
+        REAL *q = (REAL *)out + p * ROWS * COLUMNS;
+        const REAL *in = (const REAL *)dot + p * ROWS * COLUMNS;
+        const REAL share = guard ? (REAL)guard->share : 0;
+        if (F(radial_tile)(share, row, (const REAL *)column + p * COLUMNS, in, q) && guard)
+            F(direct_tile)(&guard->direct, p, q);
+    }
+}
+
+/* |x - z|^2 = 2 - 2c where c = <x, z> >= 0, else -|x + z|^2 = -2 - 2c, kept below 0 so that its sign tells the two apart. */
+INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
+    const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
+    V worst = F(all)(-1);
+    for (int64_t i = 0; i < ROWS * COLUMNS; i += LANES) {
+        const V c = F(load)(dot + i), near = F(vmax)(2 - 2 * c, F(all)(0)), far = F(vmax)(2 + 2 * c, F(all)(least));
+        worst = F(vmax)(worst, share - F(vmin)(near, far));
+        F(store)(out + i, F(select)(-c, -far, near));
+    }
+    return F(any_positive)(worst);
+}
+
+/* The same from direct sums: minus = |x - z|^2 is in out, plus = |x + z|^2 = |2x|^2... is summed here pair by pair of vectors. */
+static __attribute__((noinline)) void F(direct_angle)(const mc_operands *o, int64_t p, REAL *out) {
+    const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
+    const mc_operands one = F(panel)(o, p);
+    F(one_statistic)(MC_SQUARE, &one, false, out);
+    const REAL *a = one.a;
+    for (int r = 0; r < ROWS; r++)
+        for (int g = 0; g < GROUPS; g++) {
+            const REAL *b = (const REAL *)one.b + g * LANES;
+            V plus = {0};
+            for (int64_t k = 0; k < one.d; k++) {
+                const V u = a[k * ROWS + r] + F(load)(b + k * COLUMNS);
+                plus += u * u;
+            }
+            REAL *q = out + r * COLUMNS + g * LANES;
+            const V minus = F(load)(q);
+            F(store)(q, F(select)(minus - plus, -F(vmax)(plus, F(all)(least)), minus));
+        }
+}
+
+static void F(angle)(const mc_guard *guard, int64_t panels, const void *dot, void *out) {
+    for (int64_t p = 0; p < panels; p++) {
+        REAL *q = (REAL *)out + p * ROWS * COLUMNS;
+        const REAL share = guard ? (REAL)guard->share : 0;
+        if (F(angle_tile)(share, (const REAL *)dot + p * ROWS * COLUMNS, q) && guard)
+            F(direct_angle)(&guard->direct, p, q);
+    }
+}

@@ -1,0 +1,103 @@
+/* step.inc.c: the element-wise functions of a tile program, each a loop over one strip; see mc_step in tile.h. */
+
+/* f(s). The function is known where this is inlined, so the switch costs nothing. */
+INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
+    const REAL ln2 = (REAL)0.693147180559945309417, pi = (REAL)3.14159265358979323846;
+    const V zero = {0};
+    switch (function) {
+    case MC_SAME: return s;
+    case MC_WHOLE_POWER: return F(vwhole_power)(s, step->degree);
+    case MC_REAL_POWER: return F(vpower)(s, (REAL)step->p);
+    case MC_EXP2: return F(vexp2_any)(s);
+    case MC_ROOT: return F(vexp2)(-F(vsqrt)(F(vmax)(-s, zero)));
+    case MC_MATERN3: {
+        const V b = F(vsqrt)(F(vmax)(-s, zero));
+        return (1 + b * ln2) * F(vexp2)(-b);
+    }
+    case MC_MATERN5: {
+        const V square = F(vmax)(-s, zero), b = F(vsqrt)(square);
+        return (1 + b * ln2 + square * (ln2 * ln2 / 3)) * F(vexp2)(-b);
+    }
+    case MC_RATIONAL: {
+        const V base = 1 + F(vmax)(-s, zero);
+        return step->degree ? F(vwhole_power)(base, step->degree) : F(vexp2)(F(vlog2)(base) * (REAL)-step->p);
+    }
+    case MC_HYPERBOLIC: return F(vtanh)(s);
+    case MC_ARC0:
+    case MC_ARC1:
+    case MC_ARC2: {
+        const V a = F(vabs)(s), t = F(vangle)(a), angle = F(select)(-s, pi - t, t);
+        const V near = 1 - a * (REAL)0.5, cosine = F(select)(-s, -near, near);
+        const V sine = F(vsqrt)(a * (4 - a)) * (REAL)0.5;
+        if (function == MC_ARC0)
+            return (pi - angle) / pi;
+        if (function == MC_ARC1)
+            return (sine + (pi - angle) * cosine) / pi;
+        return (3 * sine * cosine + (pi - angle) * (1 + 2 * cosine * cosine)) / pi;
+    }
+    case MC_CONSTANT: return F(all)(1);
+    default: return s;
+    }
+}
+
+/* What the function is applied to, or the whole of it for those that read the vectors in their own way. */
+INLINE V F(argument)(mc_function_of_tile function, const mc_step *step, REAL row, V column, V source) {
+    switch (function) {
+    case MC_SCALE: return source * (row * column);
+    case MC_SCALE_SIGN: return source * F(vmax)(row * column, (V){0});
+    case MC_EQUAL: {
+        const VI same = (VI)((VI)F(all)(row) == (VI)column);
+        return (V)((VI)F(all)(1) & same);
+    }
+    default: return source * (REAL)step->alpha + (row + column);
+    }
+}
+
+INLINE V F(combined)(mc_combine combine, V old, V fresh) {
+    return combine == MC_SET ? fresh : combine == MC_ADD ? old + fresh : old * fresh;
+}
+
+INLINE void F(step_loop)(mc_function_of_tile function, mc_combine combine, const mc_step *step, int64_t panels, const REAL *row,
+                         const REAL *column, const REAL *source, REAL *target) {
+    const REAL coefficient = (REAL)step->coefficient;
+    for (int64_t p = 0; p < panels; p++, column += COLUMNS)
+        for (int r = 0; r < ROWS; r++)
+            for (int g = 0; g < GROUPS; g++, source += LANES, target += LANES) {
+                const V s = F(argument)(function, step, row[r], F(load)(column + g * LANES), F(load)(source));
+                const V fresh = coefficient * F(value)(function, step, s);
+                F(store)(target, F(combined)(combine, combine == MC_SET ? fresh : F(load)(target), fresh));
+            }
+}
+
+#define STEP_CASE(name)                                                                                                           \
+    case name:                                                                                                                    \
+        if (step->combine == MC_SET)                                                                                              \
+            F(step_loop)(name, MC_SET, step, panels, row, column, source, target);                                                \
+        else if (step->combine == MC_ADD)                                                                                         \
+            F(step_loop)(name, MC_ADD, step, panels, row, column, source, target);                                                \
+        else                                                                                                                      \
+            F(step_loop)(name, MC_MULTIPLY, step, panels, row, column, source, target);                                           \
+        break
+
+static void F(step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source, void *target) {
+    switch (step->function) {
+        STEP_CASE(MC_SAME);
+        STEP_CASE(MC_WHOLE_POWER);
+        STEP_CASE(MC_REAL_POWER);
+        STEP_CASE(MC_EXP2);
+        STEP_CASE(MC_ROOT);
+        STEP_CASE(MC_MATERN3);
+        STEP_CASE(MC_MATERN5);
+        STEP_CASE(MC_RATIONAL);
+        STEP_CASE(MC_HYPERBOLIC);
+        STEP_CASE(MC_ARC0);
+        STEP_CASE(MC_ARC1);
+        STEP_CASE(MC_ARC2);
+        STEP_CASE(MC_SCALE);
+        STEP_CASE(MC_SCALE_SIGN);
+        STEP_CASE(MC_EQUAL);
+        STEP_CASE(MC_CONSTANT);
+    case MC_TILE_FUNCTIONS: break;
+    }
+}
+#undef STEP_CASE

@@ -1,0 +1,341 @@
+/* pack.c: the points of both sides as the tiles read them.
+
+   Each part is measured first, in double: how long the points are decides the precision and the way to |x - z|^2 (bound.c). Then its
+   coordinates are rounded to the tile's precision and laid out in panels; norms.c takes their norms as the tiles sum them up. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "gram/operator_state.h"
+#include "gram/vectors.h"
+#include <math.h>
+#include <string.h>
+
+#define MC_SPARSE_SHARE 0.25   /* below this density compressed rows are faster: bench/b_gram.c */
+#define MC_DIRECT_COLUMNS 16   /* up to here direct differences cost less than a second look */
+
+/* One side of one part, worked on in chunks of rows. */
+typedef struct side {
+    const mc_gram *gram;
+    mc_part *part;
+    mc_pack *pack;
+    const mercer_data *data;
+    bool right;
+    const int32_t *place;  /* sparse: of a data column in the view; -1: not in it */
+    double *scratch;       /* per thread */
+    int32_t *coordinates;  /* per thread */
+    int64_t scratch_each, coordinates_each;
+} side;
+
+static size_t real_size(const mc_gram *g) {
+    return g->precision == MERCER_F32 ? sizeof(float) : sizeof(double);
+}
+
+static void put(const mc_gram *g, void *values, int64_t at, double v) {
+    if (g->precision == MERCER_F32)
+        ((float *)values)[at] = (float)v;
+    else
+        ((double *)values)[at] = v;
+}
+
+static double rounded(const mc_gram *g, double v) {
+    return g->precision == MERCER_F32 ? (double)(float)v : v;
+}
+
+static double *scratch_of(const side *s, int thread) {
+    return s->scratch + thread * s->scratch_each;
+}
+
+/* The coordinates of row i; dense ones in the order of k, sparse ones with *coordinate. */
+static int64_t coordinates(const side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
+    double *scratch = scratch_of(s, thread);
+    *values = scratch;
+    *coordinate = s->coordinates + thread * s->coordinates_each;
+    if (s->part->sparse)
+        return mc_feature_sparse(s->part, s->place, s->data, i, *coordinate, *values);
+    mc_feature_row(s->part, s->data, i, s->right, scratch + s->part->d, *values);
+    return s->part->d;
+}
+
+/* <scaled centre, x>; a part that is centred has one coordinate per column. */
+static double shift_of(const mc_part *p, const double *x) {
+    double sum = 0;
+    for (int64_t k = 0; p->centre && p->feature == MC_PLAIN && k < p->columns; k++)
+        sum += p->weight[k] * p->centre[k] * x[k];
+    return sum;
+}
+
+static double size_of(const mc_part *p, const double *x, int64_t count) {
+    double sum = 0;
+    for (int64_t k = 0; k < count; k++)
+        sum += p->kind == MC_DOT ? x[k] * x[k] : fabs(x[k]);
+    return sum;
+}
+
+static void measure_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const side *s = arg;
+    for (int64_t i = begin; i < end; i++) {
+        double *x;
+        int32_t *coordinate;
+        const int64_t count = coordinates(s, i, thread, &x, &coordinate);
+        s->pack->norm2[i] = size_of(s->part, x, count);
+        s->pack->shift[i] = shift_of(s->part, x);
+    }
+}
+
+/* Round, lay out, measure what was laid out. */
+static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const side *s = arg;
+    const mc_gram *g = s->gram;
+    const int64_t width = g->ops->columns;
+    for (int64_t i = begin; i < end; i++) {
+        double *x;
+        int32_t *coordinate;
+        const int64_t count = coordinates(s, i, thread, &x, &coordinate);
+        const int64_t base = s->part->sparse ? s->pack->start[i] : i / width * width * s->part->d + i % width;
+        const int64_t stride = s->part->sparse ? 1 : width;
+        for (int64_t k = 0; k < count; k++) {
+            x[k] = rounded(g, x[k]);
+            put(g, s->pack->values, base + k * stride, x[k]);
+            if (s->part->sparse)
+                s->pack->coordinate[base + k] = coordinate[k];
+        }
+        s->pack->norm2[i] = size_of(s->part, x, count);
+        s->pack->shift[i] = shift_of(s->part, x);
+    }
+}
+
+static double largest(const double *v, int64_t n) {
+    double m = 0;
+    for (int64_t i = 0; i < n; i++)
+        m = fmax(m, fabs(v[i]));
+    return m;
+}
+
+static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
+    mc_pack *pack = s->pack;
+    MC_TRY(MC_ALLOC(ctx, pack->start, pack->n + 1));
+    for (int64_t i = 0; i < pack->n; i++) {
+        double *x;
+        int32_t *coordinate;
+        pack->start[i + 1] = pack->start[i] + coordinates(s, i, 0, &x, &coordinate);
+    }
+    return MC_ALLOC(ctx, pack->coordinate, pack->start[pack->n]);
+}
+
+/* Points past the end repeat the last one: what they give is thrown away, but it is a number like the others. */
+static void pad(const side *s) {
+    const mc_pack *pack = s->pack;
+    const int64_t width = s->gram->ops->columns, end = pack->panels * width;
+    const size_t size = real_size(s->gram);
+    char *values = pack->values;
+    for (int64_t i = pack->n; i < end; i++)
+        for (int64_t k = 0; k < s->part->d && !s->part->sparse; k++) {
+            char *panel = values + ((pack->panels - 1) * width * s->part->d + k * width) * (int64_t)size;
+            memcpy(panel + i % width * (int64_t)size, panel + (pack->n - 1) % width * (int64_t)size, size);
+        }
+}
+
+static mercer_status lay_out(mercer_ctx *ctx, side *s) {
+    mc_pack *pack = s->pack;
+    const mc_gram *g = s->gram;
+    pack->panels = mc_chunks(pack->n, g->ops->columns);
+    if (s->part->sparse)
+        MC_TRY(count_sparse(ctx, s));
+    const int64_t padded = pack->panels * g->ops->columns;
+    pack->values = mc_alloc(ctx, s->part->sparse ? pack->start[pack->n] : padded * s->part->d, real_size(g));
+    pack->half = mc_alloc(ctx, padded, real_size(g));
+    if (!pack->values || !pack->half)
+        return MERCER_MEMORY;
+    MC_TRY(mc_for(ctx, pack->n, 4 * g->ops->columns, pack_rows, s));
+    pad(s);
+    return MERCER_OK;
+}
+
+static mercer_status measure(mercer_ctx *ctx, side *s) {
+    mc_pack *pack = s->pack;
+    pack->n = s->data->n;
+    MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
+    MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
+    MC_TRY(mc_for(ctx, pack->n, 256, measure_rows, s));
+    pack->norm2_max = largest(pack->norm2, pack->n);
+    pack->shift_max = largest(pack->shift, pack->n);
+    return MERCER_OK;
+}
+
+static mercer_status fill_place(mercer_ctx *ctx, const mc_part *p, int64_t d, int32_t **out) {
+    MC_TRY(MC_ALLOC(ctx, *out, d));
+    for (int64_t j = 0; j < d; j++)
+        (*out)[j] = -1;
+    for (int64_t k = 0; k < p->columns; k++)
+        (*out)[p->column[k]] = (int32_t)k;
+    return MERCER_OK;
+}
+
+/* Run work over one side with what its chunks need. */
+static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work)(mercer_ctx *, side *)) {
+    s->scratch_each = s->part->d + mc_feature_scratch(s->data, s->part);
+    s->coordinates_each = s->part->sparse ? s->part->d : 0;
+    int32_t *place = NULL;
+    mercer_status status = MC_ALLOC(ctx, s->scratch, ctx->threads * s->scratch_each);
+    if (!status)
+        status = MC_ALLOC(ctx, s->coordinates, ctx->threads * s->coordinates_each);
+    if (!status && s->part->sparse)
+        status = fill_place(ctx, s->part, s->data->d, &place);
+    s->place = place;
+    if (!status)
+        status = work(ctx, s);
+    mc_free(s->scratch);
+    mc_free(s->coordinates);
+    mc_free(place);
+    return status;
+}
+
+static mercer_status each_side(mercer_ctx *ctx, mc_gram *g, mercer_status (*work)(mercer_ctx *, side *)) {
+    for (int i = 0; i < g->plan.parts; i++) {
+        mc_part *p = &g->plan.part[i];
+        side left = {.gram = g, .part = p, .pack = &p->left, .data = g->x};
+        MC_TRY(with_scratch(ctx, &left, work));
+        side right = {.gram = g, .part = p, .pack = &p->right, .data = g->z, .right = true};
+        if (p->shared)
+            p->right = p->left;
+        else
+            MC_TRY(with_scratch(ctx, &right, work));
+    }
+    return MERCER_OK;
+}
+
+/* ---- Choices ---- */
+
+static bool is_sparse(const mercer_data *data) {
+    return data->row_start && (double)data->row_start[data->n] < MC_SPARSE_SHARE * (double)data->n * (double)data->d;
+}
+
+/* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
+static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
+    const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
+    p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
+    p->shared = g->symmetric && p->feature != MC_IMAGE;
+    p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
+    if (distances && !p->sparse && g->z->n > 0)
+        MC_TRY(mc_part_centre(ctx, p, g->z));
+    const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
+    for (int64_t k = 0; k < p->columns; k++) {
+        p->weight[k] = scale * (p->kind == MC_DOT ? sqrt(p->weight[k]) : p->weight[k]);
+        const double m = p->centre && p->feature == MC_PLAIN ? p->weight[k] * p->centre[k] : 0;
+        p->centre2 += m * m;
+    }
+    if (p->feature == MC_WAVE) {
+        MC_TRY(mc_part_phase(ctx, p, g->x));
+        MC_TRY(mc_part_phase(ctx, p, g->z));
+    }
+    return MERCER_OK;
+}
+
+/* Short rows go by differences, long ones take a second look where it matters; compressed rows have the norms only. */
+static void set_ways(mc_plan *plan, bool careful) {
+    for (int i = 0; i < plan->parts; i++) {
+        mc_part *p = &plan->part[i];
+        const bool doubtful = careful && !p->sparse && p->kind == MC_DOT && (p->uses[MC_USE_DISTANCE] || p->uses[MC_USE_ANGLE]);
+        p->way = !doubtful ? MC_WAY_NORMS : p->d <= MC_DIRECT_COLUMNS && !p->uses[MC_USE_ANGLE] ? MC_WAY_DIRECT : MC_WAY_GUARDED;
+    }
+}
+
+static bool accept(mc_gram *g, mercer_dtype precision, bool careful, double tolerance, mc_bound *temporary) {
+    set_ways(&g->plan, careful);
+    g->precision = precision;
+    g->bound = mc_plan_bound(&g->plan, precision, temporary);
+    const bool fits = precision == MERCER_F64 || (g->bound.size < 1e30 && g->bound.size > 1e-25);
+    return fits && g->bound.error <= tolerance * g->bound.size;
+}
+
+/* One line only takes the distance, and takes it as it stands. */
+static bool reads_bare(const mc_plan *plan, int part) {
+    int count = 0;
+    bool as_it_is = true;
+    for (int i = 0; i < plan->lines; i++) {
+        const mc_line *line = &plan->line[i];
+        if (line->part == part && line->use == MC_USE_DISTANCE) {
+            count++;
+            as_it_is &= -2 * line->a == mc_part_unit(&plan->part[part]);
+        }
+    }
+    return count == 1 && as_it_is;
+}
+
+/* Strips: the temporaries, then what each part gives its lines. The guarded distance may take the place of the dot product. */
+static void number_strips(mc_plan *plan) {
+    plan->strips = plan->temporaries;
+    for (int i = 0; i < plan->parts; i++) {
+        mc_part *p = &plan->part[i];
+        const bool from_dot = p->kind == MC_DOT && !(p->way == MC_WAY_DIRECT && !p->uses[MC_USE_DOT]);
+        p->strip[MC_USE_DOT] = p->strip[MC_USE_SUM] = plan->strips++;
+        p->bare = p->way == MC_WAY_NORMS && reads_bare(plan, i);
+        const bool own = !p->bare && p->uses[MC_USE_DOT] && from_dot;
+        p->strip[MC_USE_DISTANCE] = p->uses[MC_USE_DISTANCE] && own ? plan->strips++ : p->strip[MC_USE_DOT];
+        p->strip[MC_USE_ANGLE] = p->uses[MC_USE_ANGLE] ? plan->strips++ : p->strip[MC_USE_DOT];
+    }
+    for (int i = 0; i < plan->lines; i++)
+        if (plan->line[i].part >= 0)
+            plan->line[i].step.source = plan->part[plan->line[i].part].strip[plan->line[i].use];
+}
+
+/* The most values that the rows of one panel can have. */
+static int64_t widest_panel(const mc_part *p, const mercer_data *z, int64_t width) {
+    int64_t widest = 0;
+    for (int64_t i = 0; i < z->n; i += width) {
+        const int64_t count = z->row_start[i + width < z->n ? i + width : z->n] - z->row_start[i];
+        widest = count > widest ? count : widest;
+    }
+    return p->feature == MC_WAVE ? 2 * widest : widest;
+}
+
+/* The cheapest way whose error bound is in keeping with the precision; where float cannot keep it, double. */
+static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted) {
+    mc_bound *temporary = NULL;
+    MC_TRY(MC_ALLOC(ctx, temporary, g->plan.temporaries));
+    const bool found = (wanted == MERCER_F32 && accept(g, MERCER_F32, false, 1e-4, temporary))
+                       || (wanted == MERCER_F32 && accept(g, MERCER_F32, true, 1e-3, temporary))
+                       || accept(g, MERCER_F64, false, 1e-12, temporary);
+    if (!found)
+        accept(g, MERCER_F64, true, 0, temporary);
+    mc_free(temporary);
+    g->ops = mc_tile(ctx->isa, g->precision);
+    for (int i = 0; i < g->plan.parts; i++)
+        if (g->plan.part[i].sparse)
+            g->plan.part[i].widest = widest_panel(&g->plan.part[i], g->z, g->ops->columns);
+    number_strips(&g->plan);
+    return MERCER_OK;
+}
+
+static void drop_measures(mc_plan *plan) {
+    for (int i = 0; i < plan->parts; i++) {
+        mc_part *p = &plan->part[i];
+        mc_pack *const sides[] = {&p->left, &p->right};
+        for (int s = 0; s < (p->shared ? 1 : 2); s++) {
+            mc_free(sides[s]->norm2);
+            mc_free(sides[s]->shift);
+        }
+        p->left.norm2 = p->left.shift = p->right.norm2 = p->right.shift = NULL;
+    }
+}
+
+mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
+    MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
+    for (int i = 0; i < g->plan.parts; i++)
+        MC_TRY(settle_part(ctx, g, &g->plan.part[i]));
+    MC_TRY(each_side(ctx, g, measure));
+    MC_TRY(mc_vectors_measure(ctx, g));
+    return choose(ctx, g, precision);
+}
+
+mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *g) {
+    MC_TRY(each_side(ctx, g, lay_out));
+    MC_TRY(mc_norms_fill(ctx, g));
+    MC_TRY(mc_vectors_fill(ctx, g));
+    drop_measures(&g->plan);
+    return MERCER_OK;
+}

@@ -1,0 +1,117 @@
+/* plan.h: a kernel expression as the tile engine sees it: parts (pair statistics over some columns) and lines (element-wise steps).
+
+       compile.c     expression -> parts and lines, atoms of one statistic sharing its part
+       features.c    rows of data -> the coordinates of a part
+       bound.c       how large the values and the rounding errors can be; which way to take |x - z|^2
+       pack.c        coordinates -> panels in the tile's precision, and the vectors that lines add per row and column
+       strip.c       a strip of K: statistics, then lines */
+#ifndef MC_GRAM_PLAN_H
+#define MC_GRAM_PLAN_H
+
+#include "backend/tile.h"
+#include "data/data.h"
+#include "kernel/kernel.h"
+
+/* How a row becomes coordinates. */
+typedef enum mc_feature {
+    MC_PLAIN, /* weight_k (x_k - centre_k) */
+    MC_UNIT,  /* x over its norm; 0 stays 0 */
+    MC_WAVE,  /* weight_k (cos t - 1), weight_k sin t, t = 2 pi (x_k - centre_k)/period_k: |difference|^2 = 4 weight^2 sin^2(pi u/period) */
+    MC_IMAGE  /* A x on the right side, x on the left */
+} mc_feature;
+
+/* How the lines read a part: <x, z>, |x - z|^2, the angle, or the sum itself (absolute, chi, minimum). */
+typedef enum mc_use { MC_USE_DOT, MC_USE_DISTANCE, MC_USE_ANGLE, MC_USE_SUM, MC_USES } mc_use;
+
+/* Where |x - z|^2 comes from: norms and dot product; the same with a second look at near pairs; direct differences. */
+typedef enum mc_way { MC_WAY_NORMS, MC_WAY_GUARDED, MC_WAY_DIRECT } mc_way;
+
+/* Pairs nearer than this share of |x|^2 + |z|^2 are looked at again. */
+#define MC_GUARD_SHARE 0x1p-6
+
+/* Norms are those that the tiles themselves sum up, so that the distance of equal points is exactly 0. */
+
+/* The points of one side in the tile's precision: panels of `columns` points, or compressed rows. */
+typedef struct mc_pack {
+    int64_t n, panels;
+    void *values;         /* dense: panels x d x columns; sparse: the values */
+    int64_t *start;       /* sparse: n + 1 */
+    int32_t *coordinate;  /* sparse */
+    void *half;           /* -|x|^2 / 2 of each point, padded */
+    double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
+    double norm2_max, shift_max;
+} mc_pack;
+
+typedef struct mc_part {
+    mc_statistic kind;
+    mc_feature feature;
+    int64_t columns;      /* in view */
+    int64_t *column;      /* their places in the data */
+    double *weight;       /* per column, relative to the first: shared parts differ by a factor only */
+    double *period;       /* WAVE */
+    const mc_value *matrix; /* IMAGE */
+    bool uses[MC_USES];
+    bool sparse;
+    int64_t widest;       /* sparse: the most values in one panel of the right side */
+    int64_t d;            /* coordinates */
+    double scale;         /* coordinates are multiplied by it: the first line then reads the part as it stands */
+    double first;         /* what that line multiplies the statistic by */
+    double *centre;       /* per column; NULL: not centred */
+    double centre2;       /* |scaled centre|^2 */
+    double phase;         /* WAVE: how far rounding of x can move a point, at most */
+    mc_way way;
+    bool bare;            /* its one distance line adds the norms itself: no strip of distances is made */
+    mc_pack left, right;  /* right has no arrays of its own when it is the left */
+    bool shared;          /* right is left */
+    int strip[MC_USES];   /* where each use finds its values */
+} mc_part;
+
+/* A part's statistic in terms of what the tile sums up: <x, z> and |x - z|^2 carry scale^2, plain sums carry scale. */
+static inline double mc_part_unit(const mc_part *p) {
+    return p->first != 0 && p->feature != MC_UNIT ? (p->first < 0 ? -p->first : p->first) : 1;
+}
+
+/* Vectors a line takes per row and column, beyond those of its part. */
+typedef enum mc_vector_kind { MC_VECTOR_NONE, MC_VECTOR_NORMALIZE, MC_VECTOR_WEIGH, MC_VECTOR_NORM, MC_VECTOR_IDENTITY } mc_vector_kind;
+
+/* step.target and step.source are numbers of temporary strips while compiling; pack.c makes them strips. */
+typedef struct mc_line {
+    mc_step step;
+    int part;             /* -1: reads a temporary */
+    mc_use use;
+    double a, c;          /* the argument: a statistic + c */
+    mc_vector_kind vector;
+    const mc_node *node;  /* of the vector */
+    int64_t columns;      /* in the node's view */
+    int64_t *column;
+    double power;         /* NORM: |x|^power */
+    double *row_double, *col_double; /* while opening: the vectors of the node */
+    double row_max, col_max;         /* their largest absolute values */
+    void *row, *col;      /* the vectors in the tile's precision, padded; col is row when both sides are one */
+} mc_line;
+
+typedef struct mc_plan {
+    int parts, lines, temporaries, strips;
+    mc_part *part;
+    mc_line *line;
+} mc_plan;
+
+/* compile.c */
+mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
+void mc_plan_free(mc_plan *plan);
+
+/* features.c: the rows behind a part. scratch holds mc_feature_scratch(data, part) doubles. */
+int64_t mc_feature_scratch(const mercer_data *data, const mc_part *part);
+void mc_feature_row(const mc_part *part, const mercer_data *data, int64_t i, bool right, double *scratch, double *out);
+/* The same for compressed rows: coordinates that are not 0, increasing; returns how many. */
+int64_t mc_feature_sparse(const mc_part *part, const int32_t *place, const mercer_data *data, int64_t i, int32_t *coordinate, double *out);
+mercer_status mc_part_centre(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
+mercer_status mc_part_phase(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
+
+/* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set. */
+typedef struct mc_bound {
+    double size, error;
+} mc_bound;
+mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, mc_bound *temporary); /* one per temporary */
+
+#endif

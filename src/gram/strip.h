@@ -1,0 +1,58 @@
+/* strip.h: strips of K: a few rows against a run of columns, made from parts and lines.
+
+       mc_space space;                              one per thread, cut out of a workspace
+       mc_space_rows(gram, &space, rows, first, count);
+       mc_space_walk(gram, &space, 0, space.groups, p0, p1, sink, arg);     sink sees every strip of these rows and panels */
+#ifndef MC_GRAM_STRIP_H
+#define MC_GRAM_STRIP_H
+
+#include "base/work.h"
+#include "gram/operator_state.h"
+
+typedef struct mc_space {
+    int64_t groups_max, groups; /* of ops->rows rows each */
+    int64_t count;              /* rows loaded */
+    int64_t *row;               /* their numbers; the last is repeated to fill its group */
+    char **a;                   /* per part: groups x d x rows, packed */
+    char **half;                /* per part: groups x rows of -|x|^2 / 2 */
+    char **vector;              /* per line: groups x rows */
+    char *strips;
+    int32_t **place;            /* per sparse part: of a coordinate in the unpacked panel, -1: none */
+    int32_t **occupied;         /* the coordinates that have a place, to clear them again */
+    int64_t *places;
+    char **b;                   /* the unpacked panel */
+} mc_space;
+
+/* One strip: panels panel .. panel + panels - 1 of group `group`, micro-tile by micro-tile in the tile's precision. */
+typedef struct mc_strip {
+    const mc_space *space;
+    int64_t group, panel, panels;
+    void *values;
+} mc_strip;
+typedef void mc_sink(void *arg, const mc_strip *strip);
+
+/* How many groups of rows at a time suit this operator, at most; the bytes of a space for as many, and the space itself. */
+int64_t mc_space_groups(const mc_gram *gram);
+size_t mc_space_bytes(const mc_gram *gram, int64_t groups);
+void mc_space_cut(const mc_gram *gram, int64_t groups, mc_work *work, mc_space *space);
+/* A workspace that holds one space for every thread. */
+mercer_status mc_spaces_open(mercer_ctx *ctx, const mc_gram *gram, int64_t groups, mc_work *work, mc_space **out);
+
+/* Load rows[0 .. count-1], or rows first, first + 1, ... when rows is NULL. */
+void mc_space_rows(const mc_gram *gram, mc_space *space, const int64_t *rows, int64_t first, int64_t count);
+/* Groups g0 .. g1 - 1 of them against panels p0 .. p1 - 1. */
+void mc_space_walk(const mc_gram *gram, mc_space *space, int64_t g0, int64_t g1, int64_t p0, int64_t p1, mc_sink *sink, void *arg);
+
+/* out[part][i] <- <x_i, x_i> (or the like sum) of the n points of one panel, as the tiles sum it up. Left and right must be one. */
+void mc_space_selves(const mc_gram *gram, mc_space *space, int64_t panel, int64_t n, double *const *out);
+
+/* The whole kernel is one line of one part of full rows: the fused bodies take it. */
+bool mc_gram_fuses(const mc_gram *gram);
+/* y += K w of the loaded group against panels p0 .. p1 - 1. */
+void mc_space_fused(const mc_gram *gram, const mc_space *space, int64_t group, int64_t p0, int64_t p1, const mc_right *right);
+
+static inline int64_t mc_real_size(const mc_gram *gram) {
+    return gram->precision == MERCER_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+}
+
+#endif
