@@ -284,6 +284,9 @@ MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kerne
 MERCER_API mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                            const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
                                            double *out);
+/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel, d).dimension doubles, row-major;
+   MERCER_INVALID for a kernel whose space has no finite dimension. */
+MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out);
 /* Facts about a Gram matrix that a valid kernel must satisfy. */
 typedef struct mercer_gram_facts {
     double asymmetry;                      /* max |K_ij - K_ji| */
@@ -343,7 +346,7 @@ typedef struct mercer_ridge {
     double dof;            /* instead of lambda: the effective degrees of freedom, the intercept counted; 0: none */
     bool intercept;        /* an unpenalised b */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
-    const char *solver;    /* auto, cholesky, eigen, pcg */
+    const char *solver;    /* auto, cholesky, eigen, pcg, primal */
     double tolerance;      /* pcg: the relative residual to reach, measured in double precision */
     int64_t rank;          /* pcg: columns of K in the preconditioner; 0: as many as pay */
     const char *checkpoint; /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */

@@ -8,6 +8,7 @@ enum { SMALL = 50 }; /* rows and columns that are still worth printing */
 
 static const option options[] = {
     {"output", 'o', "FILE", "write the matrix: NumPy format, or CSV when the name ends in .csv"},
+    {"features", 0, NULL, "the features of the rows, whose inner products are the matrix, instead of it"},
     {"check", 0, NULL,
      "symmetry, eigenvalues, Cauchy-Schwarz and rank; exit status 1 when it is not positive semidefinite"},
     {0},
@@ -41,6 +42,8 @@ static int read_input(session *s, gram *g) {
     const args *a = &s->args;
     if (a->operands == 3 && args_flag(a, "check"))
         return complain("--check needs a square matrix: give one data file");
+    if (args_flag(a, "features") && (a->operands == 3 || args_flag(a, "check")))
+        return complain("--features belongs to the rows of one data file, and there is nothing to --check in it");
     TRY(input_kernel(s, a->operand[0], &g->kernel));
     TRY(input_data(s, a->operand[1], NULL, MERCER_TARGET_AUTO, &g->data));
     if (a->operands == 3) {
@@ -53,7 +56,22 @@ static int read_input(session *s, gram *g) {
     return status ? session_fail_at(s, status, a->operand[0]) : EXIT_DONE;
 }
 
+static int compute_features(session *s, gram *g) {
+    g->n = mercer_data_rows(g->data);
+    g->m = mercer_kernel_shape(g->bound, mercer_data_columns(g->data)).dimension;
+    if (g->m < 0)
+        return complain("%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is made of them have one",
+                        mercer_kernel_text(g->bound));
+    g->K = session_take(s, g->n, g->m, sizeof *g->K);
+    if (!g->K)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_features(s->ctx, g->bound, g->data, g->K));
+    return session_alive(s);
+}
+
 static int compute(session *s, gram *g) {
+    if (args_flag(&s->args, "features"))
+        return compute_features(s, g);
     g->n = mercer_data_rows(g->data);
     g->m = g->other ? mercer_data_rows(g->other) : g->n;
     g->K = session_take(s, g->n, g->m, sizeof *g->K);
@@ -193,13 +211,14 @@ static int run_gram(session *s) {
 const verb verb_gram = {
     .name = "gram",
     .summary = "compute, write or check a Gram matrix",
-    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check] [options]",
+    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check | --features] [options]",
     .notes = "K_ij = k(x_i, z_j) over the rows of DATA and of DATA2 (DATA again when it is not given). The target "
              "column is left out, as in fit;\n"
              "--no-target keeps every column. Without -o and --check a matrix of at most 50 x 50 is printed as CSV. "
              "The kernel need not be\n"
              "proved: --check is how to look at one that is not.\n\n"
              "  mercer gram rbf iris.csv -o K.npy\n"
+             "  mercer gram 'poly(degree=2)' iris.csv --features -o Z.npy\n"
              "  mercer gram 'tanh(a=1, c=0)' iris.csv --check",
     .least = 2,
     .most = 3,

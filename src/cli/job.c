@@ -80,7 +80,7 @@ static int choose_loo(session *s, job *j) {
     if (!loo || args_text(&s->args, loo->name) || mercer_data_rows(j->data) > CHEAP)
         return EXIT_DONE;
     const char *solver = args_text(&s->args, "solver"); /* iterative ones have no such error */
-    if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen"))
+    if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen") && strcmp(solver, "primal"))
         return EXIT_DONE;
     if (args_text(&s->args, "norm-bound") || args_text(&s->args, "dof")) /* by eigen, which has it where it is defined */
         return EXIT_DONE;

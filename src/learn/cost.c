@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/work.h"
 #include "learn/certify.h"
+#include "learn/ridge_primal.h"
 #include "solve/cholesky.h"
 #include "solve/eigen.h"
 #include <stdio.h>
@@ -57,6 +58,17 @@ static size_t pcg_bytes(const mc_ridge_size *s) {
     return always(s) + larger(s->pcg.bytes, check_bytes(s));
 }
 
+/* A map needs no more than four times its dimension beside it, and the row extended by one. */
+static size_t primal_bytes(const mc_ridge_size *s) {
+    const int64_t D = s->features;
+    return always(s) + larger(D < 0 ? 0 : mc_ridge_primal_bytes(s->n, s->d, D, s->outputs, s->threads, 4 * D + s->d + 1), check_bytes(s));
+}
+
+static double primal_factor(const mc_ridge_size *s) {
+    const double D = (double)s->features, passes = s->loo ? 2 : 1;
+    return D < 0 ? 0 : passes * (double)s->n * D * D + D * D * D / 3;
+}
+
 static double cube(const mc_ridge_size *s) {
     return (double)s->n * (double)s->n * (double)s->n;
 }
@@ -83,7 +95,7 @@ typedef struct way {
     double pairs;    /* kernel values, as a share of n^2: the triangle or the square, and the check */
 } way;
 
-enum { CHOLESKY, EIGEN, PCG, WAYS };
+enum { CHOLESKY, EIGEN, PCG, PRIMAL, WAYS };
 static const way ways[WAYS] = {
     {"cholesky", "exact, and the cheapest when lambda > 0: one factorisation in half a square of memory",
      cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
@@ -91,6 +103,8 @@ static const way ways[WAYS] = {
      eigen_bytes, eigen_factor, cube, MC_EIGEN_LARGEST, 1.5},
     {"pcg", "exact to the tolerance without storing or factoring K: conjugate gradients with a preconditioner of low rank",
      pcg_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 10},
+    {"primal", "exact, and the cheapest when the kernel has fewer features than there are rows: their products and one small factorisation",
+     primal_bytes, primal_factor, cholesky_eigen, INT32_MAX - 1, 0.5},
 };
 
 /* asked: by name, so that every other wish must be met too. */
@@ -104,6 +118,9 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
     if (w->bytes == pcg_bytes && (size->lambda <= 0 || (size->loo && asked))) {
         o.possible = false;
         o.reason = size->lambda <= 0 ? "needs lambda > 0" : "gives no leave-one-out error";
+    } else if (w->bytes == primal_bytes && (size->lambda <= 0 || size->features < 0)) {
+        o.possible = false;
+        o.reason = size->features < 0 ? "the kernel has no explicit features, or more than there are rows" : "needs lambda > 0";
     } else if (size->n > w->largest) {
         o.possible = false;
         o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
@@ -118,6 +135,8 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
 static int choose(const mc_ridge_size *size, const mc_options *options) {
     if (size->lambda <= 0)
         return EIGEN;
+    if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
+        return PRIMAL;
     const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
     const bool dear = DOUBLES * options->option[CHOLESKY].factor > PATIENCE * size->pcg.work;
     return steps && (!direct || dear) ? PCG : CHOLESKY;
@@ -170,6 +189,11 @@ mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const m
         return mc_fail(ctx, MERCER_INVALID, "ridge: pcg needs lambda > 0, got %g; use solver eigen for lambda = 0", size->lambda);
     if (w->bytes == pcg_bytes && size->loo)
         return mc_fail(ctx, MERCER_INVALID, "ridge: pcg gives no leave-one-out error; use solver cholesky or fit without it");
+    if (w->bytes == primal_bytes && size->features < 0)
+        return mc_fail(ctx, MERCER_INVALID, "ridge: primal needs a kernel with at most as many explicit features as there are rows (%lld); use "
+                       "solver cholesky", (long long)size->n);
+    if (w->bytes == primal_bytes && size->lambda <= 0)
+        return mc_fail(ctx, MERCER_INVALID, "ridge: primal needs lambda > 0, got %g; use solver eigen for lambda = 0", size->lambda);
     if (size->n > w->largest)
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,

@@ -28,6 +28,8 @@ typedef struct mc_ridge_size {
     bool loo;
     size_t gram_bytes;
     mc_ridge_pcg_plan pcg;
+    int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
+    int threads;
 } mc_ridge_size;
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);

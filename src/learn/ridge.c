@@ -17,6 +17,7 @@
 #include "learn/certify.h"
 #include "learn/machines.h"
 #include "learn/ridge_pcg.h"
+#include "learn/ridge_primal.h"
 #include "learn/ridge_system.h"
 #include <math.h>
 #include <string.h>
@@ -56,8 +57,8 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, solver),
      .initial_text = "auto",
-     .choices = "auto|cholesky|eigen|pcg",
-     .help = "how the system is solved; auto: cholesky, eigen when lambda is 0, pcg when memory does not suffice"},
+     .choices = "auto|cholesky|eigen|pcg|primal",
+     .help = "how the system is solved; auto: cholesky, primal when the kernel has few features, eigen when lambda is 0, pcg when memory does not suffice"},
     {.name = "tolerance",
      .type = MERCER_REAL,
      .offset = offsetof(mercer_ridge, tolerance),
@@ -110,6 +111,9 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
         size.lambda = 0; /* it may turn out so: the way must be one that takes it */
     size.gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
     size.pcg = pcg_of(ctx, set, p);
+    size.d = p->x->d;
+    size.features = mc_ridge_primal_dimension(p->kernel, p->x->d, p->n);
+    size.threads = mercer_threads(ctx);
     return size;
 }
 
@@ -148,7 +152,7 @@ static way *way_of(const char *solver) {
     static const struct {
         const char *name;
         way *way;
-    } ways[] = {{"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}};
+    } ways[] = {{"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}, {"primal", mc_ridge_primal}};
     size_t i = 0;
     while (strcmp(ways[i].name, solver) != 0) /* cost.c names none but these */
         i++;

@@ -25,6 +25,7 @@ typedef struct mc_ridge_system {
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *system);
 mercer_status mc_ridge_eigen(mercer_ctx *ctx, mc_ridge_system *system);
+mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *system);
 mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *system);
 /* b and alpha from X once it holds A^-1 of the right-hand sides. */
 void mc_ridge_finish(mc_ridge_system *system);

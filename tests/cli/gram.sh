@@ -21,3 +21,8 @@ printf 'a\n1\n' > narrow.csv; mercer gram linear three.csv narrow.csv --no-targe
 mercer generate friedman1 -n 60 -o many.csv -q; mercer gram rbf many.csv | sed 's/gamma=[^)]*/gamma=G/; s/sigma .*/sigma S/'; echo "exit $?"
 mercer gram rbf many.csv --memory 20K; echo "exit $?"
 mercer gram 'rbf(gamma=)' three.csv; echo "exit $?"
+printf 'a,b\n1,2\n3,-1\n' > two.csv
+mercer gram 'poly(degree=2)' two.csv --no-target --features; echo "exit $?"
+mercer gram 'poly(degree=2)' two.csv --no-target --features -o Z.npy | grep matrix
+mercer gram rbf two.csv --no-target --features; echo "exit $?"
+mercer gram linear two.csv two.csv --no-target --features; echo "exit $?"

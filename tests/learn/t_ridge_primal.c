@@ -1,0 +1,227 @@
+/* The solve in features against the solve in rows: the same function, the same report, the same leave-one-out error. */
+#include "machines_of_test.h"
+#include "model/model.h"
+
+static const char *const kernels[] = {"linear", "1 + linear", "poly(degree=2, gamma=0.5)", "linear[1:2] + 0.3*linear[3]^2",
+                                      "normalize(1 + linear)", "(1 + linear[1])*(2 + linear[2:3])"};
+enum { KERNELS = 6 };
+
+static void test_features_give_what_rows_give(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int k = 0; k < KERNELS; k++)
+        for (int variant = 0; variant < 4; variant++) {
+            sheet s = random_sheet(ROWS, OUTPUTS, 60);
+            const sheet probe = random_sheet(ROWS, OUTPUTS, 61);
+            s.weighted = variant & 1;
+            mercer_ridge set = plain(0.3);
+            set.intercept = variant & 2;
+            set.loo = true;
+            set.solver = "primal";
+            mercer_model *ours = fit_sheet(ctx, kernels[k], &s, &set);
+            set.solver = "cholesky";
+            mercer_model *theirs = fit_sheet(ctx, kernels[k], &s, &set);
+            const mercer_report *a = mercer_model_report(ours), *b = mercer_model_report(theirs);
+            assert_string_equal(a->solver, "primal");
+            double f[ROWS * OUTPUTS], g[ROWS * OUTPUTS];
+            predict_sheet(ctx, ours, &probe, f);
+            predict_sheet(ctx, theirs, &probe, g);
+            for (int64_t i = 0; i < ROWS * OUTPUTS; i++)
+                assert_close(f[i], g[i], 1e-10);
+            for (int64_t i = 0; i < ROWS * OUTPUTS; i++)
+                assert_close(ours->f.alpha[i], theirs->f.alpha[i], 1e-9);
+            assert_close(a->norm, b->norm, 1e-10);
+            assert_close(a->objective, b->objective, 1e-10);
+            assert_close(a->loo_rmse, b->loo_rmse, 1e-10);
+            assert_true(a->certificate.residual_relative < 1e-10);
+            mercer_model_free(ours);
+            mercer_model_free(theirs);
+        }
+    close_clean(ctx);
+}
+
+/* n rows of d normal numbers, every third one zero, as a sparse or a dense table. */
+static mercer_data *table_of(mercer_ctx *ctx, int64_t n, int64_t d, bool sparse) {
+    double *x = calloc((size_t)(n * d), sizeof *x), *values = calloc((size_t)(n * d), sizeof *values), *y = calloc((size_t)n, sizeof *y);
+    int64_t *start = calloc((size_t)n + 1, sizeof *start), stored = 0;
+    int32_t *column = calloc((size_t)(n * d), sizeof *column);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 62);
+    for (int64_t i = 0; i < n * d; i++) {
+        x[i] = i % 3 ? mc_rng_normal(&rng) : 0;
+        if (i % d == 0)
+            start[i / d] = stored;
+        if (x[i] != 0) {
+            values[stored] = x[i];
+            column[stored++] = (int32_t)(i % d);
+        }
+        y[i / d] += x[i] * (double)(i % d % 5) + 0.01 * mc_rng_normal(&rng);
+    }
+    start[n] = stored;
+    mercer_table table = {.n = n, .d = d, .dtype = MERCER_F64, .values = sparse ? values : x, .target = y, .outputs = 1};
+    table.row_start = sparse ? start : NULL;
+    table.column = sparse ? column : NULL;
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    free(x);
+    free(values);
+    free(y);
+    free(start);
+    free(column);
+    return data;
+}
+
+/* Several panels, lanes and tiles: 595 features go through in one lane of three tiles, 40 in eight lanes of one. */
+static void compare_large(mercer_ctx *ctx, int64_t n, int64_t d, const char *text, bool sparse) {
+    mercer_data *data = table_of(ctx, n, d, sparse);
+    mercer_kernel *kernel = kernel_of(ctx, text);
+    mercer_model *model[2] = {NULL, NULL};
+    double *f[2];
+    for (int i = 0; i < 2; i++) {
+        mercer_ridge set = plain(2);
+        set.intercept = set.loo = true;
+        set.solver = i ? "cholesky" : "auto";
+        f[i] = calloc((size_t)n, sizeof **f);
+        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model[i]));
+        assert_ok(ctx, mercer_predict(ctx, model[i], data, f[i]));
+    }
+    assert_string_equal(mercer_model_report(model[0])->solver, "primal");
+    assert_close(mercer_model_report(model[0])->loo_rmse, mercer_model_report(model[1])->loo_rmse, 1e-9);
+    for (int64_t i = 0; i < n; i++)
+        assert_close(f[0][i], f[1][i], 1e-9);
+    for (int i = 0; i < 2; i++) {
+        free(f[i]);
+        mercer_model_free(model[i]);
+    }
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+}
+
+static void test_panels_lanes_and_tiles_add_up(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    compare_large(ctx, 1100, 33, "poly(degree=2, gamma=0.1)", false);
+    compare_large(ctx, 1500, 40, "linear", true);
+    close_clean(ctx);
+}
+
+static void test_threads_do_not_change_a_bit(void **state) {
+    (void)state;
+    enum { N = 4200, D = 12 };
+    static double alpha[2][N];
+    double loo[2];
+    for (int run = 0; run < 2; run++) {
+        mercer_ctx *ctx = open_ctx(run ? 3 : 1);
+        mercer_data *data = table_of(ctx, N, D, false);
+        mercer_kernel *kernel = kernel_of(ctx, "linear");
+        mercer_ridge set = plain(1);
+        set.intercept = set.loo = true;
+        set.solver = "primal";
+        mercer_model *model = NULL;
+        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        memcpy(alpha[run], model->f.alpha, sizeof alpha[run]);
+        loo[run] = mercer_model_report(model)->loo_rmse;
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
+    assert_memory_equal(alpha[0], alpha[1], sizeof alpha[0]);
+    assert_true(loo[0] == loo[1]);
+}
+
+static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set) {
+    mercer_data *data = data_of(ctx, s);
+    mercer_kernel *kernel = kernel_of(ctx, text);
+    mercer_model *model = NULL;
+    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_it_is_refused_where_it_has_no_meaning(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const sheet s = random_sheet(20, 1, 63);
+    mercer_ridge set = plain(1);
+    set.solver = "primal";
+    assert_fails(ctx, try_fit(ctx, "rbf(gamma=1)", &s, &set), MERCER_INVALID, "explicit features");
+    assert_fails(ctx, try_fit(ctx, "poly(degree=4)", &s, &set), MERCER_INVALID, "as there are rows (20)");
+    set.lambda = 0;
+    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "lambda > 0");
+    close_clean(ctx);
+}
+
+static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
+    const sheet *s = arg;
+    mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_ridge set = mercer_ridge_defaults();
+    set.solver = "primal";
+    set.intercept = set.loo = true;
+    double phi[ROWS * 10];
+    mercer_status status = mercer_data_make(ctx, &table, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, "poly(degree=2, gamma=0.5)", &kernel);
+    if (!status)
+        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+    if (!status)
+        status = mercer_features(ctx, kernel, data, phi);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_it_survives_failing_memory(void **state) {
+    (void)state;
+    sheet s = random_sheet(20, 1, 64);
+    assert_survives_failing_memory(fit_once, &s);
+}
+
+/* ---- The features themselves ---- */
+
+static void test_inner_products_of_features_are_the_kernel(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sheet s = random_sheet(15, 1, 65);
+    for (int k = 0; k < KERNELS; k++) {
+        mercer_data *data = data_of(ctx, &s);
+        mercer_kernel *kernel = kernel_of(ctx, kernels[k]);
+        const int64_t D = mercer_kernel_shape(kernel, s.d).dimension;
+        assert_in_range(D, 1, 20);
+        double phi[15 * 20], K[15 * 15];
+        assert_ok(ctx, mercer_features(ctx, kernel, data, phi));
+        assert_ok(ctx, mercer_gram(ctx, kernel, data, NULL, K));
+        for (int64_t i = 0; i < 15 * 15; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < D; j++)
+                sum += phi[i / 15 * D + j] * phi[i % 15 * D + j];
+            assert_close(sum, K[i], 1e-12);
+        }
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    mercer_data *data = data_of(ctx, &s);
+    mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=1)");
+    double phi[1];
+    assert_fails(ctx, mercer_features(ctx, kernel, data, phi), MERCER_INVALID, "no feature map");
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_features_give_what_rows_give),
+        cmocka_unit_test(test_panels_lanes_and_tiles_add_up),
+        cmocka_unit_test(test_threads_do_not_change_a_bit),
+        cmocka_unit_test(test_it_is_refused_where_it_has_no_meaning),
+        cmocka_unit_test(test_it_survives_failing_memory),
+        cmocka_unit_test(test_inner_products_of_features_are_the_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
