@@ -455,8 +455,8 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual"; "gradient" when lambda = 0; "gap" for support vector machines; "none" for an updated
-                                       model, which solves no stated problem: |y - f - b| on the new rows, and no bound */
+    const char *kind;               /* "residual"; "gradient" when lambda = 0; "gap" for support vector machines; "none" for a model
+                                       of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
     double residual;                /* |r|, its rounding bound included */
     double rounding;                /* the part of it that bounds the rounding of the check itself */
@@ -552,7 +552,9 @@ MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model
 
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
 MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);
-MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out);
+MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out); /* also LIBSVM's model files */
+/* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as labels. */
+MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);
 
 /* ---- Plan ---------------------------------------------------------------------------------------------------------- */
 

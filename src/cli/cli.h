@@ -187,7 +187,7 @@ int input_data(session *s, const char *path, const char *weights, mercer_target 
 int input_model(session *s, const char *path, mercer_model **out);
 /* A file read as the model's training file was. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out);
-/* By its first bytes: a model file starts with the length of a JSON header, then the header. */
+/* By its first bytes: a model file starts with the length of a JSON header, then the header; one of LIBSVM with its type. */
 bool is_model(const char *path);
 /* Refuses to replace a file that is not a model, and a folder that cannot be written to, before the work starts. */
 int check_model_path(const char *path);
@@ -222,7 +222,7 @@ bool job_flag(const job *j, const char *name); /* the value of a machine's flag;
 /* ---- Verbs ---------------------------------------------------------------------------------------------------------
  */
 
-extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_generate,
-    verb_info, verb_update;
+extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_export,
+    verb_generate, verb_info, verb_update;
 
 #endif

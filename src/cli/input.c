@@ -83,7 +83,8 @@ bool is_model(const char *path) {
     uint64_t length = 0;
     for (int i = 7; i >= 0; i--)
         length = length << 8 | head[i];
-    return seen == sizeof head && head[8] == '{' && length < (uint64_t)1 << 40;
+    const bool ours = seen == sizeof head && head[8] == '{' && length < (uint64_t)1 << 40;
+    return ours || (seen == sizeof head && (memcmp(head, "svm_type ", 9) == 0 || memcmp(head, "kernel_ty", 9) == 0));
 }
 
 /* A fit may take hours: that its folder is missing is worth knowing before. */

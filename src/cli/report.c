@@ -69,7 +69,9 @@ static void say_gap(session *s, const mercer_certificate *c) {
 
 void say_certificate(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
-    if (strcmp(c->kind, "gap") == 0)
+    if (strcmp(report->solver, "libsvm") == 0)
+        say(s, "certificate", "none: a model of LIBSVM carries none");
+    else if (strcmp(c->kind, "gap") == 0)
         say_gap(s, c);
     else if (strcmp(c->kind, "none") == 0)
         say(s, "certificate", "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",

@@ -30,7 +30,9 @@ static void say_columns(session *s, const mercer_model *model) {
 static void say_model(session *s, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const char *target = mercer_model_target_name(model, 0);
-    if (isnan(r->lambda))
+    if (strcmp(r->solver, "libsvm") == 0)
+        say(s, "model", "%s: %s, written by LIBSVM", s->args.operand[0], r->machine);
+    else if (isnan(r->lambda))
         say(s, "model", "%s: %s (%s), by %s", s->args.operand[0], r->machine, mercer_model_settings(model), r->solver);
     else
         say(s, "model", "%s: %s, %s, by %s", s->args.operand[0], r->machine, text_penalty(r).bytes, r->solver);
@@ -44,9 +46,9 @@ static void say_model(session *s, const mercer_model *model) {
     say_labels(s, model);
     if (!isnan(r->loo_rmse))
         say(s, "left out", "RMSE %.4g for rows left out one by one", r->loo_rmse);
-    if (isnan(r->objective))
+    if (isnan(r->objective) && !isnan(r->norm))
         say(s, "norm", "%.4g", r->norm);
-    else
+    else if (!isnan(r->norm))
         say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_evidence(s, r);
     say_steps(s, r);

@@ -108,6 +108,7 @@ typedef struct filling {
     const mc_lines *lines;
     mercer_dtype dtype;
     int64_t limit;  /* columns of the model; 0: any */
+    int64_t least;  /* columns there are at least */
     int64_t *first; /* per piece: where its stretch of values begins */
     piece *piece;
     double *value;
@@ -312,7 +313,7 @@ static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 }
 
 static mercer_status make_values(mercer_ctx *ctx, const char *name, const filling *f, mercer_data **out) {
-    int64_t stored = 0, d = f->limit;
+    int64_t stored = 0, d = f->least;
     for (int64_t k = 0; k < f->lines->pieces; k++) {
         stored += f->piece[k].stored;
         d = f->piece[k].columns > d ? f->piece[k].columns : d;
@@ -402,7 +403,11 @@ mercer_status mc_libsvm_read(mercer_ctx *ctx, const mc_input *input, const mc_re
     MC_TRY(check_settings(ctx, input, reading->set, !reading->schema));
     mc_lines lines = lines_of(input);
     MC_TRY(mc_lines_find(ctx, input, &lines));
-    filling f = {.lines = &lines, .dtype = reading->set->dtype, .limit = reading->schema ? reading->d : 0};
+    filling f = {.lines = &lines, .dtype = reading->set->dtype};
+    if (reading->schema) {
+        f.limit = reading->d > 0 ? reading->d : 0;
+        f.least = reading->d > 0 ? reading->d : -reading->d;
+    }
     mercer_data *data = NULL;
     mercer_status status =
         lines.rows ? read_lines(ctx, input, reading, &f, &data) : mc_fail(ctx, MERCER_DATA, "%s is empty", input->name);

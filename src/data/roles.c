@@ -243,7 +243,7 @@ static mercer_status match_count(mercer_ctx *ctx, int64_t d, bool classes, mc_ra
 static mercer_status roles_like(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
     const mercer_read *set = reading->set;
     if (reading->schema->count == 0)
-        MC_TRY(match_count(ctx, reading->d, reading->classes > 0, raw));
+        MC_TRY(match_count(ctx, reading->d < 0 ? -reading->d : reading->d, reading->classes > 0, raw));
     else if (raw->header && reading->schema->header)
         MC_TRY(match_names(ctx, reading, raw));
     else

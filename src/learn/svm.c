@@ -102,9 +102,28 @@ static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *d
 
 /* ---- Solving ---- */
 
+/* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with it. */
+static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
+    const double least = 1e-9 * mc_task_mean_diagonal(s, t);
+    for (;;) {
+        const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2;
+        if (r > 4 * t->tolerance)
+            return MERCER_OK;
+        if (t->tolerance < least)
+            return mc_fail(ctx, MERCER_NUMERIC,
+                           "nu-svc: at nu = %g the margin between the classes is zero; raise nu or take a kernel that tells the rows apart",
+                           s->set->nu);
+        t->tolerance /= 10;
+        MC_TRY(mc_task_solve(ctx, s, t));
+    }
+}
+
 mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
     MC_TRY(mc_task_solve(ctx, s, t));
-    return mc_task_finish(ctx, s, t, t->result.intercept);
+    if (s->kind == MC_NU_SVC)
+        MC_TRY(find_margin(ctx, s, t));
+    mc_task_finish(s, t, t->result.intercept);
+    return MERCER_OK;
 }
 
 static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {

@@ -81,7 +81,8 @@ void mc_programme_close(mc_programme *p);
 /* A feasible start, with MERCER_INVALID when nu leaves none. */
 mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t);
 /* unit, intercept and epsilon from the multipliers of the sums. */
-mercer_status mc_task_finish(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const double intercept[2]);
+void mc_task_finish(const mc_svm *s, mc_task *t, const double intercept[2]);
+double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t); /* of K on its rows; 1 when that is 0 */
 
 /* svm_rows.c */
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);

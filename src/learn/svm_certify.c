@@ -122,7 +122,7 @@ static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_task *t, double 
     mc_dual_judge(&programme.dual, t->beta, t->f, &found);
     mc_programme_close(&programme);
     const double unit = t->unit; /* the coefficients of nu-svc are written in it */
-    MC_TRY(mc_task_finish(ctx, s, t, found.intercept));
+    mc_task_finish(s, t, found.intercept);
     t->intercept *= unit / t->unit;
     t->unit = unit;
     t->violation = found.violation * t->unit;

@@ -23,13 +23,6 @@ static double total_loss(const mc_svm *s, const mc_task *t) {
     return sum;
 }
 
-static double mean_diagonal(const mc_svm *s, const mc_task *t) {
-    double sum = 0;
-    for (int64_t i = 0; i < t->n; i++)
-        sum += s->diagonal[mc_task_row(s, t, i)];
-    return sum > 0 ? sum / (double)t->n : 1;
-}
-
 /* Two rows of different classes that the kernel cannot tell apart, among those at the bound; false: none was found. */
 static mercer_status find_twins(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, int64_t *a, int64_t *b) {
     *a = *b = -1;
@@ -76,7 +69,7 @@ static void rise(mc_svm *s, mc_task *t) {
 }
 
 mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
-    const double unit = mean_diagonal(s, t);
+    const double unit = mc_task_mean_diagonal(s, t);
     double loss[4] = {INFINITY, INFINITY, INFINITY, INFINITY}; /* of the last stages */
     s->C = FIRST / unit;
     mercer_status status = mc_task_improve(ctx, s, t);

@@ -156,21 +156,20 @@ mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
     return MERCER_OK;
 }
 
-mercer_status mc_task_finish(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const double b[2]) {
+double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t) {
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        sum += s->diagonal[mc_task_row(s, t, i)];
+    return sum > 0 ? sum / (double)t->n : 1;
+}
+
+void mc_task_finish(const mc_svm *s, mc_task *t, const double b[2]) {
     t->intercept = s->row->grouped ? (b[0] + b[1]) / 2 : b[0];
     if (s->kind == MC_NU_SVR)
         t->epsilon = (b[0] - b[1]) / 2;
-    if (s->kind != MC_NU_SVC)
-        return MERCER_OK;
     const double r = (b[1] - b[0]) / 2;
-    const bool margin = r > 0 && isfinite(1 / r);
-    if (!margin && s->stopped) /* stopped before there was one: the function as it stands */
-        return MERCER_OK;
-    if (!margin)
-        return mc_fail(ctx, MERCER_NUMERIC,
-                       "nu-svc: at nu = %g the margin between the classes is zero; raise nu or take a kernel that tells the rows apart",
-                       s->set->nu);
-    t->unit = 1 / r;
-    t->intercept /= r;
-    return MERCER_OK;
+    if (s->kind == MC_NU_SVC && r > 0 && isfinite(1 / r)) { /* stopped before there was a margin: the function as it stands */
+        t->unit = 1 / r;
+        t->intercept /= r;
+    }
 }

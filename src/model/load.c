@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "model/libsvm.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -264,13 +265,28 @@ mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, merce
     return status;
 }
 
+/* Text that LIBSVM wrote, read whole. */
+static mercer_status load_libsvm(mercer_ctx *ctx, const char *path, mercer_model **out) {
+    mc_input input;
+    MC_TRY(mc_input_open(ctx, path, &input));
+    mercer_status status = mc_input_load(ctx, &input);
+    if (!status)
+        status = mc_libsvm_model_read(ctx, &input, out);
+    mc_input_close(&input);
+    return status;
+}
+
 mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out) {
     mc_begin(ctx);
     *out = NULL;
     FILE *file = fopen(path, "rb");
     if (!file)
         return mc_fail(ctx, MERCER_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    const mercer_status status = mc_model_load(ctx, file, path, out);
+    char head[32];
+    const size_t seen = fread(head, 1, sizeof head, file);
+    rewind(file);
+    const bool libsvm = mc_libsvm_is_model(head, seen);
+    const mercer_status status = libsvm ? load_libsvm(ctx, path, out) : mc_model_load(ctx, file, path, out);
     fclose(file);
     return status;
 }

@@ -83,5 +83,5 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
     mc_begin(ctx);
     const mercer_data *x = model->f.centres;
     const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes; /* a region learned from no target: numbers, if any */
-    return mc_data_read_like(ctx, path, set, &x->schema, x->d, classes, x->label, out);
+    return mc_data_read_like(ctx, path, set, &x->schema, model->f.open ? -x->d : x->d, classes, x->label, out);
 }

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "kernel/kernel.h"
 #include "model/model.h"
 #include <string.h>
 
@@ -71,9 +72,7 @@ static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, ask what
     return status;
 }
 
-static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, ask what, const mercer_data *data, double *out) {
-    const mc_fitted *f = &model->f;
-    MC_TRY(mc_model_check_columns(ctx, model, data));
+static mercer_status predict_fitted(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, double *out) {
     mc_phase(ctx, "predict");
     if (data->n <= BLOCK)
         return predict_block(ctx, f, what, data, out);
@@ -84,6 +83,27 @@ static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, ask wha
         MC_TRY(predict_range(ctx, f, what, data, begin, end, out));
     }
     return MERCER_OK;
+}
+
+/* Rows with more columns than the centres, or fewer: the narrower of the two, which is sparse, is taken for as wide as the other. */
+static mercer_status predict_open(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, double *out) {
+    mercer_data centres = *f->centres, rows = *data;
+    mc_fitted wide = *f;
+    centres.d = rows.d = data->d > f->centres->d ? data->d : f->centres->d;
+    wide.centres = &centres;
+    wide.kernel = NULL;
+    MC_TRY(mc_kernel_bind(ctx, f->kernel, &centres, &wide.kernel));
+    const mercer_status status = predict_fitted(ctx, &wide, what, &rows, out);
+    mercer_kernel_free(wide.kernel);
+    return status;
+}
+
+static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, ask what, const mercer_data *data, double *out) {
+    const mc_fitted *f = &model->f;
+    if (f->open && (data->d > f->centres->d || (data->d < f->centres->d && data->row_start)))
+        return predict_open(ctx, f, what, data, out);
+    MC_TRY(mc_model_check_columns(ctx, model, data));
+    return predict_fitted(ctx, f, what, data, out);
 }
 
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {

@@ -19,7 +19,7 @@
 #include "solve/smo_shrink.h"
 #include <math.h>
 
-enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5 };
+enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5, STALL = 64 };
 static const double INNER = 0.05; /* of the violation at the start of the round */
 
 static int64_t set_size(int64_t m, int64_t most) {
@@ -80,8 +80,25 @@ static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool 
     return status ? status : back;
 }
 
+static double objective(const mc_dual *dual, const double *beta, const double *f) {
+    double sum = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        sum += beta[t] * (0.5 * f[dual->row ? dual->row[t] : t] + dual->q[t]);
+    return sum;
+}
+
+/* Every STALL rounds: whether the objective has stood still in all its digits since the last time. */
+static bool stalled(const run *r, int64_t waited, double *last) {
+    if (waited % STALL)
+        return false;
+    const double now = objective(&r->p->dual, r->beta, r->f), before = *last;
+    *last = now;
+    return !(now < before - 1e-15 * fabs(now));
+}
+
 static mercer_status descend(mercer_ctx *ctx, run *r) {
     int64_t waited = 0;
+    double last = INFINITY;
     for (bool stuck = false;;) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
@@ -92,6 +109,7 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
             MC_TRY(shrink(ctx, r, &e, &done));
         if (!done)
             MC_TRY(turn(ctx, r, &e, &stuck));
+        stuck = stuck || stalled(r, waited, &last);
     }
 }
 
@@ -169,9 +187,7 @@ static double intercept(const mc_dual *dual, const double *beta, const double *f
 void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
     const mc_extremes e = mc_extremes_of(dual, beta, f);
     result->violation = fmax(0, e.violation);
-    result->objective = 0;
-    for (int64_t t = 0; t < dual->m; t++)
-        result->objective += beta[t] * (0.5 * f[dual->row ? dual->row[t] : t] + dual->q[t]);
+    result->objective = objective(dual, beta, f);
     for (int g = 0; g < 2; g++)
         result->intercept[g] = intercept(dual, beta, f, &e, g);
 }

@@ -1,0 +1,155 @@
+/* libsvm_write.c: a model as LIBSVM writes one, with 17 digits so that every number reads back to the same double.
+
+   The layout is the same on both sides: classes in the order of "label", coefficients of a vector of class c in classes - 1 columns (class
+   j below c, class j + 1 from c on), decisions positive for the earlier class of a pair, rho = -intercept. */
+#include "base/ctx.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "data/data.h"
+#include "kernel/kernel.h"
+#include "model/libsvm.h"
+#include <math.h>
+#include <string.h>
+
+const char *const mc_libsvm_types[MC_LIBSVM_TYPES] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+const char *const mc_libsvm_machines[MC_LIBSVM_TYPES] = {"svc", "nu-svc", "one-class", "svr", "nu-svr"};
+const char *const mc_libsvm_kernels[MC_LIBSVM_KERNELS] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+
+enum { LINEAR, POLYNOMIAL, RBF, SIGMOID };
+
+/* ---- What LIBSVM can hold ---- */
+
+/* Any function of one output is written as a regression. */
+static int type_of(const mercer_model *model) {
+    for (int k = 0; k < MC_LIBSVM_TYPES; k++)
+        if (strcmp(model->f.report.machine, mc_libsvm_machines[k]) == 0)
+            return k;
+    return 3;
+}
+
+/* The kernel's number and parameters; -1: LIBSVM has no such kernel. */
+static int kernel_of(const mercer_model *model, double *degree, double *gamma, double *coef0) {
+    const mc_node *node = model->f.kernel->root;
+    const mc_value *p = node->parameter;
+    if (node->kind != MC_ATOM)
+        return -1;
+    switch (node->atom) {
+    case MC_LINEAR: return LINEAR;
+    case MC_POLY:
+        *degree = p[0].number;
+        *coef0 = p[1].number;
+        *gamma = p[2].number;
+        return POLYNOMIAL;
+    case MC_RBF: *gamma = p[0].number; return p[0].kind == MC_VALUE_NUMBER ? RBF : -1;
+    case MC_TANH:
+        *gamma = p[0].number;
+        *coef0 = p[1].number;
+        return SIGMOID;
+    default: return -1;
+    }
+}
+
+static bool is_whole(const char *text) {
+    double value;
+    const char *end = text + strlen(text);
+    return mc_number_read(text, end, &value) == end && value == floor(value) && fabs(value) <= INT32_MAX;
+}
+
+static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
+    const mc_fitted *f = &model->f;
+    double ignored;
+    if (kernel_of(model, &ignored, &ignored, &ignored) < 0)
+        return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM knows linear, poly, rbf (one gamma) and tanh, not %s", f->kernel->text);
+    if (f->scale.kind != MC_SCALE_NONE)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none", f->report.scale);
+    if (f->form == MC_VALUES && f->outputs != 1)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "export: LIBSVM decides between classes by pairs and predicts one number; this %s has %lld outputs",
+                       f->report.machine, (long long)f->outputs);
+    for (int64_t k = 0; f->form == MC_PAIRS && k < f->outputs; k++)
+        if (!is_whole(f->centres->label[k]))
+            return mc_fail(ctx, MERCER_INVALID, "export: class '%s' is not a whole number, which a label of LIBSVM must be",
+                           f->centres->label[k]);
+    return MERCER_OK;
+}
+
+/* ---- The text ---- */
+
+static void add_kernel(mc_text *text, const mercer_model *model) {
+    double degree = 0, gamma = 0, coef0 = 0;
+    const int kernel = kernel_of(model, &degree, &gamma, &coef0);
+    mc_text_add(text, "kernel_type %s\n", mc_libsvm_kernels[kernel]);
+    if (kernel == POLYNOMIAL)
+        mc_text_add(text, "degree %.0f\n", degree);
+    if (kernel != LINEAR)
+        mc_text_add(text, "gamma %.17g\n", gamma);
+    if (kernel == POLYNOMIAL || kernel == SIGMOID)
+        mc_text_add(text, "coef0 %.17g\n", coef0);
+}
+
+static void add_head(mc_text *text, const mercer_model *model) {
+    const mc_fitted *f = &model->f;
+    const bool pairs = f->form == MC_PAIRS;
+    mc_text_add(text, "svm_type %s\n", mc_libsvm_types[type_of(model)]);
+    add_kernel(text, model);
+    mc_text_add(text, "nr_class %lld\ntotal_sv %lld\nrho", pairs ? (long long)f->outputs : 2LL, (long long)f->centres->n);
+    for (int64_t k = 0; k < mc_form_decisions(f->form, f->outputs); k++)
+        mc_text_add(text, " %.17g", -f->intercept[k]);
+    if (pairs) {
+        mc_text_add(text, "\nlabel");
+        for (int64_t k = 0; k < f->outputs; k++)
+            mc_text_add(text, " %s", f->centres->label[k]);
+        mc_text_add(text, "\nnr_sv");
+        for (int64_t k = 0; k < f->outputs; k++)
+            mc_text_add(text, " %lld", (long long)(f->class_start[k + 1] - f->class_start[k]));
+    }
+    mc_text_add(text, "\nSV\n");
+}
+
+static void add_vector(mc_text *text, const mercer_data *x, int64_t i) {
+    const int64_t begin = x->row_start ? x->row_start[i] : i * x->d, end = x->row_start ? x->row_start[i + 1] : begin + x->d;
+    for (int64_t k = begin; k < end; k++) {
+        const double v = x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k];
+        if (v != 0)
+            mc_text_add(text, "%lld:%.17g ", (long long)(x->row_start ? x->column[k] : k - begin) + 1, v);
+    }
+    mc_text_bytes(text, "\n", 1);
+}
+
+mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, const char *path) {
+    MC_TRY(check(ctx, model));
+    const mc_fitted *f = &model->f;
+    const int64_t width = mc_form_width(f->form, f->outputs);
+    mc_text text = mc_text_open(ctx);
+    add_head(&text, model);
+    for (int64_t i = 0; i < f->centres->n; i++) {
+        for (int64_t k = 0; k < width; k++)
+            mc_text_add(&text, "%.17g ", f->alpha[i * width + k]);
+        add_vector(&text, f->centres, i);
+    }
+    const size_t size = (size_t)text.length;
+    char *bytes = NULL;
+    MC_TRY(mc_text_take(&text, &bytes));
+    mc_output *output = NULL;
+    mercer_status status = mc_output_open(ctx, path, &output);
+    if (!status) {
+        status = mc_output_write(ctx, output, bytes, size);
+        if (status)
+            mc_output_abandon(output);
+        else
+            status = mc_output_commit(ctx, output);
+    }
+    mc_free(bytes);
+    return status;
+}
+
+mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path) {
+    mc_begin(ctx);
+    if (strcmp(format, "libsvm") != 0)
+        return mc_fail(ctx, MERCER_INVALID, "export: the format must be libsvm, got '%s'", format);
+    return mc_libsvm_model_write(ctx, model, path);
+}

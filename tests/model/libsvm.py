@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""libsvm.py MERCER [--all]: machines and model files against LIBSVM's own programs.
+
+Every kind of machine and every kernel is trained by both at a tight tolerance and must decide the same; a model of either must be read by the
+other and predict the same. Decisions of a LIBSVM model are computed here from the text of its file. Exits 77 (skipped) without svm-train.
+--all runs every small data set of shared/data that is there, otherwise generated ones and heart_scale."""
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TYPES = {"svc": 0, "nu-svc": 1, "one-class": 2, "svr": 3, "nu-svr": 4}
+# LIBSVM's options and the same kernel here. Debian's svm-train reads -g and -c as float: powers of two are exact.
+KERNELS = [("-t 0", "linear"), ("-t 1 -d 2 -g 0.25 -r 1", "poly(degree=2, c=1, gamma=0.25)"), ("-t 2 -g 0.125", "rbf(gamma=0.125)"),
+           ("-t 3 -g 0.03125 -r -0.5", "tanh(a=0.03125, c=-0.5)")]
+failures = 0
+
+
+def run(*words):
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def check(name, good, detail=""):
+    global failures
+    failures += not good
+    if not good:
+        print(f"not ok - {name}: {detail}")
+
+
+def close(a, b, tolerance):
+    return all(abs(x - y) <= tolerance * max(1, abs(x), abs(y)) for x, y in zip(a, b)) and len(a) == len(b)
+
+
+def worst(a, b):
+    return max((abs(x - y) / max(1, abs(x), abs(y)), i) for i, (x, y) in enumerate(zip(a, b)))
+
+
+# ---- Data ----
+
+def generated(classes, n, seed):
+    rng = random.Random(seed)
+    rows = []
+    for _ in range(n):
+        x = [rng.gauss(0, 1) if rng.random() < 0.8 else 0.0 for _ in range(5)]
+        level = x[0] + math.sin(2 * x[1]) + 0.3 * rng.gauss(0, 1)
+        rows.append((min(classes - 1, max(0, int((level + 2) / 4 * classes))) * 2 - 3, level, x))
+    return rows
+
+
+def standardised(rows):
+    columns = list(zip(*[x for _, _, x in rows]))
+    scaled = []
+    for column in columns:
+        mean = sum(column) / len(column)
+        spread = math.sqrt(sum((v - mean) ** 2 for v in column) / len(column)) or 1
+        scaled.append([(v - mean) / spread for v in column])
+    return [(c, y, list(x)) for (c, y, _), x in zip(rows, zip(*scaled))]
+
+
+def read_csv(path):
+    text = gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()
+    lines = list(csv.reader(io.StringIO(text)))[1:]
+    labels = sorted({line[-1] for line in lines})
+    rows = [(labels.index(line[-1]), float(labels.index(line[-1])), [float(v) for v in line[:-1]]) for line in lines]
+    return standardised(rows) if len(labels) <= 20 else []
+
+
+def read_libsvm(path):
+    rows = []
+    for line in path.read_text().split("\n"):
+        words = line.split()
+        if words:
+            x = [0.0] * 13
+            for word in words[1:]:
+                index, value = word.split(":")
+                x[int(index) - 1] = float(value)
+            rows.append((int(float(words[0])), float(words[0]), x))
+    return rows
+
+
+def write(path, rows, numbers):
+    with open(path, "w") as out:
+        for c, y, x in rows:
+            out.write(f"{y!r} " if numbers else f"{c} ")
+            out.write(" ".join(f"{j + 1}:{v!r}" for j, v in enumerate(x) if v) + "\n")
+
+
+# ---- A LIBSVM model, by its definition ----
+
+class Model:
+    def __init__(self, path):
+        head, body = open(path).read().split("SV\n", 1)
+        self.keys = {line.split()[0]: line.split()[1:] for line in head.splitlines()}
+        self.rho = [float(v) for v in self.keys["rho"]]
+        self.labels = [int(v) for v in self.keys.get("label", [])]
+        self.count = [int(v) for v in self.keys.get("nr_sv", [])]
+        width = max(1, len(self.labels) - 1)
+        self.coefficients, self.vectors = [], []
+        for line in body.splitlines():
+            words = line.split()
+            self.coefficients.append([float(v) for v in words[:width]])
+            self.vectors.append({int(w.split(":")[0]): float(w.split(":")[1]) for w in words[width:]})
+
+    def kernel(self, x, z):
+        dot = math.fsum(v * z.get(j, 0.0) for j, v in x.items())
+        gamma, coef0 = (float(self.keys.get(k, [0])[0]) for k in ("gamma", "coef0"))
+        kind = self.keys["kernel_type"][0]
+        if kind == "linear":
+            return dot
+        if kind == "polynomial":
+            return (gamma * dot + coef0) ** int(self.keys["degree"][0])
+        if kind == "sigmoid":
+            return math.tanh(gamma * dot + coef0)
+        both = set(x) | set(z)
+        return math.exp(-gamma * math.fsum((x.get(j, 0.0) - z.get(j, 0.0)) ** 2 for j in both))
+
+    def decide(self, x):
+        k = [self.kernel(x, z) for z in self.vectors]
+        if not self.labels:
+            return [math.fsum(c[0] * v for c, v in zip(self.coefficients, k)) - self.rho[0]]
+        starts = [sum(self.count[:c]) for c in range(len(self.labels) + 1)]
+        values = []
+        for a in range(len(self.labels)):
+            for b in range(a + 1, len(self.labels)):
+                terms = [self.coefficients[i][b - 1] * k[i] for i in range(starts[a], starts[a + 1])]
+                terms += [self.coefficients[i][a] * k[i] for i in range(starts[b], starts[b + 1])]
+                values.append(math.fsum(terms) - self.rho[len(values)])
+        return values
+
+
+def sparse(x):
+    return {j + 1: v for j, v in enumerate(x) if v}
+
+
+# ---- Cases ----
+
+def predictions(mercer, model, data, *options):
+    out = run(mercer, "predict", model, data, "-q", *options)
+    lines = out.splitlines()
+    return lines[0], [line.split(",") for line in lines[1:]]
+
+
+def decisions(mercer, model, data, machine):
+    if machine in ("svr", "nu-svr"):
+        return [[float(row[0])] for row in predictions(mercer, model, data)[1]]
+    return [[float(v) for v in row[1:]] for row in predictions(mercer, model, data, "--decision")[1]]
+
+
+def reorder(ours, labels):
+    """Our decisions (classes sorted) in LIBSVM's order of labels, signs turned where a pair is turned."""
+    order = sorted(labels)
+    pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1:]]
+    rows = []
+    for row in ours:
+        value = dict(zip(pairs, row))
+        rows.append([value[(a, b)] if (a, b) in value else -value[(b, a)] for i, a in enumerate(labels) for b in labels[i + 1:]])
+    return rows
+
+
+def flat(rows):
+    return [v for row in rows for v in row]
+
+
+def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
+    data, theirs, ours, exported = folder / "data", folder / "their.model", folder / "our.mercer", folder / "our.model"
+    write(data, rows, machine in ("svr", "nu-svr"))
+    try:
+        run("svm-train", "-q", "-s", TYPES[machine], *options.split(), *extra, "-e", "1e-7", "-m", "100", data, theirs)
+    except RuntimeError as error:
+        print(f"# {name}: svm-train says {error}")
+        return
+    oracle = Model(theirs)
+    expected = [oracle.decide(sparse(x)) for _, _, x in rows]
+    seen = decisions(mercer, theirs, data, machine)
+    check(f"{name}: their model here", close(flat(expected), flat(seen), 1e-12), worst(flat(expected), flat(seen)))
+    run("svm-predict", "-q", data, theirs, folder / "their.out")
+    theirs_said = (folder / "their.out").read_text().split()
+    said = [row[0] for row in predictions(mercer, theirs, data)[1]]
+    if machine in ("svr", "nu-svr"):
+        check(f"{name}: their numbers", close([float(v) for v in theirs_said], [float(v) for v in said], 1e-12))
+    else:
+        check(f"{name}: their labels", [float(v) for v in theirs_said] == [float(v) for v in said])
+
+    consent = ["--allow-indefinite"] if "tanh" in kernel else []
+    report = json.loads(run(mercer, "fit", data, "-m", machine, "-k", kernel, "--scale", "none", "--tolerance", "1e-7", *settings, *consent,
+                            "-o", ours, "--json"))
+    seen = decisions(mercer, ours, data, machine)
+    if oracle.labels:
+        seen = reorder(seen, oracle.labels)
+    check(f"{name}: same decisions", close(flat(expected), flat(seen), 2e-4), worst(flat(expected), flat(seen)))
+    check(f"{name}: violation", report["certificate"]["kkt_violation"] <= 1e-7, report["certificate"])
+
+    run(mercer, "export", ours, "--to", "libsvm", "-o", exported)
+    run("svm-predict", "-q", data, exported, folder / "our.out")
+    by_svm = [float(v) for v in (folder / "our.out").read_text().split()]
+    by_us = [float(row[0]) for row in predictions(mercer, ours, data)[1]]
+    check(f"{name}: our model there", close(by_svm, by_us, 1e-12), worst(by_svm, by_us))
+    check(f"{name}: back again", flat(decisions(mercer, exported, data, machine)) == flat(decisions(mercer, ours, data, machine))
+          or close(flat(decisions(mercer, exported, data, machine)), flat(decisions(mercer, ours, data, machine)), 1e-12))
+
+
+def cases(mercer, folder, name, rows):
+    labels = sorted({c for c, _, _ in rows})
+    weights = (["-c", "2", f"-w{labels[0]}", "4", f"-w{labels[-1]}", "0.5"],
+               ["--C", "2", "--class-weight", f"{labels[0]}=4,{labels[-1]}=0.5"])
+    for machine in TYPES:
+        for options, kernel in KERNELS:
+            extra, settings = [], []
+            if machine in ("svc", "svr", "nu-svr"):
+                extra, settings = ["-c", "2"], ["--C", "2"]
+            if machine in ("nu-svc", "nu-svr", "one-class"):
+                nu = "0.5" if machine == "nu-svc" else "0.25"
+                extra, settings = extra + ["-n", nu], settings + ["--nu", nu]
+            if machine == "svr":
+                extra, settings = extra + ["-p", "0.125"], settings + ["--epsilon", "0.125"]
+            if machine == "nu-svc" and kernel in ("linear", KERNELS[3][1]):
+                continue  # no margin at this nu: LIBSVM divides by nearly zero
+            if kernel == KERNELS[3][1] and machine != "svc":
+                continue  # not a kernel: stationary points differ
+            case(mercer, folder, f"{name}, {machine}, {kernel}", rows, machine, options, kernel, extra, settings)
+    case(mercer, folder, f"{name}, weighted", rows, "svc", KERNELS[2][0], KERNELS[2][1], *weights)
+
+
+def wider(mercer, folder):
+    """Rows with columns that no support vector has count in |x - z|^2; an unknown label does not stop a prediction."""
+    rows = generated(2, 40, 3)
+    write(folder / "data", rows, True)
+    run("svm-train", "-q", "-s", "3", "-g", "0.5", folder / "data", folder / "m")
+    (folder / "wide").write_text("".join(f"{y!r} 1:{x[0]!r} 9:0.5 40:{x[1]!r}\n" for _, y, x in rows))
+    run("svm-predict", "-q", folder / "wide", folder / "m", folder / "out")
+    there = [float(v) for v in (folder / "out").read_text().split()]
+    here = [float(row[0]) for row in predictions(mercer, folder / "m", folder / "wide")[1]]
+    check("wider rows", close(there, here, 1e-12), worst(there, here))
+
+
+def main(mercer, everything):
+    shared = [pathlib.Path(p) / "small" for p in (os.environ.get("MERCER_SHARED", ""), "../shared/data", "../../shared/data") if p]
+    folder = next((p for p in shared if (p / "heart_scale").exists()), None)
+    sets = {"two classes": generated(2, 40, 1), "three classes": generated(3, 50, 2)}
+    if everything and not folder:
+        print("# no shared/data/small here: generated data only")
+    if folder and everything:
+        sets["heart_scale"] = read_libsvm(folder / "heart_scale")
+        for file in ("iris.csv", "wine.csv", "sonar.csv", "ionosphere.csv", "breast_cancer.csv.gz", "australian.csv", "pima_diabetes.csv"):
+            sets[file] = read_csv(folder / file)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, rows in sets.items():
+            if rows:
+                cases(mercer, pathlib.Path(scratch), name, rows)
+        wider(mercer, pathlib.Path(scratch))
+    print(f"{failures} failures")
+    return failures > 0
+
+
+if not shutil.which("svm-train") or not shutil.which("svm-predict"):
+    print("skipped: svm-train is not installed (libsvm-tools)")
+    sys.exit(77)
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), "--all" in sys.argv))
