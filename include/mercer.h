@@ -215,7 +215,8 @@ MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t 
 MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells of the file that were missing: filled in, or their rows dropped */
 /* The same data with these row weights (n, all >= 0) in place of any it had. */
 MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights, mercer_data **out);
-/* The listed rows, in that order and repeated where listed twice, as new data; rows NULL: the first count. Classes keep their numbers. */
+/* The listed rows, in that order and repeated where listed twice, as new data; rows NULL: the first count. Classes keep their
+   numbers. */
 MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                           mercer_data **out);
 
@@ -284,7 +285,8 @@ MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kerne
 MERCER_API mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                            const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
                                            double *out);
-/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel, d).dimension doubles, row-major;
+/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel, d).dimension
+   doubles, row-major;
    MERCER_INVALID for a kernel whose space has no finite dimension. */
 MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out);
 /* Facts about a Gram matrix that a valid kernel must satisfy. */
@@ -370,13 +372,16 @@ typedef struct mercer_ridge_path_row {
    scale and allow_indefinite are looked at. */
 MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                            const double *lambdas, int64_t count, mercer_ridge_path_row *out);
-/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a fold, a group of rows that
-   belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for rows of weight zero.
+/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a fold, a group
+   of rows that
+   belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for rows
+   of weight zero.
    *rmse: their weighted root mean square; NULL: not wanted. Columns are scaled once, by all rows. */
 MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                             const int64_t *fold, double *residuals, double *rmse);
 
-/* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters and the
+/* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters
+   and the
    noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise variance is noise / weight. */
 typedef struct mercer_gp {
     double noise;        /* variance of the noise; 0: learned */
@@ -409,7 +414,8 @@ MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_p
        nu-svr     numbers; epsilon is found: at most a share nu of the rows leave the tube
        one-class  no target; holds all but a share nu of the rows: 1 inside, -1 outside
 
-   C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one programme for every pair ("ovo"; most votes
+   C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one programme for every pair ("ovo"; most
+   votes
    win, the first of equals) or one for every class against the rest ("ovr"). */
 typedef struct mercer_svm {
     double C;
@@ -426,7 +432,8 @@ typedef struct mercer_svm {
 /* The defaults of a support vector machine by name; all zero for another name. */
 MERCER_API mercer_svm mercer_svm_defaults(const char *machine);
 
-/* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other, from f = 0; b is the
+/* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other, from f = 0; b
+   is the
    weighted mean of the target. There is no penalty: the limit is the least-squares function of least norm, and stopping early is what
    regularises. A row weight multiplies the steps of its row; on held-out rows it weighs the error. A step that is not safe is an error
    that names the bound. Classes as for ridge. */
@@ -537,9 +544,11 @@ typedef struct mercer_scores {
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
 
 /* A new model from an old one and new rows, as they might arrive one by one: row i becomes a centre and moves by
-   step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When there are
+   step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When
+   there are
    more centres than the budget, those with the smallest |coefficients| sqrt(k(x,x)), the norm of what they contribute, are dropped, the
-   oldest of equals first; what they contributed is lost. A row dropped comes back when a later pass meets it. The model must be of lms, or
+   oldest of equals first; what they contributed is lost. A row dropped comes back when a later pass meets it. The model must be of
+   lms, or
    of ridge, whose function is then the start of LMS steps: the result is an lms model and no longer a solution of the ridge problem. */
 typedef struct mercer_update {
     double step;    /* 0: half of the bound 2 / max w k(x,x) over the new rows; a step that reaches the bound is an error that names it */
@@ -553,7 +562,8 @@ MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
 MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);
 MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out); /* also LIBSVM's model files */
-/* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as labels. */
+/* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as
+   labels. */
 MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);
 
 /* ---- Plan ---------------------------------------------------------------------------------------------------------- */

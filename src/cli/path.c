@@ -1,4 +1,5 @@
-/* path.c: mercer path DATA: what every lambda would give: leave-one-out error, GCV, degrees of freedom and norm, without fitting each. */
+/* path.c: mercer path DATA: what every lambda would give: leave-one-out error, GCV, degrees of freedom and norm, without fitting
+   each. */
 #include "cli.h"
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,8 @@ static int check_settings(const session *s, const path *p) {
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
             fine = fine || strcmp(known[k], s->args.given[i].name) == 0;
         if (!fine)
-            return complain("--%s has no meaning for path, which compares values of lambda by one method", option_text(s->args.given[i].name).bytes);
+            return complain("--%s has no meaning for path, which compares values of lambda by one method",
+                            option_text(s->args.given[i].name).bytes);
     }
     return EXIT_DONE;
 }
@@ -102,7 +104,10 @@ static int report_json(session *s, const path *p, int64_t loo, int64_t gcv) {
 }
 
 static const char *mark(int64_t l, int64_t loo, int64_t gcv) {
-    return l == loo && l == gcv ? "  < least LOO RMSE and GCV" : l == loo ? "  < least LOO RMSE" : l == gcv ? "  < least GCV" : "";
+    return l == loo && l == gcv ? "  < least LOO RMSE and GCV"
+           : l == loo           ? "  < least LOO RMSE"
+           : l == gcv           ? "  < least GCV"
+                                : "";
 }
 
 static int report_people(session *s, const path *p, int64_t loo, int64_t gcv) {
@@ -113,12 +118,14 @@ static int report_people(session *s, const path *p, int64_t loo, int64_t gcv) {
     say_text(s, "\n%12s %12s %12s %12s %12s\n", "lambda", "LOO RMSE", "GCV", "dof", "norm");
     for (int64_t l = 0; l < p->count; l++) {
         const mercer_ridge_path_row *r = &p->row[l];
-        say_text(s, "%12.4g %12.6g %12.6g %12.6g %12.6g%s\n", r->lambda, r->loo_rmse, r->gcv, r->dof, r->norm, mark(l, loo, gcv));
+        say_text(s, "%12.4g %12.6g %12.6g %12.6g %12.6g%s\n", r->lambda, r->loo_rmse, r->gcv, r->dof, r->norm,
+                 mark(l, loo, gcv));
     }
     if (loo >= 0) {
         const bool edge = p->count > 1 && (loo == 0 || loo == p->count - 1);
         say_text(s, "\n");
-        say(s, "next", edge ? "the least error is at the end of the range: widen it with %s" : "mercer fit %s --lambda %.4g",
+        say(s, "next",
+            edge ? "the least error is at the end of the range: widen it with %s" : "mercer fit %s --lambda %.4g",
             edge ? loo == 0 ? "--from" : "--to" : p->job.path, p->lambda[loo]);
     }
     return EXIT_DONE;
@@ -132,7 +139,8 @@ static int run_path(session *s) {
     if (code == EXIT_DONE)
         code = compute(s, &p);
     if (code == EXIT_DONE) {
-        const int64_t loo = best(&p, offsetof(mercer_ridge_path_row, loo_rmse)), gcv = best(&p, offsetof(mercer_ridge_path_row, gcv));
+        const int64_t loo = best(&p, offsetof(mercer_ridge_path_row, loo_rmse)),
+                      gcv = best(&p, offsetof(mercer_ridge_path_row, gcv));
         code = s->json ? report_json(s, &p, loo, gcv) : report_people(s, &p, loo, gcv);
     }
     free(p.lambda);
@@ -145,8 +153,10 @@ const verb verb_path = {
     .name = "path",
     .summary = "compare values of lambda by the exact error on rows left out; fits none of them",
     .usage = "DATA [-k KERNEL] [--from LAMBDA] [--to LAMBDA] [--count N] [options]",
-    .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out one by one, generalised\n"
-             "cross-validation, the effective degrees of freedom and the norm of the function. Of the settings of ridge it takes --intercept,\n"
+    .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out "
+             "one by one, generalised\n"
+             "cross-validation, the effective degrees of freedom and the norm of the function. Of the settings of "
+             "ridge it takes --intercept,\n"
              "--scale and --allow-indefinite.\n\n"
              "  mercer path houses.csv -k 'rbf(sigma=2)' --intercept\n"
              "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json",

@@ -44,14 +44,16 @@ text text_penalty(const mercer_report *r) {
     if (r->step > 0)
         snprintf(t.bytes, sizeof t.bytes, "step %.4g", r->step);
     else
-        snprintf(t.bytes, sizeof t.bytes, "%s %g", found && setting_find(found, "noise") ? "noise variance" : "lambda", r->lambda);
+        snprintf(t.bytes, sizeof t.bytes, "%s %g", found && setting_find(found, "noise") ? "noise variance" : "lambda",
+                 r->lambda);
     return t;
 }
 
 void say_steps(session *s, const mercer_report *r) {
     if (r->step <= 0 || strcmp(r->certificate.kind, "none") == 0)
         return;
-    say(s, "passes", "%lld%s", (long long)r->iterations, strcmp(r->stopped, "held-out") ? "" : "; later ones did worse on the held-out rows");
+    say(s, "passes", "%lld%s", (long long)r->iterations,
+        strcmp(r->stopped, "held-out") ? "" : "; later ones did worse on the held-out rows");
     if (r->held_out)
         say(s, "held out", "RMSE %.4g on %s kept aside", r->held_out_rmse, text_count(r->held_out, "row").bytes);
 }
@@ -63,8 +65,8 @@ void say_evidence(session *s, const mercer_report *report) {
 }
 
 static void say_gap(session *s, const mercer_certificate *c) {
-    say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g", c->primal,
-        100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
+    say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
+        c->primal, 100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
 }
 
 void say_certificate(session *s, const mercer_report *report) {
@@ -74,14 +76,17 @@ void say_certificate(session *s, const mercer_report *report) {
     else if (strcmp(c->kind, "gap") == 0)
         say_gap(s, c);
     else if (strcmp(c->kind, "none") == 0)
-        say(s, "certificate", "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",
+        say(s, "certificate",
+            "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",
             c->residual_relative);
     else if (isfinite(c->prediction_error_bound))
         say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g)",
             c->prediction_error_bound, c->kind, c->residual_relative);
     else
         say(s, "certificate", "relative %s %.2g; it bounds no prediction, because %s", c->kind, c->residual_relative,
-            report->lambda > 0 ? "the kernel is not proved" : report->step > 0 ? "there is no penalty" : "lambda is 0");
+            report->lambda > 0 ? "the kernel is not proved"
+            : report->step > 0 ? "there is no penalty"
+                               : "lambda is 0");
 }
 
 void say_vectors(session *s, const mercer_report *r) {

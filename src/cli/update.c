@@ -29,7 +29,8 @@ static int read_settings(session *s, updating *u) {
 }
 
 static int check_path(const updating *u) {
-    return strcmp(u->path, "-") == 0 ? complain("a model is updated into a file; name one with -o") : check_model_path(u->path);
+    return strcmp(u->path, "-") == 0 ? complain("a model is updated into a file; name one with -o")
+                                     : check_model_path(u->path);
 }
 
 static bool was_stopped(const updating *u) {
@@ -68,7 +69,8 @@ static void report_people(session *s, const updating *u) {
     say(s, "time", "%s", text_seconds(u->seconds).bytes);
     if (was_stopped(u))
         say(s, "stopped", "early by the %s: %lld of %lld passes are finished",
-            s->expired || strcmp(r->stopped, "time") == 0 ? "time limit" : "user", (long long)r->iterations, (long long)u->set.passes);
+            s->expired || strcmp(r->stopped, "time") == 0 ? "time limit" : "user", (long long)r->iterations,
+            (long long)u->set.passes);
     say(s, "model", "%s", u->path);
 }
 
@@ -106,11 +108,14 @@ const verb verb_update = {
     .name = "update",
     .summary = "let a saved model learn new rows",
     .usage = "MODEL DATA [-o MODEL] [--budget N] [--step S] [options]",
-    .notes = "Every row of DATA becomes a centre of the model and takes a step against the model's error on it (least mean squares), "
+    .notes = "Every row of DATA becomes a centre of the model and takes a step against the model's error on it (least "
+             "mean squares), "
              "in the order\n"
-             "of the file. Beyond the budget the centres with the smallest |coefficients| sqrt(k(x,x)) are dropped. The kernel, the scaling "
+             "of the file. Beyond the budget the centres with the smallest |coefficients| sqrt(k(x,x)) are dropped. "
+             "The kernel, the scaling "
              "and the\n"
-             "intercept stay. For lms models, and for ridge models, whose function is then the start: the result is an lms model.\n\n"
+             "intercept stay. For lms models, and for ridge models, whose function is then the start: the result is an "
+             "lms model.\n\n"
              "  mercer update houses.mercer monday.csv\n"
              "  mercer update houses.mercer tuesday.csv --budget 500 -o small.mercer",
     .least = 2,

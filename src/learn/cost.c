@@ -61,7 +61,9 @@ static size_t pcg_bytes(const mc_ridge_size *s) {
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
 static size_t primal_bytes(const mc_ridge_size *s) {
     const int64_t D = s->features;
-    return always(s) + larger(D < 0 ? 0 : mc_ridge_primal_bytes(s->n, s->d, D, s->outputs, s->threads, 4 * D + s->d + 1), check_bytes(s));
+    return always(s)
+           + larger(D < 0 ? 0 : mc_ridge_primal_bytes(s->n, s->d, D, s->outputs, s->threads, 4 * D + s->d + 1),
+                    check_bytes(s));
 }
 
 static double primal_factor(const mc_ridge_size *s) {
@@ -101,9 +103,12 @@ static const way ways[WAYS] = {
      cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
     {"eigen", "exact for every lambda: with lambda = 0 the eigenvalues show the rank and the minimum-norm solution",
      eigen_bytes, eigen_factor, cube, MC_EIGEN_LARGEST, 1.5},
-    {"pcg", "exact to the tolerance without storing or factoring K: conjugate gradients with a preconditioner of low rank",
+    {"pcg",
+     "exact to the tolerance without storing or factoring K: conjugate gradients with a preconditioner of low rank",
      pcg_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 10},
-    {"primal", "exact, and the cheapest when the kernel has fewer features than there are rows: their products and one small factorisation",
+    {"primal",
+     "exact, and the cheapest when the kernel has fewer features than there are rows: their products and one small "
+     "factorisation",
      primal_bytes, primal_factor, cholesky_eigen, INT32_MAX - 1, 0.5},
 };
 
@@ -120,7 +125,8 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
         o.reason = size->lambda <= 0 ? "needs lambda > 0" : "gives no leave-one-out error";
     } else if (w->bytes == primal_bytes && (size->lambda <= 0 || size->features < 0)) {
         o.possible = false;
-        o.reason = size->features < 0 ? "the kernel has no explicit features, or more than there are rows" : "needs lambda > 0";
+        o.reason = size->features < 0 ? "the kernel has no explicit features, or more than there are rows"
+                                      : "needs lambda > 0";
     } else if (size->n > w->largest) {
         o.possible = false;
         o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
@@ -174,10 +180,12 @@ static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const m
     char direct[32], left[32], enough[32];
     const size_t least = always(size) + larger(size->pcg.least, check_bytes(size)), used = mercer_memory_used(ctx);
     return mc_fail(ctx, MERCER_MEMORY,
-                   "ridge: %lld rows fit in no way under the memory limit, of which %s are left: cholesky takes %s; pcg would work with a "
+                   "ridge: %lld rows fit in no way under the memory limit, of which %s are left: cholesky takes %s; "
+                   "pcg would work with a "
                    "limit of %s",
                    (long long)size->n, mc_bytes_text((double)mc_memory_left(ctx), left),
-                   mc_bytes_text((double)options->option[CHOLESKY].bytes, direct), mc_bytes_text(1.001 * (double)(least + used), enough));
+                   mc_bytes_text((double)options->option[CHOLESKY].bytes, direct),
+                   mc_bytes_text(1.001 * (double)(least + used), enough));
 }
 
 mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
@@ -186,14 +194,20 @@ mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const m
     if (o->possible)
         return MERCER_OK;
     if (w->bytes == pcg_bytes && size->lambda <= 0)
-        return mc_fail(ctx, MERCER_INVALID, "ridge: pcg needs lambda > 0, got %g; use solver eigen for lambda = 0", size->lambda);
+        return mc_fail(ctx, MERCER_INVALID, "ridge: pcg needs lambda > 0, got %g; use solver eigen for lambda = 0",
+                       size->lambda);
     if (w->bytes == pcg_bytes && size->loo)
-        return mc_fail(ctx, MERCER_INVALID, "ridge: pcg gives no leave-one-out error; use solver cholesky or fit without it");
+        return mc_fail(ctx, MERCER_INVALID,
+                       "ridge: pcg gives no leave-one-out error; use solver cholesky or fit without it");
     if (w->bytes == primal_bytes && size->features < 0)
-        return mc_fail(ctx, MERCER_INVALID, "ridge: primal needs a kernel with at most as many explicit features as there are rows (%lld); use "
-                       "solver cholesky", (long long)size->n);
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "ridge: primal needs a kernel with at most as many explicit features as there are rows (%lld); use "
+            "solver cholesky",
+            (long long)size->n);
     if (w->bytes == primal_bytes && size->lambda <= 0)
-        return mc_fail(ctx, MERCER_INVALID, "ridge: primal needs lambda > 0, got %g; use solver eigen for lambda = 0", size->lambda);
+        return mc_fail(ctx, MERCER_INVALID, "ridge: primal needs lambda > 0, got %g; use solver eigen for lambda = 0",
+                       size->lambda);
     if (size->n > w->largest)
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,

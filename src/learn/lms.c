@@ -2,8 +2,10 @@
 
        theta <- theta + step sum_i w_i (y_i - <theta, phi(x_i)>) phi(x_i),      all rows at once or one at a time, from theta = 0
 
-   kept as coefficients of the rows, theta = sum_i alpha_i phi(x_i). Without a penalty the limit is the least-squares function of least norm;
-   stopping early is the regularisation. The intercept is the weighted mean of the target and stays there. Row weights count as repetitions
+   kept as coefficients of the rows, theta = sum_i alpha_i phi(x_i). Without a penalty the limit is the least-squares function of
+   least norm;
+   stopping early is the regularisation. The intercept is the weighted mean of the target and stays there. Row weights count as
+   repetitions
    of a row within its step; on held-out rows they weigh the error.
 
    Order of work: rows are held out (a seeded choice among those of positive weight) before anything is learned from them, scaling and
@@ -28,26 +30,68 @@
 #define ROW(field) .offset = offsetof(mercer_lms, field)
 
 const mercer_setting mc_lms_settings[MC_LMS_SETTINGS] = {
-    {.name = "step", .type = MERCER_REAL, ROW(step), .high = 1e300,
-     .help = "length of a step; 0: half of what is safe, from the largest eigenvalue (batch) or the largest k(x, x) (sample)"},
-    {.name = "mode", .type = MERCER_TEXT, ROW(mode), .initial_text = "batch", .choices = "batch|sample",
+    {.name = "step",
+     .type = MERCER_REAL,
+     ROW(step),
+     .high = 1e300,
+     .help = "length of a step; 0: half of what is safe, from the largest eigenvalue (batch) or the largest k(x, x) "
+             "(sample)"},
+    {.name = "mode",
+     .type = MERCER_TEXT,
+     ROW(mode),
+     .initial_text = "batch",
+     .choices = "batch|sample",
      .help = "a step on all rows together, or one sample at a time"},
-    {.name = "epochs", .type = MERCER_INTEGER, ROW(epochs), .initial = 1000, .low = 1, .high = 1e12,
+    {.name = "epochs",
+     .type = MERCER_INTEGER,
+     ROW(epochs),
+     .initial = 1000,
+     .low = 1,
+     .high = 1e12,
      .help = "passes over the rows at most"},
-    {.name = "tolerance", .type = MERCER_REAL, ROW(tolerance), .initial = 1e-6, .high = 1,
+    {.name = "tolerance",
+     .type = MERCER_REAL,
+     ROW(tolerance),
+     .initial = 1e-6,
+     .high = 1,
      .help = "ends the passes: relative size of the gradient"},
-    {.name = "held-out", .type = MERCER_REAL, ROW(held_out), .high = 0.9,
+    {.name = "held-out",
+     .type = MERCER_REAL,
+     ROW(held_out),
+     .high = 0.9,
      .help = "share of the rows kept aside; the pass with the least error on them is the answer; 0: none"},
-    {.name = "patience", .type = MERCER_INTEGER, ROW(patience), .initial = 20, .low = 1, .high = 1e12,
+    {.name = "patience",
+     .type = MERCER_INTEGER,
+     ROW(patience),
+     .initial = 20,
+     .low = 1,
+     .high = 1e12,
      .help = "passes without a smaller error on the held-out rows before it ends"},
-    {.name = "shuffle", .type = MERCER_FLAG, ROW(shuffle), .initial = 1, .high = 1,
+    {.name = "shuffle",
+     .type = MERCER_FLAG,
+     ROW(shuffle),
+     .initial = 1,
+     .high = 1,
      .help = "sample: a new random order every pass; no: as the rows stand"},
-    {.name = "intercept", .type = MERCER_FLAG, ROW(intercept), .initial = 1, .high = 1,
+    {.name = "intercept",
+     .type = MERCER_FLAG,
+     ROW(intercept),
+     .initial = 1,
+     .high = 1,
      .help = "take the mean of the target off first"},
-    {.name = "scale", .type = MERCER_TEXT, ROW(scale), .initial_text = "auto", .choices = "auto|none|standard|minmax",
+    {.name = "scale",
+     .type = MERCER_TEXT,
+     ROW(scale),
+     .initial_text = "auto",
+     .choices = "auto|none|standard|minmax",
      .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"},
-    {.name = "solver", .type = MERCER_TEXT, ROW(solver), .initial_text = "auto", .choices = "auto|features|stored|streamed",
-     .help = "an explicit map, the Gram matrix in memory, or its rows computed when needed; auto: the first that can be"},
+    {.name = "solver",
+     .type = MERCER_TEXT,
+     ROW(solver),
+     .initial_text = "auto",
+     .choices = "auto|features|stored|streamed",
+     .help =
+         "an explicit map, the Gram matrix in memory, or its rows computed when needed; auto: the first that can be"},
 };
 
 /* ---- Held-out rows ---- */
@@ -89,15 +133,16 @@ static mercer_status divide(mercer_ctx *ctx, const mercer_lms *set, const mercer
     out->train = count - out->held;
     mercer_status status = MC_ALLOC(ctx, out->rows, count);
     if (!status && out->train < 1)
-        status = mc_fail(ctx, MERCER_INVALID, "lms: held-out = %g of %lld rows leaves none to learn from", set->held_out, (long long)count);
+        status = mc_fail(ctx, MERCER_INVALID, "lms: held-out = %g of %lld rows leaves none to learn from",
+                         set->held_out, (long long)count);
     if (!status)
         deal(ctx, scratch, count, scratch + data->n, out);
     mc_free(scratch);
     return status;
 }
 
-static mercer_status open_train(mercer_ctx *ctx, const mercer_lms *set, const mercer_kernel *kernel, const mercer_data *data,
-                                const division *d, mc_problem *out) {
+static mercer_status open_train(mercer_ctx *ctx, const mercer_lms *set, const mercer_kernel *kernel,
+                                const mercer_data *data, const division *d, mc_problem *out) {
     if (!d->rows)
         return mc_problem_open(ctx, set->scale, false, kernel, data, out);
     mercer_data *train = NULL;
@@ -108,7 +153,8 @@ static mercer_status open_train(mercer_ctx *ctx, const mercer_lms *set, const me
 }
 
 /* The held-out rows, scaled as the others are. */
-static mercer_status open_held(mercer_ctx *ctx, const mercer_data *data, const division *d, const mc_problem *p, mercer_data **out) {
+static mercer_status open_held(mercer_ctx *ctx, const mercer_data *data, const division *d, const mc_problem *p,
+                               mercer_data **out) {
     mercer_data *taken = NULL;
     MC_TRY(mc_data_take(ctx, data, d->rows + d->train, d->held, &taken));
     const mercer_status status = mc_scale_apply(ctx, &p->scale, taken, out);
@@ -134,10 +180,11 @@ static size size_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p)
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p, const size *s, mc_lms_way way) {
     const double across = s->held ? (double)s->gram * (double)(s->n + s->held) / (double)s->n : 0;
     const size_t lanczos = (size_t)(8 * ((MC_LMS_LANCZOS + 1) * s->n + 4 * MC_LMS_LANCZOS * (MC_LMS_LANCZOS + 4)));
-    const size_t rows = (size_t)(8 * s->held * (3 * p->x->d + 2 * s->outputs + 4)), model = (size_t)(8 * s->n * (s->outputs + 2));
+    const size_t rows = (size_t)(8 * s->held * (3 * p->x->d + 2 * s->outputs + 4)),
+                 model = (size_t)(8 * s->n * (s->outputs + 2));
     return mc_lms_values_bytes(way, s->n, s->held, s->outputs, s->map > 0 ? s->map : 0, mercer_threads(ctx))
-           + mc_lms_steps_bytes(s->n, s->held, s->outputs) + mc_certify_bytes(s->n, s->outputs) + 2 * s->gram + (size_t)across + lanczos
-           + rows + model + 16384;
+           + mc_lms_steps_bytes(s->n, s->held, s->outputs) + mc_certify_bytes(s->n, s->outputs) + 2 * s->gram
+           + (size_t)across + lanczos + rows + model + 16384;
 }
 
 /* Products of all rows: epochs, the step, the check. */
@@ -147,7 +194,8 @@ static double products(const mercer_lms *set) {
 
 static mc_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, const size *s, mc_lms_way way) {
     static const char *const reasons[MC_LMS_WAYS] = {
-        [MC_LMS_FEATURES] = "the kernel has a finite map of fewer columns than there are rows; seconds if every pass is needed",
+        [MC_LMS_FEATURES] =
+            "the kernel has a finite map of fewer columns than there are rows; seconds if every pass is needed",
         [MC_LMS_STORED] = "the Gram matrix fits in memory; seconds if every pass is needed",
         [MC_LMS_STREAMED] = "the Gram matrix is computed in every pass; seconds if every pass is needed"};
     const double n = (double)s->n, width = way == MC_LMS_FEATURES ? (double)s->map : n;
@@ -183,9 +231,12 @@ static mercer_status choose_way(mercer_ctx *ctx, const mercer_lms *set, const mc
     if (o->possible)
         return MERCER_OK;
     if (*out == MC_LMS_FEATURES && size_of(ctx, set, p).map < 0)
-        return mc_fail(ctx, MERCER_INVALID, "lms: solver features needs a kernel with a finite map, and %s has none; use solver auto",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "lms: solver features needs a kernel with a finite map, and %s has none; use solver auto",
                        mercer_kernel_text(p->kernel));
-    return mc_memory_check(ctx, o->bytes, *out == MC_LMS_STREAMED ? "lms: rows of the Gram matrix" : "lms: this solver (streamed needs less)");
+    return mc_memory_check(ctx, o->bytes,
+                           *out == MC_LMS_STREAMED ? "lms: rows of the Gram matrix"
+                                                   : "lms: this solver (streamed needs less)");
 }
 
 /* ---- The fit ---- */
@@ -238,9 +289,11 @@ static const char *solver_name(const mercer_lms *set, mc_lms_way way) {
     return names[strcmp(set->mode, "sample") == 0][way];
 }
 
-static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, const mc_findings *found, mercer_report *out) {
+static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, const mc_findings *found,
+                         mercer_report *out) {
     const mc_problem *p = w->p;
-    *out = (mercer_report){.machine = "lms", .solver = solver_name(w->set, way), .scale = mc_scaling_names[p->scale.kind]};
+    *out =
+        (mercer_report){.machine = "lms", .solver = solver_name(w->set, way), .scale = mc_scaling_names[p->scale.kind]};
     out->n = p->n;
     out->d = p->x->d;
     out->outputs = p->outputs;
@@ -294,8 +347,8 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     return certify(ctx, w, &run, way);
 }
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                             mc_problem *out) {
+static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out) {
     division d;
     mercer_status status = divide(ctx, settings, data, &d);
     if (!status)
@@ -310,7 +363,8 @@ static void keep_places(work *w) {
     w->division.rows = NULL;
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data, mc_fitted *out) {
+static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out) {
     const double began = mc_clock();
     *out = (mc_fitted){0};
     mc_problem p = {0};

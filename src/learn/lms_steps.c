@@ -5,13 +5,17 @@
        batch    alpha <- alpha + step W (y - K alpha)             converges for 0 < step < 2 / sigma; step = 1 / sigma unless given
        sample   alpha_i <- alpha_i + step w_i (y_i - f(x_i))      0 < step < 2 / max w_i k(x_i, x_i); half of that unless given
 
-   In the coordinates of M's eigenvectors the t-th batch iterate from 0 is the spectral filter (1 - (1 - step s)^t) / s. sigma comes from a few
+   In the coordinates of M's eigenvectors the t-th batch iterate from 0 is the spectral filter (1 - (1 - step s)^t) / s. sigma
+   comes from a few
    Lanczos products, whose value is never above it, so a given step may still be too long by the little that is missing: the residual is
    watched and a run that blows up ends with an error, never with NaN.
 
-   After every epoch the fitted values are formed anew from the coefficients. Their change over the epoch, divided by step and by max w_i
-   k(x_i, x_i), is in batch mode the gradient that the certificate measures; the run ends when it is below tolerance times |y|. With held-out
-   rows the coefficients of the epoch with the least error on them are handed over, and patience epochs without a better one end the run. */
+   After every epoch the fitted values are formed anew from the coefficients. Their change over the epoch, divided by step and by
+   max w_i
+   k(x_i, x_i), is in batch mode the gradient that the certificate measures; the run ends when it is below tolerance times |y|.
+   With held-out
+   rows the coefficients of the epoch with the least error on them are handed over, and patience epochs without a better one end
+   the run. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"

@@ -3,8 +3,10 @@
        row i of the new ones becomes a centre (if it is none yet):  alpha_i <- alpha_i + step w_i (y_i - f(x_i) - b)
        while there are more centres than the budget, the one with the least |alpha_j| sqrt(k(x_j, x_j)) goes, the oldest of equals first
 
-   |alpha_j| is the norm over the outputs, so what goes is the term of f with the least norm in H. f(x_i) is summed over the centres of the
-   moment in one order, rows of K coming block by block from the operator over old centres and new rows together: the bits do not depend on
+   |alpha_j| is the norm over the outputs, so what goes is the term of f with the least norm in H. f(x_i) is summed over the
+   centres of the
+   moment in one order, rows of K coming block by block from the operator over old centres and new rows together: the bits do not
+   depend on
    threads or blocks. */
 #include "base/clock.h"
 #include "base/memory.h"
@@ -20,10 +22,23 @@
 #define ROW(field) .offset = offsetof(mercer_update, field)
 
 const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
-    {.name = "step", .type = MERCER_REAL, ROW(step), .high = 1e300,
+    {.name = "step",
+     .type = MERCER_REAL,
+     ROW(step),
+     .high = 1e300,
      .help = "length of a step; 0: half of what is safe, from the largest k(x, x)"},
-    {.name = "budget", .type = MERCER_INTEGER, ROW(budget), .high = 1e15, .help = "most centres the model may have; 0: no limit"},
-    {.name = "passes", .type = MERCER_INTEGER, ROW(passes), .initial = 1, .low = 1, .high = 1e12, .help = "passes over the new rows"},
+    {.name = "budget",
+     .type = MERCER_INTEGER,
+     ROW(budget),
+     .high = 1e15,
+     .help = "most centres the model may have; 0: no limit"},
+    {.name = "passes",
+     .type = MERCER_INTEGER,
+     ROW(passes),
+     .initial = 1,
+     .low = 1,
+     .high = 1e12,
+     .help = "passes over the new rows"},
 };
 
 typedef struct updating {
@@ -33,10 +48,10 @@ typedef struct updating {
     int64_t old, fresh, t; /* centres there were, new rows, outputs */
     mercer_data *all;      /* both, scaled */
     mc_gram *gram;
-    double *Y;             /* fresh x t */
-    double *alpha;         /* (old + fresh) x t; zeros where there is no centre */
-    double *root;          /* sqrt k(x, x) */
-    double *rows, *f;      /* a block of rows of K; t values */
+    double *Y;        /* fresh x t */
+    double *alpha;    /* (old + fresh) x t; zeros where there is no centre */
+    double *root;     /* sqrt k(x, x) */
+    double *rows, *f; /* a block of rows of K; t values */
     bool *alive;
     int64_t centres, learned; /* learned: new rows met so far, each counted once */
     double step;
@@ -50,17 +65,19 @@ static mercer_status check_model(mercer_ctx *ctx, const mc_fitted *f) {
     const char *machine = f->report.machine;
     if (strcmp(machine, "lms") == 0 || strcmp(machine, "ridge") == 0)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_INVALID, "update: the model is of the machine %s; only lms and ridge models can be updated", machine);
+    return mc_fail(ctx, MERCER_INVALID,
+                   "update: the model is of the machine %s; only lms and ridge models can be updated", machine);
 }
 
 static mercer_status check_target(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *data) {
     if (!data->target && !data->class_of)
         return mc_fail(ctx, MERCER_DATA, "update: the new rows have no target to learn from");
     if (f->centres->classes && !data->class_of)
-        return mc_fail(ctx, MERCER_DATA, "update: the model predicts classes and the target of the new rows is numbers");
+        return mc_fail(ctx, MERCER_DATA,
+                       "update: the model predicts classes and the target of the new rows is numbers");
     if (!f->centres->classes && data->outputs != f->outputs)
-        return mc_fail(ctx, MERCER_DATA, "update: the model has %lld outputs and the new rows have %lld", (long long)f->outputs,
-                       (long long)data->outputs);
+        return mc_fail(ctx, MERCER_DATA, "update: the model has %lld outputs and the new rows have %lld",
+                       (long long)f->outputs, (long long)data->outputs);
     return MERCER_OK;
 }
 
@@ -70,7 +87,8 @@ static mercer_status match_classes(mercer_ctx *ctx, const mercer_data *x, const 
         while (place[k] < x->classes && strcmp(x->label[place[k]], data->label[k]) != 0)
             place[k]++;
         if (place[k] == x->classes)
-            return mc_fail(ctx, MERCER_DATA, "update: class '%s' of the new rows is unknown to the model, which cannot learn new classes",
+            return mc_fail(ctx, MERCER_DATA,
+                           "update: class '%s' of the new rows is unknown to the model, which cannot learn new classes",
                            data->label[k]);
     }
     return MERCER_OK;
@@ -112,9 +130,10 @@ static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
         largest = fmax(largest, weight_of(u, i) * u->root[u->old + i] * u->root[u->old + i]);
     const double bound = largest > 0 ? 2 / largest : INFINITY;
     if (u->set->step >= bound)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "update: step = %g diverges: it must be below %.6g, 2 over the largest %s of the new rows (%.6g)", u->set->step, bound,
-                       u->data->weight ? "w k(x, x)" : "k(x, x)", largest);
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "update: step = %g diverges: it must be below %.6g, 2 over the largest %s of the new rows (%.6g)",
+            u->set->step, bound, u->data->weight ? "w k(x, x)" : "k(x, x)", largest);
     u->step = u->set->step > 0 ? u->set->step : isfinite(bound) ? bound / 2 : 1;
     return MERCER_OK;
 }
@@ -174,7 +193,8 @@ static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const doub
     for (int64_t k = 0; k < u->t; k++)
         u->alpha[at * u->t + k] += u->step * weight_of(u, i) * (u->Y[i * u->t + k] - u->f[k]);
     if (mc_first_not_finite(MERCER_F64, u->alpha + at * u->t, u->t) >= 0)
-        return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g", (long long)i + 1, u->step);
+        return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g",
+                       (long long)i + 1, u->step);
     while (u->set->budget > 0 && u->centres > u->set->budget)
         drop_least(u);
     return MERCER_OK;
@@ -285,7 +305,8 @@ static void write_report(const updating *u, mercer_report *out) {
     out->step = u->step;
     out->stopped = u->stopped == MERCER_TIME ? "time" : u->stopped ? "caller" : "no";
     out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = NAN;
-    out->certificate = (mercer_certificate){.kind = "none", .prediction_error_bound = INFINITY, .objective_gap = INFINITY};
+    out->certificate =
+        (mercer_certificate){.kind = "none", .prediction_error_bound = INFINITY, .objective_gap = INFINITY};
     out->certificate.rounding = out->certificate.primal = out->certificate.dual = out->certificate.gap = NAN;
     out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
 }
@@ -312,9 +333,11 @@ static void release(updating *u) {
         mc_free(blocks[i]);
 }
 
-mercer_status mc_lms_update(mercer_ctx *ctx, const mc_fitted *from, const mercer_data *data, const mercer_update *set, mc_fitted *out) {
+mercer_status mc_lms_update(mercer_ctx *ctx, const mc_fitted *from, const mercer_data *data, const mercer_update *set,
+                            mc_fitted *out) {
     const double began = mc_clock();
-    updating u = {.from = from, .data = data, .set = set, .old = from->centres->n, .fresh = data->n, .t = from->outputs};
+    updating u = {
+        .from = from, .data = data, .set = set, .old = from->centres->n, .fresh = data->n, .t = from->outputs};
     *out = (mc_fitted){0};
     mercer_status status = get_ready(ctx, &u);
     if (!status)

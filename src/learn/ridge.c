@@ -58,7 +58,8 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .offset = offsetof(mercer_ridge, solver),
      .initial_text = "auto",
      .choices = "auto|cholesky|eigen|pcg|primal",
-     .help = "how the system is solved; auto: cholesky, primal when the kernel has few features, eigen when lambda is 0, pcg when memory does not suffice"},
+     .help = "how the system is solved; auto: cholesky, primal when the kernel has few features, eigen when lambda is "
+             "0, pcg when memory does not suffice"},
     {.name = "tolerance",
      .type = MERCER_REAL,
      .offset = offsetof(mercer_ridge, tolerance),
@@ -152,7 +153,8 @@ static way *way_of(const char *solver) {
     static const struct {
         const char *name;
         way *way;
-    } ways[] = {{"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}, {"primal", mc_ridge_primal}};
+    } ways[] = {
+        {"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}, {"primal", mc_ridge_primal}};
     size_t i = 0;
     while (strcmp(ways[i].name, solver) != 0) /* cost.c names none but these */
         i++;

@@ -4,7 +4,8 @@
 
        (C_FF)^-1 beta_F,   C = B - B s s'B / s'Bs, B = A^-1 (C = B without an intercept),
 
-   since the equations of the rows that stay say that the full solution, with beta_F moved to zero along C, is theirs. One row at a time it is
+   since the equations of the rows that stay say that the full solution, with beta_F moved to zero along C, is theirs. One row at a
+   time it is
    the leave-one-out formula. The inverse costs n^3 operations, a fold of f rows f^3 / 3. */
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -60,8 +61,9 @@ static mercer_status sort_rows(mercer_ctx *ctx, folds *f, const mercer_data *dat
         f->largest = end - begin > f->largest ? end - begin : f->largest;
     }
     if (f->largest == n)
-        return mc_fail(ctx, MERCER_INVALID, "ridge folds: all %lld rows that count are in fold %lld; at least two folds are needed", (long long)n,
-                       (long long)f->fold[f->place[0]]);
+        return mc_fail(ctx, MERCER_INVALID,
+                       "ridge folds: all %lld rows that count are in fold %lld; at least two folds are needed",
+                       (long long)n, (long long)f->fold[f->place[0]]);
     return MERCER_OK;
 }
 
@@ -188,13 +190,14 @@ static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, dou
     return leave_all_out(ctx, f, residuals);
 }
 
-mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                 const int64_t *fold, double *residuals, double *rmse) {
+mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                 const mercer_ridge *set, const int64_t *fold, double *residuals, double *rmse) {
     mc_begin(ctx);
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
     if (mc_ridge_open_lambda(&chosen))
-        return mc_fail(ctx, MERCER_INVALID, "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
+        return mc_fail(ctx, MERCER_INVALID,
+                       "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
     folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}, .fold = fold};

@@ -1,12 +1,15 @@
 /* ridge_path.c: a table of lambdas, exact leave-one-out errors included, from one eigendecomposition M = U diag(m) U'.
 
-   ridge_spectrum.c gives norm, loss and degrees of freedom. Leaving row i out (ridge_solve.c) takes beta_i and C_ii = B_ii - z_i^2 / s'z,
-   z = B s, B = U diag(h) U'. For many lambdas these are two products with n x n matrices: U times the coordinates of all beta and z, and
+   ridge_spectrum.c gives norm, loss and degrees of freedom. Leaving row i out (ridge_solve.c) takes beta_i and C_ii = B_ii - z_i^2
+   / s'z,
+   z = B s, B = U diag(h) U'. For many lambdas these are two products with n x n matrices: U times the coordinates of all beta and
+   z, and
    the entrywise square of U times all h:
 
        B_ii(lambda_l) = sum_j U_ij^2 h_jl.
 
    The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one batch. */
+#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -14,7 +17,6 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/work.h"
-#include "backend/blas.h"
 #include "data/data.h"
 #include "gram/gram.h"
 #include "learn/machines.h"
@@ -69,8 +71,9 @@ static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
     const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64), eigen = mc_eigen_bytes(n);
     char what[80];
     snprintf(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)n);
-    return mc_memory_check(ctx, small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN,
-                           what);
+    return mc_memory_check(
+        ctx, small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN,
+        what);
 }
 
 /* ---- The decomposition ---- */
@@ -125,7 +128,8 @@ static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
                 tile[k * rows + i] = u * u;
             }
         const double one = 1, beta = from > 0;
-        dgemm_("N", "T", &count, &m, &depth, &one, p->H + from * count, &count, tile, &m, &beta, p->B + begin * count, &count, 1, 1);
+        dgemm_("N", "T", &count, &m, &depth, &one, p->H + from * count, &count, tile, &m, &beta, p->B + begin * count,
+               &count, 1, 1);
     }
 }
 
@@ -172,7 +176,8 @@ static mercer_ridge_path_row row_of(const path *p, double lambda, int64_t l, int
     return row;
 }
 
-static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count,
+                               mercer_ridge_path_row *out) {
     for (int64_t l = 0; l < count; l++)
         write_coordinates(p, lambdas[l], l, count);
     MC_TRY(mc_eigen_back(ctx, p->s.n, p->U, count * p->s.columns, p->coordinates, p->back));
@@ -189,12 +194,14 @@ static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double
     for (int64_t l = 0; l < count; l++)
         if (p->m[0] < 0 && lambdas[l] + p->m[0] <= 0)
             return mc_fail(ctx, MERCER_NUMERIC,
-                           "ridge path: K + lambda I is not positive definite for lambda = %g: the smallest eigenvalue of K is %.6g", lambdas[l],
-                           p->m[0]);
+                           "ridge path: K + lambda I is not positive definite for lambda = %g: the smallest eigenvalue "
+                           "of K is %.6g",
+                           lambdas[l], p->m[0]);
     return MERCER_OK;
 }
 
-static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count,
+                              mercer_ridge_path_row *out) {
     MC_TRY(decompose(ctx, p));
     MC_TRY(check_positive(ctx, p, lambdas, count));
     mc_phase(ctx, "leave-one-out");
@@ -213,13 +220,13 @@ static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64
         return mc_fail(ctx, MERCER_INVALID, "ridge path: at least one lambda is needed, got %lld", (long long)count);
     for (int64_t l = 0; l < count; l++)
         if (!(lambdas[l] >= 0 && lambdas[l] <= 1e100))
-            return mc_fail(ctx, MERCER_INVALID, "ridge path: lambda must be in [0, 1e+100], number %lld is %g", (long long)l + 1,
-                           lambdas[l]);
+            return mc_fail(ctx, MERCER_INVALID, "ridge path: lambda must be in [0, 1e+100], number %lld is %g",
+                           (long long)l + 1, lambdas[l]);
     return MERCER_OK;
 }
 
-static mercer_status open_and_run(mercer_ctx *ctx, const mc_problem *problem, bool intercept, const double *lambdas, int64_t count,
-                                  mercer_ridge_path_row *out) {
+static mercer_status open_and_run(mercer_ctx *ctx, const mc_problem *problem, bool intercept, const double *lambdas,
+                                  int64_t count, mercer_ridge_path_row *out) {
     const int64_t n = problem->n, outputs = problem->outputs, columns = outputs + intercept;
     path p = {.r = {.p = problem, .intercept = intercept, .columns = columns}};
     p.s = (mc_ridge_spectrum){.n = n, .outputs = outputs, .columns = columns, .intercept = intercept};
@@ -240,8 +247,9 @@ static mercer_status open_and_run(mercer_ctx *ctx, const mc_problem *problem, bo
     return status;
 }
 
-mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                const mercer_ridge *set, const double *lambdas, int64_t count,
+                                mercer_ridge_path_row *out) {
     mc_begin(ctx);
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));

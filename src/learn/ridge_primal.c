@@ -4,13 +4,17 @@
 
        (Z'Z + lambda I) v = Z' S y,   b = mean(y) - m'v,   f(x) = <phi(x), v>.
 
-   The residuals give the coefficients of the rows, beta = (S y - Z v) / lambda, because (Z'Z + lambda)^-1 Z' = Z' (ZZ' + lambda)^-1: the same
+   The residuals give the coefficients of the rows, beta = (S y - Z v) / lambda, because (Z'Z + lambda)^-1 Z' = Z' (ZZ' +
+   lambda)^-1: the same
    function, the same model, the same certificate as from the n x n system. n D^2 + D^3/3 operations in place of n^3/3.
 
-   Leaving a row out divides its residual by 1 - h_i, h_i = |L^-1 z_i|^2 + w_i / sum w (the second term with an intercept), L L' = Z'Z + lambda.
+   Leaving a row out divides its residual by 1 - h_i, h_i = |L^-1 z_i|^2 + w_i / sum w (the second term with an intercept), L L' =
+   Z'Z + lambda.
 
-   The rows go through in panels, three times: the mean, the products, the residuals. A panel is cut into lanes of rows with sums of their own
+   The rows go through in panels, three times: the mean, the products, the residuals. A panel is cut into lanes of rows with sums
+   of their own
    (when D is small) and the products into tiles, so that every thread has work and no sum depends on how many there are. */
+#include "learn/ridge_primal.h"
 #include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -20,7 +24,6 @@
 #include "base/work.h"
 #include "data/data.h"
 #include "kernel/features.h"
-#include "learn/ridge_primal.h"
 #include "learn/ridge_system.h"
 #include "solve/triangle.h"
 #include <math.h>
@@ -50,8 +53,9 @@ size_t mc_ridge_primal_bytes(int64_t n, int64_t d, int64_t D, int64_t outputs, i
     const int64_t lanes = lanes_for(D);
     if (D > INT32_MAX / 8)
         return SIZE_MAX / 4;
-    return mc_work_need(lanes * LANE * D, 8) + mc_work_need(D, 8) + mc_work_need(lanes * D * D, 8) + mc_work_need(lanes * D * outputs, 8)
-           + mc_work_need(n, 8) + mc_work_need((int64_t)threads * (d + scratch), 8);
+    return mc_work_need(lanes * LANE * D, 8) + mc_work_need(D, 8) + mc_work_need(lanes * D * D, 8)
+           + mc_work_need(lanes * D * outputs, 8) + mc_work_need(n, 8)
+           + mc_work_need((int64_t)threads * (d + scratch), 8);
 }
 
 int64_t mc_ridge_primal_dimension(const mercer_kernel *kernel, int64_t d, int64_t n) {
@@ -201,7 +205,8 @@ static mercer_status left_out_error(mercer_ctx *ctx, const primal *p) {
     for (int64_t i = 0; i < p->r->p->n; i++) {
         if (isnan(p->left_out[i]))
             return mc_fail(ctx, MERCER_NUMERIC,
-                           "ridge: leave-one-out broke down at row %lld, which no other row replaces; use a larger lambda or fit without it",
+                           "ridge: leave-one-out broke down at row %lld, which no other row replaces; use a larger "
+                           "lambda or fit without it",
                            (long long)i + 1);
         sum += p->left_out[i];
     }
@@ -245,7 +250,8 @@ static void carve(primal *p, mc_work *work, int threads) {
 static mercer_status open_and_run(mercer_ctx *ctx, mc_ridge_system *r, const mc_features *map) {
     const mc_problem *q = r->p;
     const int64_t D = mc_features_dimension(map), scratch = mc_features_scratch(map);
-    primal p = {.r = r, .map = map, .D = D, .lanes = lanes_for(D), .tiles = mc_chunks(D, TILE), .room = q->x->d + scratch};
+    primal p = {
+        .r = r, .map = map, .D = D, .lanes = lanes_for(D), .tiles = mc_chunks(D, TILE), .room = q->x->d + scratch};
     for (int64_t i = 0; i < q->n; i++)
         p.weight += root_at(&p, i) * root_at(&p, i);
     mc_work work;

@@ -1,19 +1,23 @@
-/* ridge_spectrum.c: norm, loss and degrees of freedom of ridge as functions of lambda, and lambda from a norm or from degrees of freedom.
+/* ridge_spectrum.c: norm, loss and degrees of freedom of ridge as functions of lambda, and lambda from a norm or from degrees of
+   freedom.
 
    M = U diag(m) U', y and s in the coordinates of U, h_j = 1 / (m_j + lambda). One output:
 
        b = sum s_j h_j y_j / sum s_j^2 h_j,   beta_j = h_j (y_j - b s_j),   |f|^2 = sum m_j beta_j^2.
 
    beta = C y with C = B - B s s'B / s'Bs, B = (M + lambda)^-1, which is the inverse of M + lambda on the complement of s. So with P the
-   projector off s, |f|^2 = y'P N (N + lambda)^-2 P y, N = P M P: the same function of lambda as without an intercept, with other eigenvalues.
+   projector off s, |f|^2 = y'P N (N + lambda)^-2 P y, N = P M P: the same function of lambda as without an intercept, with other
+   eigenvalues.
    What follows from its form holds for both.
 
-   Norm: p(lambda) = |f| falls, and 1/p is concave in lambda (the secular equation of trust regions; Reinsch 1971, More and Sorensen 1983), so
+   Norm: p(lambda) = |f| falls, and 1/p is concave in lambda (the secular equation of trust regions; Reinsch 1971, More and
+   Sorensen 1983), so
    Newton's method on 1/p - 1/bound climbs to the root from the left without passing it:
        lambda+ = lambda + p^2 / q (p - bound) / bound,   q = -(1/2) d|f|^2/dlambda = beta' M C beta.
    It is kept inside a bracket all the same. p <= sqrt(y'My) / lambda bounds the root from above.
 
-   Degrees of freedom: tr(I - lambda C) = sum m_j h_j + lambda sum s_j^2 h_j^2 / sum s_j^2 h_j falls too; halving in log lambda finds it, at
+   Degrees of freedom: tr(I - lambda C) = sum m_j h_j + lambda sum s_j^2 h_j^2 / sum s_j^2 h_j falls too; halving in log lambda
+   finds it, at
    n operations a step.
 
    lambda = 0: eigenvalues up to the cutoff count as zero, as in ridge_solve.c, which says what b is then. */

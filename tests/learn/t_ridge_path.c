@@ -28,7 +28,8 @@ static sheet part_of(const sheet *s, const int64_t *fold, int64_t k, bool only) 
 }
 
 /* y - f of the rows of fold k, predicted from the others, into their places. */
-static void refit_fold(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set, const int64_t *fold, int64_t k, double *out) {
+static void refit_fold(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set, const int64_t *fold, int64_t k,
+                       double *out) {
     const sheet rest = part_of(s, fold, k, false), left = part_of(s, fold, k, true);
     double f[ROWS * OUTPUTS];
     mercer_model *model = fit_sheet(ctx, text, &rest, set);
@@ -52,8 +53,8 @@ static double rmse_of(const sheet *s, const double *e) {
     return sqrt(sum / weight / (double)s->outputs);
 }
 
-static void path_of(mercer_ctx *ctx, const char *kernel_text, const sheet *s, const mercer_ridge *set, const double *at, int64_t count,
-                    mercer_ridge_path_row *out) {
+static void path_of(mercer_ctx *ctx, const char *kernel_text, const sheet *s, const mercer_ridge *set, const double *at,
+                    int64_t count, mercer_ridge_path_row *out) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, kernel_text);
     assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, set, at, count, out));
@@ -61,7 +62,8 @@ static void path_of(mercer_ctx *ctx, const char *kernel_text, const sheet *s, co
     mercer_data_free(data);
 }
 
-static void folds_of(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set, const int64_t *fold, double *residuals, double *rmse) {
+static void folds_of(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set, const int64_t *fold, double *residuals,
+                     double *rmse) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
     assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, set, fold, residuals, rmse));
@@ -193,7 +195,9 @@ static void test_a_long_path_is_many_short_ones(void **state) {
         path_of(ctx, text, &s, &set, at + l, 1, &one);
         assert_close(rows[l].loo_rmse, one.loo_rmse, 1e-9);
         assert_close(rows[l].gcv, one.gcv, 1e-9);
-        assert_true(l == 0 || (rows[l].norm < rows[l - 1].norm && rows[l].dof < rows[l - 1].dof && rows[l].objective > rows[l - 1].objective));
+        assert_true(l == 0
+                    || (rows[l].norm < rows[l - 1].norm && rows[l].dof < rows[l - 1].dof
+                        && rows[l].objective > rows[l - 1].objective));
     }
     close_clean(ctx);
 }
@@ -305,7 +309,8 @@ static void test_bad_input_is_refused(void **state) {
     mercer_kernel *kernel = kernel_of(ctx, text), *bad = kernel_of(ctx, "tanh(a=1, c=-1)");
     mercer_ridge_path_row row[2];
     const double negative[] = {1, -1e-300}, nan[] = {NAN}, infinite[] = {INFINITY}, small[] = {1e-3};
-    assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, negative, 2, row), MERCER_INVALID, "number 2 is -1e-300");
+    assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, negative, 2, row), MERCER_INVALID,
+                 "number 2 is -1e-300");
     assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, nan, 1, row), MERCER_INVALID, "nan");
     assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, infinite, 1, row), MERCER_INVALID, "inf");
     assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, small, 0, row), MERCER_INVALID, "at least one");
@@ -317,7 +322,8 @@ static void test_bad_input_is_refused(void **state) {
     double residuals[10];
     assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, NULL, same, residuals, NULL), MERCER_INVALID, "fold 7");
     set = plain(NAN);
-    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, &set, same, residuals, NULL), MERCER_INVALID, "lambda must be");
+    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, &set, same, residuals, NULL), MERCER_INVALID,
+                 "lambda must be");
     mercer_kernel_free(bad);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -326,7 +332,8 @@ static void test_bad_input_is_refused(void **state) {
 
 static mercer_status run_everything(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {
+        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_ridge set = mercer_ridge_defaults();
