@@ -15,6 +15,7 @@ typedef struct rectangle {
     int64_t i0, count, j0, j1, ld;
     mercer_dtype dtype;
     void *out;
+    void *const *scattered;   /* one place per row, in place of out and ld; NULL: none */
     bool mirror;              /* rows and columns are the same range: write (j, i) beside (i, j) */
     int64_t group_rows, column_tasks;
     mc_space *space;          /* per thread */
@@ -31,15 +32,19 @@ static void put(const rectangle *r, int64_t at, double value) {
         ((float *)r->out)[at] = (float)value;
 }
 
-/* n reals to out, in its own type. */
-static void copy_run(const rectangle *r, int64_t at, const void *values, int64_t from, int64_t n) {
-    if (r->gram->precision == r->dtype) {
-        const int64_t size = mc_real_size(r->gram);
-        memcpy((char *)r->out + at * size, (const char *)values + from * size, (size_t)(n * size));
-        return;
+/* n reals to row i of out from column at on, in its own type. */
+static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *values, int64_t from, int64_t n) {
+    const int64_t size = mc_real_size(r->gram);
+    char *row = r->scattered ? r->scattered[i] : (char *)r->out + i * r->ld * (int64_t)(r->dtype == MERCER_F64 ? 8 : 4);
+    if (r->gram->precision == r->dtype)
+        memcpy(row + at * size, (const char *)values + from * size, (size_t)(n * size));
+    for (int64_t k = 0; k < n && r->gram->precision != r->dtype; k++) {
+        const double value = real_at(r->gram, values, from + k);
+        if (r->dtype == MERCER_F64)
+            ((double *)(void *)row)[at + k] = value;
+        else
+            ((float *)(void *)row)[at + k] = (float)value;
     }
-    for (int64_t k = 0; k < n; k++)
-        put(r, at + k, real_at(r->gram, values, from + k));
 }
 
 typedef struct rows_written {
@@ -63,7 +68,7 @@ static void write_strip(void *arg, const mc_strip *strip) {
             const int64_t first = (strip->panel + p) * width, j = first > r->j0 ? first : r->j0;
             const int64_t end = first + width < r->j1 ? first + width : r->j1, from = (p * rows + k) * width + j - first;
             const int64_t skip = r->mirror && j < r->i0 + i ? (r->i0 + i < end ? r->i0 + i - j : end - j) : 0;
-            copy_run(r, i * r->ld + j + skip - r->j0, strip->values, from + skip, end - j - skip);
+            copy_run(r, i, j + skip - r->j0, strip->values, from + skip, end - j - skip);
             if (r->mirror)
                 mirror_run(r, r->i0 + i, j, strip->values, from, end - j);
         }
@@ -123,6 +128,12 @@ mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
 mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
                            void *out, int64_t ld) {
     rectangle r = {.gram = gram, .rows = rows, .count = count, .j1 = gram->z->n, .dtype = dtype, .out = out, .ld = ld};
+    return run_rectangle(ctx, &r);
+}
+
+mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0, int64_t j1,
+                              mercer_dtype dtype, void *const *out) {
+    rectangle r = {.gram = gram, .rows = rows, .count = count, .j0 = j0, .j1 = j1, .dtype = dtype, .scattered = out};
     return run_rectangle(ctx, &r);
 }
 

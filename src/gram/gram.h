@@ -39,6 +39,9 @@ mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
 /* Listed rows of K, each of all columns: out[r * ld + j] <- K(rows[r], j). */
 mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
                            void *out, int64_t ld);
+/* Columns j0 .. j1-1 of listed rows, each to a place of its own: out[r][j - j0] <- K(rows[r], j). */
+mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0, int64_t j1,
+                              mercer_dtype dtype, void *const *out);
 /* K_ii of a symmetric operator, by the judge's formula. */
 mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out);
 /* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular full packed

@@ -11,9 +11,7 @@ enum { DOUBLE_ROWS = 3000 }; /* up to so many rows double precision costs nothin
 static mercer_status fill_rows(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, int64_t j0, int64_t j1,
                                void *const *out) {
     const mc_svm *s = self;
-    for (int64_t k = 0; k < count; k++)
-        MC_TRY(mc_gram_block(ctx, s->gram, ids[k], ids[k] + 1, j0, j1, s->dtype, out[k], j1 - j0));
-    return MERCER_OK;
+    return mc_gram_scatter(ctx, s->gram, ids, count, j0, j1, s->dtype, out);
 }
 
 static size_t larger(size_t a, size_t b) {
