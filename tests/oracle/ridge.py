@@ -114,6 +114,18 @@ def constrained():
     close(np.trace(K @ np.linalg.inv(K + report["lambda"] * np.eye(n))), 30, 1e-9)
 
 
+def primal():
+    """The solve in features, chosen by itself, against KernelRidge; and the features themselves."""
+    for kernel, options in {"linear": dict(kernel="linear"), "poly(degree=2, gamma=0.25, c=1)": dict(kernel="poly", degree=2, gamma=0.25, coef0=1)}.items():
+        report = fit(table("d.csv", X, y), "--lambda", "0.05", "--no-intercept", kernel=kernel)
+        assert report["solver"] == "primal", report["solver"]
+        model = KernelRidge(alpha=0.05, **options).fit(X, y)
+        close(predict(T), model.predict(T), 1e-8)
+        mercer("gram", kernel, path("d.csv"), "--features", "-o", path("Z.npy"))
+        Z = np.load(path("Z.npy"))
+        close(Z @ Z.T, model._get_kernel(X), 1e-12)
+
+
 def certificate():
     """The true error of every prediction stays below the certified bound, and the residual is what NumPy finds."""
     report = fit(table("d.csv", X, y), "--lambda", "0.01", "--no-intercept")
@@ -150,6 +162,7 @@ run({
     "a path of lambdas equals refits and closed forms": path_of_lambdas,
     "a path with an intercept equals RidgeCV": path_against_ridge_cv,
     "the constrained form is as good as a general solver's, and degrees of freedom are met": constrained,
+    "the primal solve equals KernelRidge": primal,
     "the certificate bounds the true error": certificate,
     "lambda 0 gives the pseudo-inverse": minimum_norm,
     "standard scaling is the usual one": standard_scaling,
