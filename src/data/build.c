@@ -266,11 +266,8 @@ static mercer_status make_rest(mercer_ctx *ctx, const mc_reading *reading, mc_ra
 
 mercer_status mc_raw_build(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, mercer_data **out) {
     MC_TRY(mc_raw_check(ctx, reading, raw));
-    if (reading->schema) /* before rows are dropped: an unseen level is named by its line */
-        MC_TRY(mc_raw_encode(ctx, reading, raw));
     MC_TRY(mc_raw_missing(ctx, reading, raw));
-    if (!reading->schema) /* after: a level of dropped rows alone is none */
-        MC_TRY(mc_raw_encode(ctx, reading, raw));
+    MC_TRY(mc_raw_encode(ctx, reading, raw)); /* now: a level of dropped rows alone is none */
     mercer_data *data = NULL;
     mercer_status status = make_values(ctx, reading->set, raw, &data);
     if (!status)

@@ -183,6 +183,7 @@ mercer_status mc_csv_read(mercer_ctx *ctx, const mc_input *input, const mc_readi
     mc_lines lines = text_of(input);
     mc_raw raw = {.input = input, .lines = &lines};
     lines.counted = raw.delimiter = mc_csv_delimiter(&lines, input->name);
+    lines.piece = reading->piece;
     MC_TRY(mc_lines_find(ctx, input, &lines));
     const mercer_status status =
         lines.rows ? read_table(ctx, reading, &raw, out) : mc_fail(ctx, MERCER_DATA, "%s is empty", input->name);

@@ -378,8 +378,7 @@ static mercer_status take_room(mercer_ctx *ctx, filling *f) {
     int64_t colons = 0;
     for (int64_t k = 0; k < l->pieces; k++) {
         f->first[k] =
-            colons
-            + count_colons(l->begin + k * MC_LINES_PIECE, l->first[k]); /* those before belong to the piece before */
+            colons + count_colons(l->begin + k * l->piece, l->first[k]); /* those before belong to the piece before */
         colons += l->count[k];
     }
     f->value = mc_alloc_unset(ctx, colons, sizeof *f->value);
@@ -402,6 +401,7 @@ static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc
 mercer_status mc_libsvm_read(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {
     MC_TRY(check_settings(ctx, input, reading->set, !reading->schema));
     mc_lines lines = lines_of(input);
+    lines.piece = reading->piece;
     MC_TRY(mc_lines_find(ctx, input, &lines));
     filling f = {.lines = &lines, .dtype = reading->set->dtype};
     if (reading->schema) {

@@ -15,7 +15,7 @@ typedef struct scan {
 } scan;
 
 static const char *piece_begin(const mc_lines *l, int64_t k) {
-    return l->begin + k * MC_LINES_PIECE;
+    return l->begin + k * l->piece;
 }
 
 const char *mc_piece_end(const mc_lines *l, int64_t k) {
@@ -154,7 +154,8 @@ static mercer_status find(mercer_ctx *ctx, const mc_input *input, scan *s) {
 }
 
 mercer_status mc_lines_find(mercer_ctx *ctx, const mc_input *input, mc_lines *l) {
-    l->pieces = mc_chunks(l->end - l->begin, MC_LINES_PIECE);
+    l->piece = l->piece ? l->piece : MC_LINES_PIECE;
+    l->pieces = mc_chunks(l->end - l->begin, l->piece);
     scan s = {.lines = l};
     mercer_status status = MERCER_MEMORY;
     if (MC_ALLOC(ctx, l->first, l->pieces) == MERCER_OK && MC_ALLOC(ctx, l->row, l->pieces + 1) == MERCER_OK

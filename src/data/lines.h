@@ -10,6 +10,7 @@ typedef struct mc_lines {
     bool quotes;             /* a newline between double quotes does not end a record */
     char comment;            /* a record does not begin with this; 0: no comments */
     char counted;            /* a byte to count, such as the delimiter */
+    int64_t piece;           /* bytes in a piece; 0: MC_LINES_PIECE */
     int64_t pieces, rows;
     const char **first; /* per piece: its first record, or end of the piece */
     int64_t *row;       /* per piece: the number of that record; pieces + 1 entries */

@@ -20,9 +20,11 @@ static bool row_lacks(const mc_raw *raw, int64_t i) {
 /* Move the rows that are whole to the front. */
 static mercer_status drop_rows(mercer_ctx *ctx, mc_raw *raw) {
     int64_t kept = 0;
+    MC_TRY(MC_ALLOC(ctx, raw->origin, raw->n));
     for (int64_t i = 0; i < raw->n; i++) {
         if (row_lacks(raw, i))
             continue;
+        raw->origin[kept] = i;
         memmove(raw->x + kept * raw->dx, raw->x + i * raw->dx, (size_t)raw->dx * sizeof *raw->x);
         memmove(raw->y + kept * raw->dy, raw->y + i * raw->dy, (size_t)raw->dy * sizeof *raw->y);
         kept++;

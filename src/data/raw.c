@@ -45,6 +45,7 @@ void mc_raw_close(mc_raw *raw) {
     }
     mc_free(raw->column);
     mc_free(raw->order);
+    mc_free(raw->origin);
     mc_free(raw->x);
     mc_free(raw->y);
     *raw = (mc_raw){0};
@@ -75,6 +76,7 @@ mercer_status mc_raw_fail(mercer_ctx *ctx, const mc_raw *raw, int64_t row, int64
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     const mc_title title = mc_column_title(raw, column);
+    row = raw->origin ? raw->origin[row] : row;
     if (!raw->lines)
         return mc_fail_at(ctx, MERCER_DATA, row + 1, "%s, row %lld, %s: %s", raw->input->name, (long long)row + 1,
                           title.text, sentence);

@@ -13,6 +13,8 @@ typedef struct mc_reading {
     const mc_schema *schema;
     int64_t d, classes;
     char *const *labels;
+    int64_t
+        piece; /* bytes of text parsed in one go; 0: the usual. The result does not depend on it; the tests make it small */
 } mc_reading;
 
 typedef struct mc_file_column {
@@ -43,6 +45,7 @@ typedef struct mc_raw {
     double *x, *y;  /* cells of input columns (n x dx) and of target and weight columns (n x dy) */
     int64_t dx, dy;
     int64_t missing; /* cells, before rows were dropped */
+    int64_t *origin; /* once rows were dropped: where each stood in the file */
 } mc_raw;
 
 /* Set kind, text, skip, like and order of every column from the settings or the schema; names are given. */

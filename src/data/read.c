@@ -85,19 +85,24 @@ mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_
     return read_path(ctx, path, &reading, out);
 }
 
+mercer_status mc_data_parse_as(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
+                               const mc_reading *reading, mercer_data **out) {
+    *out = NULL;
+    MC_TRY(check_settings(ctx, reading->set));
+    mc_input input;
+    MC_TRY(mc_input_copy(ctx, name, bytes, size, &input));
+    const mercer_status status = dispatch(ctx, &input, reading, out);
+    mc_input_close(&input);
+    return status;
+}
+
 mercer_status mc_data_parse_like(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
                                  const mercer_read *set, const mc_schema *schema, int64_t d, int64_t classes,
                                  char *const *labels, mercer_data **out) {
-    *out = NULL;
     const mercer_read defaults = mercer_read_defaults();
     const mc_reading reading = {
         .set = set ? set : &defaults, .schema = schema, .d = d, .classes = classes, .labels = labels};
-    MC_TRY(check_settings(ctx, reading.set));
-    mc_input input;
-    MC_TRY(mc_input_copy(ctx, name, bytes, size, &input));
-    const mercer_status status = dispatch(ctx, &input, &reading, out);
-    mc_input_close(&input);
-    return status;
+    return mc_data_parse_as(ctx, bytes, size, name, &reading, out);
 }
 
 mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,

@@ -3,11 +3,13 @@
 #define MC_DATA_READ_H
 
 #include "data/data.h"
-#include "data/input.h"
+#include "data/raw.h"
 
 /* name: of the file, for its ending and for messages. */
 mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,
                             mercer_data **out);
+mercer_status mc_data_parse_as(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
+                               const mc_reading *reading, mercer_data **out);
 /* The same under a schema: see mc_data_read_like. */
 mercer_status mc_data_parse_like(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
                                  const mercer_read *set, const mc_schema *schema, int64_t d, int64_t classes,

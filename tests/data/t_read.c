@@ -360,6 +360,9 @@ static void test_columns_are_found_by_name_in_any_order(void **state) {
     assert_ok(ctx, like(ctx, model, "age,colour,income\n,red,70\n7,,\n", &set, &data)); /* the means of training */
     assert_true(mc_data_value(data, 0, 0) == 2 && mc_data_value(data, 1, 3) == 20 && mc_data_value(data, 1, 2) == 0);
     mercer_data_free(data);
+    set.missing = MERCER_MISSING_DROP; /* lines are counted in the file, whatever was dropped */
+    assert_fails(ctx, like(ctx, model, "age,colour,income\n,green,70\n1,red,2\n2,green,3\n", &set, &data), MERCER_DATA,
+                 "line 4, column 2 ('colour'): 'green'");
     mercer_data_free(model);
     close_clean(ctx);
 }

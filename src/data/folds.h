@@ -1,0 +1,18 @@
+/* folds.h: which rows are held out together in cross-validation. */
+#ifndef MC_DATA_FOLDS_H
+#define MC_DATA_FOLDS_H
+
+#include <mercer.h>
+
+typedef enum mc_folding {
+    MC_FOLDS_PLAIN,      /* sizes differ by one at most */
+    MC_FOLDS_STRATIFIED, /* and so do the rows of each class */
+    MC_FOLDS_GROUPED     /* rows of a group stay together; sizes as equal as the groups allow */
+} mc_folding;
+
+/* fold[i] in [0, k) for each of n rows. key: the class of a row (stratified) or its group (grouped), from 0; NULL when plain. The same seed
+   gives the same folds everywhere. */
+mercer_status mc_folds_make(mercer_ctx *ctx, mc_folding kind, int64_t n, int64_t k, const int32_t *key, uint64_t seed,
+                            int32_t *fold);
+
+#endif
