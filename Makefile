@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test test-long fuzz bench install format clean setup
+.PHONY: all demo test test-long bench install format clean setup
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -23,14 +23,10 @@ test:
 	@tools/setup build test
 	@python3 tools/test.py
 
-# What is too slow for every commit: long fuzzing runs and the full sanitizer matrix.
+# What is too slow for every commit: the slow tests under every compiler and sanitizer.
 test-long:
 	@tools/setup build test
 	@python3 tools/test.py --long
-
-fuzz:
-	@tools/setup build test
-	@tools/fuzz
 
 bench: all
 	@tools/setup build bench
