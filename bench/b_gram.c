@@ -1,15 +1,15 @@
-/* b_gram.c: products with Gram matrices against what this machine can do: the GFLOP/s of sgemm and dgemm (best shape tried) and the rate of
-   our own vectorised 2^x, in one process, repetitions interleaved, best of each. Prints Markdown.
+/* b_gram.c: products K V against the ceilings of the machine, in one process: what OpenBLAS's gemm reaches at its best shape and how many
+   exponentials a second the instruction set gives. All cases are run in turn, round after round, and the best time of each counts, so
+   that a machine that drifts drifts for both sides.
 
-   A product K v of n rows counts 2 d n^2 operations: what evaluating every pair would cost. A symmetric operator evaluates each pair once,
-   so it may pass the ceiling; the column "square" is the same product with two different sets of rows, where that does not help. */
+       b_gram [--rounds N] [--csv FILE] */
 #include "backend/blas.h"
 #include "backend/tile.h"
 #include "base/clock.h"
 #include "base/ctx.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "gram/gram.h"
-#include "kernel/kernel.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,192 +18,352 @@
 
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
-enum { REPEATS = 5 };
-
-static mercer_ctx *open_with(int threads) {
-    mercer_options options = mercer_options_defaults();
-    options.threads = threads;
-    mercer_ctx *ctx = NULL;
-    if (mercer_open(&options, &ctx))
-        exit(1);
-    return ctx;
-}
+enum { CASES_MAX = 96, EXPONENTS = 4096 };
 
 static void check(mercer_ctx *ctx, mercer_status status) {
-    if (status == MERCER_OK)
-        return;
-    fprintf(stderr, "%s\n", mercer_message(ctx));
-    exit(1);
+    if (status) {
+        fprintf(stderr, "%s\n", mercer_message(ctx));
+        exit(1);
+    }
+}
+
+/* ---- Something timed ---- */
+
+typedef struct timed timed;
+struct timed {
+    char name[96];
+    double work;  /* per run: flops, exponentials or pairs */
+    double best;  /* seconds */
+    int threads;
+    void (*run)(timed *);
+    void *state;
+};
+
+static timed cases[CASES_MAX];
+static int count;
+
+static int add(const char *name, double work, int threads, void (*run)(timed *), void *state) {
+    timed *t = &cases[count++];
+    *t = (timed){.work = work, .best = INFINITY, .threads = threads, .run = run, .state = state};
+    snprintf(t->name, sizeof t->name, "%s", name);
+    return count - 1;
+}
+
+static double rate(const timed *t) {
+    return t->work / t->best;
+}
+
+static void run_rounds(int rounds) {
+    for (int r = 0; r < rounds; r++)
+        for (int i = 0; i < count; i++) {
+            const double began = mc_clock();
+            cases[i].run(&cases[i]);
+            cases[i].best = fmin(cases[i].best, mc_clock() - began);
+        }
 }
 
 /* ---- Ceilings ---- */
 
-static double gemm_seconds(mercer_dtype type, int n, int k, void *A, void *B, void *C) {
-    const double one = 1, zero = 0, began = mc_clock();
-    const float onef = 1, zerof = 0;
-    if (type == MERCER_F32)
-        sgemm_("T", "N", &n, &n, &k, &onef, A, &k, B, &k, &zerof, C, &n, 1, 1);
+typedef struct gemm {
+    int m, n, k;
+    bool single;
+    void *a, *b, *c;
+} gemm;
+
+static void run_gemm(timed *t) {
+    const gemm *g = t->state;
+    const float one = 1, zero = 0;
+    const double done = 1, dzero = 0;
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(t->threads);
+    if (g->single)
+        sgemm_("N", "N", &g->m, &g->n, &g->k, &one, g->a, &g->m, g->b, &g->k, &zero, g->c, &g->m, 1, 1);
     else
-        dgemm_("T", "N", &n, &n, &k, &one, A, &k, B, &k, &zero, C, &n, 1, 1);
-    return mc_clock() - began;
+        dgemm_("N", "N", &g->m, &g->n, &g->k, &done, g->a, &g->m, g->b, &g->k, &dzero, g->c, &g->m, 1, 1);
 }
 
-/* GFLOP/s of the best of a few shapes. */
-static double gemm_ceiling(mercer_dtype type, int threads) {
-    static const int shapes[][2] = {{2048, 2048}, {4096, 784}, {4096, 256}};
-    double best = 0, *A = calloc(3u * 4096 * 4096, sizeof *A), *B = A + 4096 * 4096, *C = B + 4096 * 4096;
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(threads);
-    for (int s = 0; s < 3; s++)
-        for (int r = 0; r < REPEATS; r++) {
-            const double n = shapes[s][0], k = shapes[s][1];
-            best = fmax(best, 2e-9 * n * n * k / gemm_seconds(type, shapes[s][0], shapes[s][1], A, B, C));
-        }
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(1);
-    free(A);
-    return best;
+static void *ones(size_t values, bool single) {
+    void *block = malloc(values * 8);
+    for (size_t i = 0; i < values; i++)
+        if (single)
+            ((float *)block)[i] = 1;
+        else
+            ((double *)block)[i] = 1;
+    return block;
 }
 
-/* Billions of 2^x a second on one thread, from the first cache. */
-static double exp2_ceiling(const mercer_ctx *ctx) {
-    enum { N = 2048 };
-    _Alignas(64) static float x[N], y[N];
-    for (int i = 0; i < N; i++)
-        x[i] = -20.0f * (float)i / N;
-    double best = 0;
-    for (int r = 0; r < 20 * REPEATS; r++) {
-        const double began = mc_clock();
-        for (int k = 0; k < 500; k++)
-            mc_tile(ctx->isa, MERCER_F32)->exp2(N, x, y);
-        best = fmax(best, 500e-9 * N / (mc_clock() - began));
+/* The first of several shapes that are run; best_gemm picks among them. */
+static const int shapes[][3] = {{1024, 1024, 1024}, {2048, 1024, 784}, {2048, 2048, 256}, {4096, 512, 512}};
+
+static int add_gemms(bool single, int threads) {
+    const int first = count;
+    for (int i = 0; i < 4; i++) {
+        gemm *g = malloc(sizeof *g);
+        *g = (gemm){.m = shapes[i][0], .n = shapes[i][1], .k = shapes[i][2], .single = single};
+        g->a = ones((size_t)g->m * (size_t)g->k, single);
+        g->b = ones((size_t)g->k * (size_t)g->n, single);
+        g->c = ones((size_t)g->m * (size_t)g->n, single);
+        add(single ? "sgemm" : "dgemm", 2.0 * g->m * g->n * g->k, threads, run_gemm, g);
     }
+    return first;
+}
+
+static double best_gemm(int first) {
+    double best = 0;
+    for (int i = first; i < first + 4; i++)
+        best = fmax(best, rate(&cases[i]));
     return best;
+}
+
+typedef struct exponentials {
+    mercer_ctx *ctx;
+    const mc_tile_ops *ops;
+    float *x, *y; /* one stretch of the first cache per thread */
+} exponentials;
+
+static void exp2_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    exponentials *e = arg;
+    for (int64_t i = begin; i < end; i++)
+        e->ops->exp2(EXPONENTS, e->x, e->y + thread * EXPONENTS);
+}
+
+static void run_exp2(timed *t) {
+    exponentials *e = t->state;
+    mc_for(e->ctx, 1024, 128, exp2_chunk, e);
+}
+
+static int add_exp2(mercer_ctx *ctx) {
+    exponentials *e = calloc(1, sizeof *e);
+    e->ctx = ctx;
+    e->ops = mc_tile(ctx->isa, MERCER_F32);
+    e->x = malloc(EXPONENTS * sizeof(float));
+    e->y = malloc((size_t)mercer_threads(ctx) * EXPONENTS * sizeof(float));
+    for (int i = 0; i < EXPONENTS; i++)
+        e->x[i] = -20.0f * (float)i / EXPONENTS;
+    return add("exp2", 1024.0 * EXPONENTS, mercer_threads(ctx), run_exp2, e);
 }
 
 /* ---- Products ---- */
 
-static mercer_data *random_rows(mercer_ctx *ctx, int64_t n, int64_t d, uint64_t item) {
-    double *x = malloc((size_t)(n * d) * sizeof *x);
+typedef struct product {
+    mercer_ctx *ctx;
+    mc_gram *gram;
+    int64_t t;
+    double *V, *Y;
+} product;
+
+static void run_product(timed *t) {
+    product *p = t->state;
+    check(p->ctx, mc_gram_apply(p->ctx, p->gram, p->t, p->V, p->Y));
+}
+
+/* n normal rows; nonzero > 0: only about that many values a row, as compressed rows. */
+static mercer_data *rows_of(mercer_ctx *ctx, int64_t n, int64_t d, int64_t nonzero, uint64_t item) {
     mc_rng rng = mc_rng_at(1, MC_STREAM_TEST, item);
-    for (int64_t i = 0; i < n * d; i++)
-        x[i] = mc_rng_normal(&rng);
+    const int64_t each = nonzero ? nonzero : d;
+    double *values = malloc((size_t)(n * each) * 8);
+    int64_t *start = malloc((size_t)(n + 1) * 8);
+    int32_t *column = malloc((size_t)(n * each) * 4);
+    for (int64_t i = 0; i < n * each; i++) {
+        const int64_t k = i % each;
+        values[i] = mc_rng_normal(&rng);
+        start[i / each] = i - k;
+        column[i] = (int32_t)(k * d / each + mc_rng_below(&rng, d / each));
+    }
+    start[n] = n * each;
+    mercer_table table = {.n = n, .d = d, .dtype = MERCER_F64, .values = values};
+    if (nonzero)
+        table.row_start = start, table.column = column;
     mercer_data *data = NULL;
-    check(ctx, mercer_data_make(ctx, &(mercer_table){.n = n, .d = d, .dtype = MERCER_F64, .values = x}, &data));
-    free(x);
+    check(ctx, mercer_data_make(ctx, &table, &data));
+    free(values), free(start), free(column);
     return data;
 }
 
-/* Seconds of K v, best of the repeats; the operator is opened once. */
-static double product_seconds(mercer_ctx *ctx, const char *text, const mercer_data *x, const mercer_data *z,
-                              mercer_dtype type) {
-    mercer_kernel *kernel = NULL, *bound = NULL;
-    mc_gram *gram = NULL;
-    const int64_t n = mercer_data_rows(x), m = z ? mercer_data_rows(z) : n;
-    double *v = calloc((size_t)m, sizeof *v), *y = calloc((size_t)n, sizeof *y), best = INFINITY;
-    for (int64_t i = 0; i < m; i++)
-        v[i] = cos((double)i);
+/* K V for n x n rows of this expression, in which G stands for 1/(2d). */
+typedef struct spec {
+    const char *text;
+    int64_t n, d, nonzero, t;
+    mercer_dtype precision;
+    bool symmetric;
+} spec;
+
+static mercer_kernel *kernel_of(mercer_ctx *ctx, const spec *s) {
+    char text[256] = "";
+    for (const char *c = s->text; *c; c++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), *c == 'G' ? "%.1s%.6g" : "%.1s", *c == 'G' ? "" : c, 0.5 / (double)s->d);
+    mercer_kernel *kernel = NULL;
     check(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    check(ctx, mercer_kernel_bind(ctx, kernel, x, &bound));
-    check(ctx, mc_gram_open(ctx, bound, x, z, type, &gram));
-    for (int r = 0; r < REPEATS; r++) {
-        const double began = mc_clock();
-        check(ctx, mc_gram_apply(ctx, gram, 1, v, y));
-        best = fmin(best, mc_clock() - began);
+    return kernel;
+}
+
+static int add_product(mercer_ctx *ctx, spec s) {
+    product *p = calloc(1, sizeof *p);
+    char name[96];
+    mercer_data *x = rows_of(ctx, s.n, s.d, s.nonzero, 1), *z = s.symmetric ? NULL : rows_of(ctx, s.n, s.d, s.nonzero, 2);
+    *p = (product){.ctx = ctx, .t = s.t ? s.t : 1};
+    check(ctx, mc_gram_open(ctx, kernel_of(ctx, &s), x, z, s.precision, &p->gram));
+    p->V = malloc((size_t)(s.n * p->t) * 8);
+    p->Y = malloc((size_t)(s.n * p->t) * 8);
+    for (int64_t i = 0; i < s.n * p->t; i++)
+        p->V[i] = sin((double)i);
+    snprintf(name, sizeof name, "%s, d %lld, %s%s", s.text, (long long)s.d, s.precision == MERCER_F32 ? "f32" : "f64",
+             s.symmetric ? ", symmetric" : "");
+    const double n = (double)s.n;
+    return add(name, s.symmetric ? 0.5 * n * (n + 1) : n * n, mercer_threads(ctx), run_product, p);
+}
+
+/* ---- The table ---- */
+
+typedef enum kind { FLOPS, EXPONENTS_OF, COST, SPEEDUP, PLAIN } kind;
+
+/* case against another (a ceiling, a plain product, one thread), and the bar. */
+typedef struct line {
+    kind kind;
+    int of, against;
+    double d, bar;
+} line;
+
+static line lines[CASES_MAX];
+static int line_count;
+
+static void hold(kind what, int of, int against, double d, double bar) {
+    lines[line_count++] = (line){what, of, against, d, bar};
+}
+
+static double ratio_of(const line *l, double *value, double *ceiling, const char **unit) {
+    const double pairs = rate(&cases[l->of]);
+    switch (l->kind) {
+    case FLOPS:
+        *value = 2 * l->d * pairs / 1e9, *ceiling = best_gemm(l->against) / 1e9, *unit = "GFLOP/s";
+        return *value / *ceiling;
+    case EXPONENTS_OF:
+        *value = pairs / 1e9, *ceiling = rate(&cases[l->against]) / 1e9, *unit = "Gpairs/s";
+        return *value / *ceiling;
+    case COST:
+        *value = pairs / 1e9, *ceiling = rate(&cases[l->against]) / 1e9, *unit = "Gpairs/s";
+        return *ceiling / *value;
+    case SPEEDUP:
+        *value = pairs / 1e9, *ceiling = rate(&cases[l->against]) / 1e9, *unit = "Gpairs/s";
+        return *value / *ceiling;
+    case PLAIN: break;
     }
-    mc_gram_close(gram);
-    mercer_kernel_free(bound);
-    mercer_kernel_free(kernel);
-    free(v);
-    free(y);
-    return best;
+    *value = pairs / 1e9, *ceiling = NAN, *unit = "Gpairs/s";
+    return NAN;
 }
 
-static void say_row(const char *what, double value, const char *unit, double ceiling, double bar) {
-    const double share = value / ceiling;
-    printf("| %s | %.1f %s | %.1f | %.0f%% | %.0f%% | %s |\n", what, value, unit, ceiling, 100 * share, 100 * bar,
-           bar == 0       ? ""
-           : share >= bar ? "met"
-                          : "**missed**");
-    fflush(stdout);
+static void print_line(const line *l, FILE *csv) {
+    static const char *const against[] = {"gemm", "exp2", "the fused rbf", "one thread", ""};
+    double value, ceiling;
+    const char *unit;
+    const double ratio = ratio_of(l, &value, &ceiling, &unit);
+    const bool pass = l->kind == COST ? ratio <= l->bar : ratio >= l->bar;
+    char bar[48] = "", share[32] = "";
+    if (l->bar > 0)
+        snprintf(bar, sizeof bar, "%s %g: %s", l->kind == COST ? "<=" : ">=", l->bar, pass ? "pass" : "**miss**");
+    if (l->kind != PLAIN)
+        snprintf(share, sizeof share, "%.2f%s", ratio, l->kind == COST ? " times its time" : "");
+    char ceiling_text[48] = "";
+    if (l->kind != PLAIN)
+        snprintf(ceiling_text, sizeof ceiling_text, "%.4g %s", ceiling, against[l->kind]);
+    printf("| %s | %d | %.4g %s | %s | %s | %s |\n", cases[l->of].name, cases[l->of].threads, value, unit, ceiling_text, share, bar);
+    if (csv)
+        fprintf(csv, "\"%s\",%d,%g,%s,%g,%g,%g,%s\n", cases[l->of].name, cases[l->of].threads, value, unit, ceiling, ratio, l->bar,
+                l->bar > 0 ? (pass ? "pass" : "miss") : "");
 }
 
-static void rbf_row(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype type, double ceiling, double bar) {
-    char text[64], what[96];
-    snprintf(text, sizeof text, "rbf(gamma=%g)", 0.5 / (double)d);
-    mercer_data *x = random_rows(ctx, n, d, 1), *z = random_rows(ctx, n, d, 2);
-    const double flops = 2e-9 * (double)n * (double)n * (double)d;
-    const char *name = type == MERCER_F32 ? "float32" : "float64";
-    snprintf(what, sizeof what, "rbf K v, %s, n=%lld, d=%lld, symmetric", name, (long long)n, (long long)d);
-    say_row(what, flops / product_seconds(ctx, text, x, NULL, type), "GFLOP/s", ceiling, bar);
-    snprintf(what, sizeof what, "rbf K v, %s, n=%lld, d=%lld, square", name, (long long)n, (long long)d);
-    say_row(what, flops / product_seconds(ctx, text, x, z, type), "GFLOP/s", ceiling, 0);
-    mercer_data_free(x);
-    mercer_data_free(z);
+static void print_table(const char *path) {
+    FILE *csv = path ? fopen(path, "w") : NULL;
+    if (csv)
+        fprintf(csv, "case,threads,value,unit,ceiling,ratio,bar,verdict\n");
+    printf("| product | threads | rate | against | ratio | bar |\n|---|---|---|---|---|---|\n");
+    for (int i = 0; i < line_count; i++)
+        print_line(&lines[i], csv);
+    printf("\nPairs are entries of K evaluated, n(n+1)/2 of a symmetric one. Best of all rounds of each.\n");
+    if (csv)
+        fclose(csv);
 }
 
-static void small_row(mercer_ctx *ctx, double ceiling) {
-    const int64_t n = 20000;
-    mercer_data *x = random_rows(ctx, n, 3, 1), *z = random_rows(ctx, n, 3, 2);
-    const double pairs = 1e-9 * (double)n * (double)n;
-    say_row("rbf K v, float32, d=3, symmetric", pairs / product_seconds(ctx, "rbf(gamma=0.5)", x, NULL, MERCER_F32),
-            "Gpairs/s", ceiling, 0.7);
-    say_row("rbf K v, float32, d=3, square", pairs / product_seconds(ctx, "rbf(gamma=0.5)", x, z, MERCER_F32),
-            "Gpairs/s", ceiling, 0);
-    mercer_data_free(x);
-    mercer_data_free(z);
+/* ---- What is measured ---- */
+
+static const char rbf[] = "rbf(gamma=G)";
+static const char *const four[] = {
+    "rbf(gamma=G) + 0.5*linear*matern(nu=1.5, length_scale=3) + rq(alpha=1, length_scale=2)",
+    "rbf(gamma=G)*matern(nu=2.5, length_scale=3)*poly(degree=2)*exp(0.1*linear)",
+    "0.1*rbf(gamma=G) + 0.2*rbf(gamma=0.5) + 0.3*rbf(gamma=0.25) + 0.4*linear",
+};
+
+/* Bars of float32 and float64, on one context. Returns the rbf of d = 64, to compare thread counts by. */
+static int add_bars(mercer_ctx *ctx) {
+    static const struct {
+        int64_t d, n;
+        double bar;
+    } sizes[] = {{32, 9600, 0.7}, {64, 7200, 0.9}, {256, 3840, 0.9}, {784, 2400, 0.9}};
+    const int threads = mercer_threads(ctx), sgemm = add_gemms(true, threads), dgemm = add_gemms(false, threads), exps = add_exp2(ctx);
+    int shown = 0;
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        const int low = add_product(ctx, (spec){rbf, 19200, 3, .precision = MERCER_F32, .symmetric = symmetric});
+        hold(EXPONENTS_OF, low, exps, 3, symmetric ? 0 : 0.7);
+        for (int i = 0; i < 4; i++) {
+            const int64_t n = sizes[i].n;
+            const int one = add_product(ctx, (spec){rbf, n, sizes[i].d, .precision = MERCER_F32, .symmetric = symmetric});
+            hold(FLOPS, one, sgemm, (double)sizes[i].d, symmetric ? 0 : sizes[i].bar);
+            shown = sizes[i].d == 64 && symmetric == 0 ? one : shown;
+        }
+        const int twice = add_product(ctx, (spec){rbf, 5760, 64, .precision = MERCER_F64, .symmetric = symmetric});
+        hold(FLOPS, twice, dgemm, 64, symmetric ? 0 : 0.75);
+    }
+    return shown;
 }
 
-static void expression_row(mercer_ctx *ctx) {
-    static const char text[] =
-        "0.5*rbf(gamma=0.1)*matern(nu=1.5, length_scale=2) + 0.3*linear*rq(alpha=1, length_scale=3)";
-    mercer_data *x = random_rows(ctx, 10000, 32, 1);
-    const double one = product_seconds(ctx, "rbf(gamma=0.1)", x, NULL, MERCER_F32),
-                 four = product_seconds(ctx, text, x, NULL, MERCER_F32);
-    printf("| four atoms against one rbf, float32, d=32 | %.3f s | %.3f s | %.2f times | 2.5 times | %s |\n", four, one,
-           four / one, four / one <= 2.5 ? "met" : "**missed**");
-    mercer_data_free(x);
+static void add_expressions(mercer_ctx *ctx) {
+    static const char *const atoms[] = {"linear", "poly(degree=3)", "matern(nu=0.5, length_scale=3)", "matern(nu=2.5, length_scale=3)",
+                                        "rq(alpha=0.7, length_scale=3)", "laplacian(gamma=G)"};
+    for (int64_t d = 32; d <= 64; d += 32) {
+        const int plain = add_product(ctx, (spec){rbf, 4800, d, .precision = MERCER_F32});
+        for (int e = 0; e < 3; e++)
+            hold(COST, add_product(ctx, (spec){four[e], 4800, d, .precision = MERCER_F32}), plain, (double)d, 2.5);
+        for (int e = 0; e < 6; e++)
+            hold(COST, add_product(ctx, (spec){atoms[e], 4800, d, .precision = MERCER_F32}), plain, (double)d, 0);
+    }
+    const int t1 = add_product(ctx, (spec){rbf, 4800, 64, .precision = MERCER_F32, .symmetric = true});
+    hold(COST, add_product(ctx, (spec){rbf, 4800, 64, .t = 16, .precision = MERCER_F32, .symmetric = true}), t1, 64, 0);
+    hold(PLAIN, add_product(ctx, (spec){rbf, 9600, 123, .nonzero = 14, .precision = MERCER_F32, .symmetric = true}), 0, 0, 0);
+    hold(PLAIN, add_product(ctx, (spec){rbf, 4800, 38558, .nonzero = 100, .precision = MERCER_F32, .symmetric = true}), 0, 0, 0);
 }
 
-static void threads_row(double one, double two) {
-    printf("| two threads against one, rbf float32 d=64 | %.3f s | %.3f s | %.2f times | 1.8 times | %s |\n", two, one,
-           one / two, one / two >= 1.8 ? "met" : "**missed**");
-}
-
-static double seconds_with(int threads) {
-    mercer_ctx *ctx = open_with(threads);
-    mercer_data *x = random_rows(ctx, 20000, 64, 1);
-    const double seconds = product_seconds(ctx, "rbf(gamma=0.01)", x, NULL, MERCER_F32);
-    mercer_data_free(x);
-    mercer_close(ctx);
-    return seconds;
-}
-
-/* OpenBLAS must run the kernels of this processor, or the ceiling is none. */
-static void restart_with_better_core(char **argv) {
+/* OpenBLAS reads its core type when it is loaded: start again with the right one. */
+static void restart_with_core(char **argv) {
     const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mercer_blas_better_core();
     if (core && setenv("OPENBLAS_CORETYPE", core, 0) == 0)
         execv("/proc/self/exe", argv);
 }
 
+static mercer_ctx *open_ctx(int threads) {
+    mercer_options options = mercer_options_defaults();
+    options.threads = threads;
+    mercer_ctx *ctx = NULL;
+    check(ctx, mercer_open(&options, &ctx));
+    return ctx;
+}
+
 int main(int argc, char **argv) {
-    (void)argc;
-    restart_with_better_core(argv);
-    mercer_ctx *ctx = open_with(0);
-    const int threads = mercer_threads(ctx);
-    const double sgemm = gemm_ceiling(MERCER_F32, threads), dgemm = gemm_ceiling(MERCER_F64, threads);
-    const double exps = exp2_ceiling(ctx) * threads;
-    printf("%d threads, %s; sgemm %.0f GFLOP/s, dgemm %.0f GFLOP/s, 2^x %.1f billion/s.\n\n", threads, mercer_isa(ctx),
-           sgemm, dgemm, exps);
-    printf("| product | rate | ceiling | share | bar | |\n|---|---|---|---|---|---|\n");
-    small_row(ctx, exps);
-    rbf_row(ctx, 20000, 32, MERCER_F32, sgemm, 0.7);
-    rbf_row(ctx, 20000, 64, MERCER_F32, sgemm, 0.9);
-    rbf_row(ctx, 15000, 256, MERCER_F32, sgemm, 0.9);
-    rbf_row(ctx, 10000, 784, MERCER_F32, sgemm, 0.9);
-    rbf_row(ctx, 15000, 64, MERCER_F64, dgemm, 0.75);
-    expression_row(ctx);
-    threads_row(seconds_with(1), seconds_with(2));
-    mercer_close(ctx);
+    restart_with_core(argv);
+    int rounds = 12;
+    const char *csv = NULL;
+    for (int i = 1; i + 1 < argc; i += 2)
+        if (strcmp(argv[i], "--rounds") == 0)
+            rounds = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--csv") == 0)
+            csv = argv[i + 1];
+    mercer_ctx *one = open_ctx(1), *two = open_ctx(2);
+    const int single = add_bars(one);
+    add_expressions(one);
+    const int both = add_bars(two);
+    hold(SPEEDUP, both, single, 64, 1.8);
+    printf("Instruction set %s. %s.\n\n", mercer_isa(one), mercer_blas());
+    run_rounds(rounds);
+    print_table(csv);
     return 0;
 }

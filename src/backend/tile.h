@@ -16,6 +16,7 @@
 #include "base/cpu.h"
 #include <mercer.h>
 
+enum { MC_TILE_LIFT = 64 }; /* 2^64 times a sum of many values near 1 is far from overflow in float */
 enum { MC_TILE_ROWS_MAX = 8, MC_TILE_COLUMNS_MAX = 48, MC_TILE_LANES_MAX = 16 };
 
 /* Sums over the coordinates k of the pair (x, z). */
@@ -28,16 +29,16 @@ typedef enum mc_statistic {
     MC_STATISTICS
 } mc_statistic;
 
-/* The functions of a step; s is the argument, b = sqrt(max(0, -s)). */
+/* The functions of a step; s is the argument, b = sqrt(max(0, s)). */
 typedef enum mc_function_of_tile {
     MC_SAME,        /* s */
     MC_WHOLE_POWER, /* s^degree, degree a whole number of any sign */
     MC_REAL_POWER,  /* s^p as the C function pow has it */
-    MC_EXP2,        /* 2^s */
+    MC_EXP2,        /* 2^s; degree 1 where 2^-row_i is no larger than 2^MC_TILE_LIFT: fused bodies may then take 2^row_i out of the sum */
     MC_ROOT,        /* 2^-b: exponential, matern 1/2 */
     MC_MATERN3,     /* (1 + b ln 2) 2^-b */
     MC_MATERN5,     /* (1 + b ln 2 + (b ln 2)^2 / 3) 2^-b */
-    MC_RATIONAL,    /* (1 + max(0, -s))^-p */
+    MC_RATIONAL,    /* (1 + max(0, s))^-p; degree -p where that is whole and small */
     MC_HYPERBOLIC,  /* tanh(s) */
     MC_ARC0, MC_ARC1, MC_ARC2, /* J_0, J_1, J_2 over pi of the angle that mc_tile_ops.angle has coded */
     MC_SCALE,       /* source row_i column_j, in place of the argument above */
@@ -56,7 +57,7 @@ typedef struct mc_step {
     double alpha, coefficient;
     double p;
     int64_t degree;
-    const void *row, *column;  /* real, one per x and per z, padded with zeros to whole panels */
+    const void *row, *column;  /* real, one per x and per z, padded to whole panels; NULL: nothing is added */
 } mc_step;
 
 /* What a statistic of one strip reads. d is a block of the coordinates when a and b point into the middle. */
@@ -66,12 +67,12 @@ typedef struct mc_operands {
     int64_t stride;            /* reals from one panel to the next */
 } mc_operands;
 
-/* One right-hand side: y_rows_r += sum_j K_rj w_j and, for a symmetric operator, y_columns_j += sum_r K_rj w_r. */
+/* One right-hand side: y_rows_r += sum_j K_rj w_j and, for a symmetric operator, y_columns_j += sum_r K_rj w_r. A row's sum is kept
+   in `lanes` parts, y_rows[r * lanes ...], which the sum function adds up. */
 typedef struct mc_right {
     const void *w_columns;     /* real, one per column */
     const void *w_rows;        /* real; NULL: the first sum only */
-    double *y_rows;
-    void *y_columns;           /* real */
+    void *y_rows, *y_columns;  /* real */
 } mc_right;
 
 /* Many right-hand sides, t padded to whole vectors: V columns x t, Y rows x t, all row-major reals. */
@@ -82,13 +83,13 @@ typedef struct mc_rights {
     void *y_rows, *y_columns;
 } mc_rights;
 
-/* Rows of one strip in compressed form, against one panel whose occurring coordinates were numbered 0, 1, ... and unpacked. */
+/* Rows of one strip in compressed form, against one panel unpacked in full, or with the coordinates that occur in it numbered 0, 1, ... */
 typedef struct mc_sparse_operands {
     const int64_t *const *start; /* of each of the rows: where its values begin and, next to that, where they end */
     const int32_t *coordinate;
     const void *value;         /* real */
-    const int32_t *place;      /* of a coordinate in the panel; -1: no row of the panel has it */
-    const void *b;             /* places x columns */
+    const int32_t *place;      /* of a coordinate in the panel, -1: no row of the panel has it; NULL: unpacked in full */
+    const void *b;             /* places (or coordinates) x columns */
 } mc_sparse_operands;
 
 /* When to doubt |x - z|^2 = |x|^2 + |z|^2 - 2<x, z>: where the result is below `share` of |x|^2 + |z|^2 the micro-tile is done again by
@@ -106,10 +107,12 @@ typedef struct mc_tile_ops {
     /* out <- the angle of unit vectors, coded so that no digit is lost near 0 or pi: |x - z|^2 where <x, z> >= 0, else -|x + z|^2. */
     void (*angle)(const mc_guard *guard, int64_t panels, const void *dot, void *out);
     void (*step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source, void *target);
-    /* Statistic, step and product in one; the step's target is not used. guard with MC_DOT only. */
+    /* Statistic, step and product in one; the step's coefficient and target are not used. guard with MC_DOT only. */
     void (*fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step, const void *row,
                   const void *column, const mc_right *right);
     void (*product)(int64_t panels, const void *values, const mc_right *right);
+    /* out_i += factor times the sum of the lanes of row i, which are then 0 again. */
+    void (*sum)(int64_t n, double factor, void *y_rows, double *out);
     void (*products)(int64_t panels, const void *values, const mc_rights *rights);
     /* One micro-tile: sums over the coordinates that both points have (MC_DOT, MC_MINIMUM, x_k z_k / (x_k + z_k) for MC_CHI, and
        min(|x_k|, |z_k|) where the signs agree for MC_ABSOLUTE). */

@@ -6,7 +6,7 @@
 #include "gram/strip.h"
 #include <string.h>
 
-enum { COLUMN_PANELS = 40 }; /* panels of one task: rows are packed once for as many columns */
+enum { COLUMN_PANELS = 40, GROUPS = 60 }; /* of one task: rows are packed once for as many columns */
 
 /* A rectangle of K to write: rows[0 .. count-1] or i0 .. against columns j0 .. j1 - 1. */
 typedef struct rectangle {
@@ -96,12 +96,12 @@ static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end,
 
 /* Rows per task: as many as suit the engine, but enough tasks for every thread. */
 static int64_t groups_for(const mc_gram *g, int64_t count) {
-    const int64_t best = mc_space_groups(g), share = count / (64 * g->ops->rows);
+    const int64_t suits = mc_space_groups(g), best = suits < GROUPS ? suits : GROUPS, share = count / (64 * g->ops->rows);
     return share < 1 ? 1 : share < best ? share : best;
 }
 
 size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram) {
-    return (size_t)ctx->threads * (mc_space_bytes(gram, mc_space_groups(gram)) + sizeof(mc_space)) + 4 * MC_ALIGN;
+    return (size_t)ctx->threads * (mc_space_bytes(gram, groups_for(gram, INT64_MAX)) + sizeof(mc_space)) + 4 * MC_ALIGN;
 }
 
 static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {

@@ -9,6 +9,7 @@ enum {
     HEADER = 2 * MC_ALIGN,
     RIGHTS = 4,         /* right-hand sides foreseen */
     BLOCK_ROWS = 1920,  /* of a product, at most; see apply.c */
+    TASK_ROWS = 512,    /* of one that is not small, at least */
     SMALL_ROWS = 1536   /* rows x ranges of a rectangular product with few rows */
 };
 
@@ -71,7 +72,7 @@ static size_t space_bytes(const need *n, const mercer_data *z, const mc_tile_ops
 static size_t product_bytes(const mc_tile_ops *ops, int threads, int64_t n, int64_t m, int64_t rows, bool symmetric) {
     const int64_t partial = symmetric ? 0 : 2 * (n > SMALL_ROWS ? n : SMALL_ROWS) * RIGHTS;
     return mc_work_need((m + ops->columns) * RIGHTS + partial + n / ops->columns + 1, sizeof(double))
-           + mc_work_need(threads * 4 * rows * RIGHTS, sizeof(double)) + 8 * MC_ALIGN;
+           + mc_work_need(threads * (3 + ops->lanes) * rows * RIGHTS, sizeof(double)) + 8 * MC_ALIGN;
 }
 
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
@@ -81,7 +82,8 @@ size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_
     const mercer_data *right = z ? z : x;
     need n = {0};
     count(kernel->root, x->d, true, &n);
-    const int64_t wide = x->n / 16 < ops->columns ? ops->columns : x->n / 16, rows = wide < BLOCK_ROWS ? wide : BLOCK_ROWS;
+    const int64_t wide = x->n / 8 < TASK_ROWS ? TASK_ROWS : x->n / 8, most = wide < BLOCK_ROWS ? wide : BLOCK_ROWS;
+    const int64_t rows = most < x->n + ops->columns ? most : x->n + ops->columns;
     const size_t opening = mc_work_need(ctx->threads * (2 * x->d + 4 * n.coordinates) + 4 * (x->n + right->n), sizeof(double));
     const size_t spaces = (size_t)ctx->threads * space_bytes(&n, right, ops, rows);
     return side_bytes(&n, x, ops->columns) + side_bytes(&n, right, ops->columns) * (z ? 1 : 0) + mc_work_need(x->n, sizeof(double))

@@ -62,7 +62,6 @@ void mc_gram_close(mc_gram *gram) {
     if (!gram)
         return;
     mc_plan_free(&gram->plan);
-    mc_free(gram->zeros);
     mc_free(gram->diagonal);
     mc_free(gram);
 }

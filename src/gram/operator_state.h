@@ -13,7 +13,6 @@ struct mc_gram {
     const mc_tile_ops *ops;
     mc_plan plan;
     mc_bound bound;
-    void *zeros;                  /* real, as long as the longer side */
     double *diagonal;             /* symmetric: K_ii by the judge */
 };
 

@@ -3,186 +3,7 @@
    For every run of panels: sparse parts unpack the panel, long rows are accumulated block by block of coordinates over all groups (so that
    a block of the panel stays in the cache), then each group has its statistics, its lines and its exact diagonal. */
 #include "gram/strip.h"
-#include "base/ctx.h"
-#include "base/status.h"
 #include <string.h>
-
-enum {
-    PANELS = 4,         /* of one strip: all strips of a simple program stay in the first cache */
-    BLOCK = 1024,       /* coordinates summed up at a time */
-    BLOCKED_GROUPS = 8, /* groups that share a block */
-    GROUPS = 60
-};
-
-static bool is_long(const mc_part *p) {
-    return !p->sparse && p->d > BLOCK;
-}
-
-static bool any_part(const mc_gram *g, bool (*yes)(const mc_part *)) {
-    for (int i = 0; i < g->plan.parts; i++)
-        if (yes(&g->plan.part[i]))
-            return true;
-    return false;
-}
-
-static bool is_sparse(const mc_part *p) {
-    return p->sparse;
-}
-
-static int64_t panels_at_once(const mc_gram *g) {
-    return any_part(g, is_sparse) ? 1 : PANELS;
-}
-
-int64_t mc_space_groups(const mc_gram *g) {
-    return any_part(g, is_long) ? BLOCKED_GROUPS : GROUPS;
-}
-
-/* ---- The space of one thread ---- */
-
-static int64_t strip_reals(const mc_gram *g) {
-    return panels_at_once(g) * g->ops->rows * g->ops->columns;
-}
-
-/* Groups that keep their strips at the same time. */
-static int64_t slots(const mc_gram *g, int64_t groups) {
-    return any_part(g, is_long) ? groups : 1;
-}
-
-static int64_t unpacked_reals(const mc_gram *g, const mc_part *p) {
-    return (p->widest < p->d ? p->widest : p->d) * g->ops->columns;
-}
-
-typedef void *taker(void *state, int64_t count, size_t size);
-
-static void *count_bytes(void *state, int64_t count, size_t size) {
-    *(size_t *)state += mc_work_need(count, size);
-    return NULL;
-}
-
-static void *take_bytes(void *state, int64_t count, size_t size) {
-    return mc_work_take(state, count, size);
-}
-
-static void lay_part(const mc_gram *g, const mc_part *p, int64_t groups, taker *take, void *state, mc_space *s, int i) {
-    const size_t real = (size_t)mc_real_size(g);
-    char *a = take(state, p->sparse ? 0 : groups * g->ops->rows * p->d, real), *half = take(state, groups * g->ops->rows, real);
-    int32_t *place = take(state, p->sparse ? p->d : 0, sizeof *place), *occupied = take(state, p->sparse ? p->d : 0, sizeof *occupied);
-    char *b = take(state, p->sparse ? unpacked_reals(g, p) : 0, real);
-    if (!s->a)
-        return;
-    s->a[i] = a, s->half[i] = half, s->place[i] = place, s->occupied[i] = occupied, s->b[i] = b;
-    for (int64_t k = 0; p->sparse && k < p->d; k++)
-        place[k] = -1;
-}
-
-/* One walk over the layout counts its bytes or hands them out. */
-static void lay_out(const mc_gram *g, int64_t groups, taker *take, void *state, mc_space *s) {
-    const int parts = g->plan.parts, lines = g->plan.lines;
-    const size_t real = (size_t)mc_real_size(g);
-    *s = (mc_space){.groups_max = groups};
-    s->row = take(state, groups * g->ops->rows, sizeof *s->row);
-    s->a = take(state, parts, sizeof *s->a);
-    s->half = take(state, parts, sizeof *s->half);
-    s->place = take(state, parts, sizeof *s->place);
-    s->occupied = take(state, parts, sizeof *s->occupied);
-    s->places = take(state, parts, sizeof *s->places);
-    s->b = take(state, parts, sizeof *s->b);
-    s->vector = take(state, lines, sizeof *s->vector);
-    s->strips = take(state, slots(g, groups) * g->plan.strips * strip_reals(g), real);
-    for (int i = 0; i < parts; i++)
-        lay_part(g, &g->plan.part[i], groups, take, state, s, i);
-    for (int i = 0; i < lines; i++) {
-        char *vector = take(state, groups * g->ops->rows, real);
-        if (s->vector)
-            s->vector[i] = vector;
-    }
-}
-
-size_t mc_space_bytes(const mc_gram *g, int64_t groups) {
-    size_t bytes = 0;
-    mc_space s;
-    lay_out(g, groups, count_bytes, &bytes, &s);
-    return bytes;
-}
-
-void mc_space_cut(const mc_gram *g, int64_t groups, mc_work *work, mc_space *space) {
-    lay_out(g, groups, take_bytes, work, space);
-}
-
-mercer_status mc_spaces_open(mercer_ctx *ctx, const mc_gram *g, int64_t groups, mc_work *work, mc_space **out) {
-    const size_t each = mc_space_bytes(g, groups);
-    MC_TRY(mc_work_open(ctx, work, mc_work_need(ctx->threads, sizeof **out) + (size_t)ctx->threads * each));
-    *out = mc_work_take(work, ctx->threads, sizeof **out);
-    for (int i = 0; i < ctx->threads; i++)
-        mc_space_cut(g, groups, work, &(*out)[i]);
-    return MERCER_OK;
-}
-
-/* ---- Loading rows ---- */
-
-/* out[k * rows + r] <- coordinate k of the r-th listed row, out of the panels. */
-static void gather(const mc_gram *g, const mc_part *p, const int64_t *row, void *out) {
-    const int64_t width = g->ops->columns, rows = g->ops->rows;
-    for (int64_t r = 0; r < rows; r++) {
-        const int64_t from = row[r] / width * width * p->d + row[r] % width;
-        if (g->precision == MERCER_F32)
-            for (int64_t k = 0; k < p->d; k++)
-                ((float *)out)[k * rows + r] = ((const float *)p->left.values)[from + k * width];
-        else
-            for (int64_t k = 0; k < p->d; k++)
-                ((double *)out)[k * rows + r] = ((const double *)p->left.values)[from + k * width];
-    }
-}
-
-/* The same for rows that follow each other within a panel: short copies. */
-static void gather_run(const mc_gram *g, const mc_part *p, int64_t first, void *out) {
-    const int64_t width = g->ops->columns, real = mc_real_size(g), bytes = g->ops->rows * real;
-    const char *from = (const char *)p->left.values + (first / width * width * p->d + first % width) * real;
-    for (int64_t k = 0; k < p->d; k++)
-        memcpy((char *)out + k * bytes, from + k * width * real, (size_t)bytes);
-}
-
-static bool is_run(const int64_t *row, int64_t rows, int64_t width) {
-    for (int64_t r = 1; r < rows; r++)
-        if (row[r] != row[0] + r)
-            return false;
-    return row[0] % width + rows <= width;
-}
-
-static void gather_vector(const mc_gram *g, const void *from, const int64_t *row, void *out) {
-    for (int64_t r = 0; r < g->ops->rows; r++)
-        if (g->precision == MERCER_F32)
-            ((float *)out)[r] = ((const float *)from)[row[r]];
-        else
-            ((double *)out)[r] = ((const double *)from)[row[r]];
-}
-
-static void load_group(const mc_gram *g, mc_space *s, int64_t group) {
-    const int64_t rows = g->ops->rows, real = mc_real_size(g), *row = s->row + group * rows;
-    for (int i = 0; i < g->plan.parts; i++) {
-        const mc_part *p = &g->plan.part[i];
-        char *a = p->sparse ? NULL : s->a[i] + group * rows * p->d * real;
-        if (!p->sparse && is_run(row, rows, g->ops->columns))
-            gather_run(g, p, row[0], a);
-        else if (!p->sparse)
-            gather(g, p, row, a);
-        gather_vector(g, p->left.half, row, s->half[i] + group * rows * real);
-    }
-    for (int i = 0; i < g->plan.lines; i++)
-        gather_vector(g, g->plan.line[i].step.row, row, s->vector[i] + group * rows * real);
-}
-
-void mc_space_rows(const mc_gram *g, mc_space *s, const int64_t *rows, int64_t first, int64_t count) {
-    const int64_t each = g->ops->rows;
-    s->count = count;
-    s->groups = (count + each - 1) / each;
-    for (int64_t r = 0; r < s->groups * each; r++) {
-        const int64_t at = r < count ? r : count - 1;
-        s->row[r] = rows ? rows[at] : first + at;
-    }
-    for (int64_t group = 0; group < s->groups; group++)
-        load_group(g, s, group);
-}
 
 /* ---- Statistics ---- */
 
@@ -195,7 +16,7 @@ typedef struct task {
 
 static void *strip_of(const task *t, int number) {
     const mc_gram *g = t->gram;
-    return t->space->strips + (t->slot * g->plan.strips + number) * strip_reals(g) * mc_real_size(g);
+    return t->space->strips + (t->slot * g->plan.strips + number) * mc_strip_reals(g) * mc_real_size(g);
 }
 
 static mc_operands operands(const task *t, int part, int64_t begin, int64_t end) {
@@ -243,13 +64,18 @@ static void accumulate_sparse(const task *t, int part) {
     const mc_sparse_operands o = {.start = start,
                                   .coordinate = p->left.coordinate,
                                   .value = p->left.values,
-                                  .place = t->space->place[part],
+                                  .place = mc_part_in_full(g, p) ? NULL : t->space->place[part],
                                   .b = t->space->b[part]};
     g->ops->sparse(p->kind, &o, strip_of(t, p->strip[MC_USE_DOT]));
 }
 
 static const void *column_vector(const task *t, const void *vector) {
-    return (const char *)vector + t->panel * t->gram->ops->columns * mc_real_size(t->gram);
+    return vector ? (const char *)vector + t->panel * t->gram->ops->columns * mc_real_size(t->gram) : NULL;
+}
+
+/* What line i adds to the rows of the group; NULL: nothing. */
+static const void *row_vector(const task *t, int i) {
+    return t->gram->plan.line[i].step.row ? t->space->vector[i] + t->group * t->gram->ops->rows * mc_real_size(t->gram) : NULL;
 }
 
 /* The distance and the angle out of the dot product. */
@@ -272,8 +98,8 @@ static void run_lines(const task *t) {
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.lines; i++) {
         const mc_step *step = &g->plan.line[i].step;
-        g->ops->step(step, t->panels, t->space->vector[i] + t->group * g->ops->rows * mc_real_size(g),
-                     column_vector(t, step->column), strip_of(t, step->source), strip_of(t, step->target));
+        g->ops->step(step, t->panels, row_vector(t, i), column_vector(t, step->column), strip_of(t, step->source),
+                     strip_of(t, step->target));
     }
 }
 
@@ -299,7 +125,7 @@ static void accumulate_short(const task *t) {
     for (int i = 0; i < plan->parts; i++)
         if (plan->part[i].sparse)
             accumulate_sparse(t, i);
-        else if (!is_long(&plan->part[i]))
+        else if (!mc_part_long(&plan->part[i]))
             accumulate(t, i, 0, plan->part[i].d);
 }
 
@@ -323,21 +149,37 @@ static void clear_panel(mc_space *s, int part) {
     s->places[part] = 0;
 }
 
-/* Number the coordinates that occur in the panel's rows and write those rows out in full. */
+/* Where coordinate k stands in the unpacked panel; a new one is given a row of zeros. */
+static int64_t place_of(const mc_gram *g, mc_space *s, int part, int32_t k) {
+    const int64_t bytes = g->ops->columns * mc_real_size(g);
+    if (s->place[part][k] < 0) {
+        memset(s->b[part] + s->places[part] * bytes, 0, (size_t)bytes);
+        s->occupied[part][s->places[part]] = k;
+        s->place[part][k] = (int32_t)s->places[part]++;
+    }
+    return s->place[part][k];
+}
+
+/* Write the panel's rows out in full. */
 static void unpack_panel(const mc_gram *g, mc_space *s, int part, int64_t panel) {
     const mc_part *p = &g->plan.part[part];
     const int64_t width = g->ops->columns, real = mc_real_size(g);
+    const bool full = mc_part_in_full(g, p);
+    if (s->unpacked[part] == panel)
+        return;
+    s->unpacked[part] = panel;
     clear_panel(s, part);
+    if (full)
+        memset(s->b[part], 0, (size_t)(p->d * width * real));
     for (int64_t j = 0; j < width; j++) {
         const int64_t i = panel * width + j < p->right.n ? panel * width + j : p->right.n - 1;
         for (int64_t e = p->right.start[i]; e < p->right.start[i + 1]; e++) {
             const int32_t k = p->right.coordinate[e];
-            if (s->place[part][k] < 0) {
-                memset(s->b[part] + s->places[part] * width * real, 0, (size_t)(width * real));
-                s->occupied[part][s->places[part]] = k;
-                s->place[part][k] = (int32_t)s->places[part]++;
-            }
-            memcpy(s->b[part] + (s->place[part][k] * width + j) * real, (const char *)p->right.values + e * real, (size_t)real);
+            const int64_t at = ((full ? k : place_of(g, s, part, k)) * width + j) * real;
+            if (real == sizeof(float))
+                memcpy(s->b[part] + at, (const float *)p->right.values + e, sizeof(float));
+            else
+                memcpy(s->b[part] + at, (const double *)p->right.values + e, sizeof(double));
         }
     }
 }
@@ -350,19 +192,19 @@ static void prepare(const task *t, mc_space *s, int64_t g0, int64_t g1) {
         const mc_part *p = &g->plan.part[i];
         if (p->sparse)
             unpack_panel(g, s, i, t->panel);
-        for (int64_t begin = 0; is_long(p) && begin < p->d; begin += BLOCK)
+        for (int64_t begin = 0; mc_part_long(p) && begin < p->d; begin += MC_COORDINATES)
             for (int64_t group = g0; group < g1; group++) {
                 task one = *t;
                 one.group = group;
                 one.slot = group - g0;
-                accumulate(&one, i, begin, begin + BLOCK < p->d ? begin + BLOCK : p->d);
+                accumulate(&one, i, begin, begin + MC_COORDINATES < p->d ? begin + MC_COORDINATES : p->d);
             }
     }
 }
 
 void mc_space_walk(const mc_gram *g, mc_space *s, int64_t g0, int64_t g1, int64_t p0, int64_t p1, mc_sink *sink, void *arg) {
-    const int64_t step = panels_at_once(g);
-    const bool keeps = any_part(g, is_long);
+    const int64_t step = mc_strip_panels(g);
+    const bool keeps = mc_gram_long(g);
     for (int64_t p = p0; p < p1; p += step) {
         task t = {.gram = g, .space = s, .panel = p, .panels = p + step < p1 ? step : p1 - p};
         prepare(&t, s, g0, g1);
@@ -380,7 +222,7 @@ void mc_space_selves(const mc_gram *g, mc_space *s, int64_t panel, int64_t n, do
     task t = {.gram = g, .space = s, .panel = panel, .panels = 1};
     prepare(&t, s, 0, s->groups);
     for (t.group = 0; t.group < s->groups; t.group++) {
-        t.slot = any_part(g, is_long) ? t.group : 0;
+        t.slot = mc_gram_long(g) ? t.group : 0;
         accumulate_short(&t);
         for (int i = 0; i < g->plan.parts; i++)
             for (int64_t r = 0; r < rows && t.group * rows + r < s->count; r++) {
@@ -399,7 +241,7 @@ bool mc_gram_fuses(const mc_gram *g) {
     if (g->plan.lines != 1 || g->plan.parts != 1 || g->plan.line[0].part != 0 || !fused[g->plan.line[0].step.function])
         return false;
     const mc_part *p = &g->plan.part[0];
-    return !p->sparse && !is_long(p) && g->plan.line[0].use != MC_USE_ANGLE;
+    return !p->sparse && !mc_part_long(p) && g->plan.line[0].use != MC_USE_ANGLE;
 }
 
 void mc_space_fused(const mc_gram *g, const mc_space *s, int64_t group, int64_t p0, int64_t p1, const mc_right *right) {
@@ -409,8 +251,8 @@ void mc_space_fused(const mc_gram *g, const mc_space *s, int64_t group, int64_t 
     const mc_operands o = operands(&t, 0, 0, p->d);
     const mc_guard guard = {.share = MC_GUARD_SHARE, .direct = o};
     const bool guarded = p->way == MC_WAY_GUARDED && g->plan.line[0].use == MC_USE_DISTANCE;
-    const int64_t at = group * g->ops->rows * mc_real_size(g);
     const mc_statistic kind = needs_square(p) && g->plan.line[0].use == MC_USE_DISTANCE ? MC_SQUARE : p->kind;
-    g->ops->fused(kind, &o, guarded ? &guard : NULL, step, guarded ? s->half[0] + at : s->vector[0] + at,
+    const void *row = guarded ? s->half[0] + group * g->ops->rows * mc_real_size(g) : row_vector(&t, 0);
+    g->ops->fused(kind, &o, guarded ? &guard : NULL, step, row,
                   column_vector(&t, guarded ? p->right.half : step->column), right);
 }

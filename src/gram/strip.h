@@ -21,6 +21,7 @@ typedef struct mc_space {
     int32_t **occupied;         /* the coordinates that have a place, to clear them again */
     int64_t *places;
     char **b;                   /* the unpacked panel */
+    int64_t *unpacked;          /* its number; -1: none */
 } mc_space;
 
 /* One strip: panels panel .. panel + panels - 1 of group `group`, micro-tile by micro-tile in the tile's precision. */
@@ -45,6 +46,17 @@ void mc_space_walk(const mc_gram *gram, mc_space *space, int64_t g0, int64_t g1,
 
 /* out[part][i] <- <x_i, x_i> (or the like sum) of the n points of one panel, as the tiles sum it up. Left and right must be one. */
 void mc_space_selves(const mc_gram *gram, mc_space *space, int64_t panel, int64_t n, double *const *out);
+
+/* space.c: some part has compressed rows; some has rows of more than MC_COORDINATES, which are summed up block by block. */
+enum { MC_COORDINATES = 1024 };
+bool mc_gram_sparse(const mc_gram *gram);
+bool mc_gram_long(const mc_gram *gram);
+bool mc_part_long(const mc_part *part);
+/* Panels of few coordinates are unpacked in full, others with the coordinates that occur. */
+bool mc_part_in_full(const mc_gram *gram, const mc_part *part);
+/* Panels and reals of one strip. */
+int64_t mc_strip_panels(const mc_gram *gram);
+int64_t mc_strip_reals(const mc_gram *gram);
 
 /* The whole kernel is one line of one part of full rows: the fused bodies take it. */
 bool mc_gram_fuses(const mc_gram *gram);

@@ -219,10 +219,19 @@ static mercer_status from_double(mercer_ctx *ctx, const mc_gram *g, const mc_lin
     return MERCER_OK;
 }
 
+/* The radial functions that take a root or a power want their argument positive. */
+static bool wants_positive(mc_function_of_tile f) {
+    return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL;
+}
+
 static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_line *line) {
     const mc_part *p = &g->plan.part[line->part];
-    const recipe r = recipe_of(line, p);
+    recipe r = recipe_of(line, p);
+    if (wants_positive(line->step.function))
+        r = (recipe){-r.alpha, -r.by_norm, -r.by_shift, -r.constant};
     line->step.alpha = r.alpha;
+    if (line->step.function == MC_EXP2)
+        line->step.degree = p->bare && line->use == MC_USE_DISTANCE && 0.5 * p->left.norm2_max <= MC_TILE_LIFT;
     if (r.by_norm == 0 && r.by_shift == 0 && r.constant == 0)
         return MERCER_OK;
     MC_TRY(from_part(ctx, g, r, &p->left, &line->row));
@@ -250,7 +259,6 @@ static void free_doubles(mc_line *line) {
 }
 
 mercer_status mc_vectors_fill(mercer_ctx *ctx, mc_gram *g) {
-    MC_TRY(new_vector(ctx, g, g->x->n > g->z->n ? g->x->n : g->z->n, &g->zeros));
     for (int i = 0; i < g->plan.lines; i++) {
         mc_line *line = &g->plan.line[i];
         if (line->vector != MC_VECTOR_NONE)
@@ -258,8 +266,8 @@ mercer_status mc_vectors_fill(mercer_ctx *ctx, mc_gram *g) {
         else if (line->part >= 0)
             MC_TRY(fill_part_line(ctx, g, line));
         free_doubles(line);
-        line->step.row = line->row ? line->row : g->zeros;
-        line->step.column = line->col ? line->col : g->zeros;
+        line->step.row = line->row;
+        line->step.column = line->col;
     }
     return MERCER_OK;
 }

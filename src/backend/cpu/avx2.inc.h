@@ -26,6 +26,10 @@ INLINE V F(vsqrt)(V a) {
     return (V)OP(sqrt)((RAW)a);
 }
 
+INLINE V F(vinverse)(V a) {
+    return 1 / a;
+}
+
 INLINE bool F(any_positive)(V a) {
     return OP(movemask)(OP(cmp)((RAW)a, OP(setzero)(), _CMP_GT_OQ)) != 0;
 }

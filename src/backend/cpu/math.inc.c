@@ -92,7 +92,7 @@ INLINE V F(vlog2)(V x) {
     const VU exponent = ((VU)x - root_half + (bias << MANTISSA)) >> MANTISSA;
     const V whole = (V)((VU)F(all)(anchor) | exponent) - (anchor + (REAL)bias);
     const V m = (V)((VU)x - ((exponent - bias) << MANTISSA));
-    const V s = (m - 1) / (m + 1);
+    const V s = (m - 1) * F(vinverse)(m + 1);
     return whole + s * F(polynomial)(F(log2_c), LOG2_DEGREE, s * s);
 }
 
@@ -102,20 +102,25 @@ INLINE V F(vpower)(V x, REAL p) {
     return F(select)(x, y, F(select)(-x, F(all)((REAL)NAN), limit));
 }
 
-/* x^n by squaring; exact powers stay exact. */
-INLINE V F(vwhole_power)(V x, int64_t n) {
-    V y = F(all)(1);
-    for (uint64_t m = (uint64_t)(n < 0 ? -n : n); m; m >>= 1) {
-        if (m & 1)
-            y = y * x;
+/* x^n by squaring, n >= 0; exact powers stay exact. */
+INLINE V F(vwhole)(V x, uint64_t n) {
+    V y = n & 1 ? x : F(all)(1);
+    while (n >>= 1) {
         x = x * x;
+        if (n & 1)
+            y = y * x;
     }
-    return n < 0 ? 1 / y : y;
+    return y;
+}
+
+INLINE V F(vwhole_power)(V x, int64_t n) {
+    return n < 0 ? 1 / F(vwhole)(x, (uint64_t)-n) : F(vwhole)(x, (uint64_t)n);
 }
 
 /* tanh x = 1 - 2 / (1 + e^2x): the error is absolute, one unit in the last place of 1. */
 INLINE V F(vtanh)(V x) {
-    return 1 - 2 / (1 + F(vexp2_any)(x * (REAL)2.885390081777926815));
+    const V bounded = F(vmin)(x * (REAL)2.885390081777926815, F(all)(120));
+    return 1 - 2 * F(vinverse)(1 + F(vexp2_any)(bounded));
 }
 
 /* asin(sqrt(q)) / sqrt(q) for q up to sin^2(pi/8). */
@@ -132,7 +137,7 @@ static const REAL F(asin_c)[] = {
 /* The angle t in [0, pi/2] between unit vectors at squared distance a = 4 sin^2(t/2) <= 2, by halving it once more:
    sin^2(t/4) = (1 - cos(t/2)) / 2 = (a/4) / (2 + 2 cos(t/2)). */
 INLINE V F(vangle)(V a) {
-    const V z = a * (REAL)0.25, cosine = F(vsqrt)(1 - z), q = z / (2 + 2 * cosine);
+    const V z = a * (REAL)0.25, cosine = F(vsqrt)(1 - z), q = z * F(vinverse)(2 + 2 * cosine);
     return 4 * F(vsqrt)(q) * F(polynomial)(F(asin_c), ASIN_DEGREE, q);
 }
 

@@ -26,6 +26,10 @@ INLINE V F(vsqrt)(V a) {
     return root;
 }
 
+INLINE V F(vinverse)(V a) {
+    return 1 / a;
+}
+
 INLINE bool F(any_positive)(V a) {
     bool any = false;
     for (int i = 0; i < LANES; i++)

@@ -24,14 +24,32 @@ INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_column
             F(store)(y_columns + g * LANES, y[g]);
 }
 
+INLINE void F(load_sums)(const mc_right *right, V *sums) {
+    UNROLL for (int r = 0; r < ROWS; r++)
+        sums[r] = F(load)((const REAL *)right->y_rows + r * LANES);
+}
+
+INLINE void F(store_sums)(const V *sums, const mc_right *right) {
+    UNROLL for (int r = 0; r < ROWS; r++)
+        F(store)((REAL *)right->y_rows + r * LANES, sums[r]);
+}
+
 INLINE void F(product_loop)(bool symmetric, int64_t panels, const REAL *K, const mc_right *right) {
-    V sums[ROWS] = {{0}};
+    V sums[ROWS];
+    F(load_sums)(right, sums);
     const REAL *w = right->w_columns;
     REAL *y = right->y_columns;
     for (int64_t p = 0; p < panels; p++, K += ROWS * COLUMNS)
         F(multiply_tile)(symmetric, K, w + p * COLUMNS, right->w_rows, sums, symmetric ? y + p * COLUMNS : NULL);
-    for (int r = 0; r < ROWS; r++)
-        right->y_rows[r] += F(sum)(sums[r]);
+    F(store_sums)(sums, right);
+}
+
+static void F(sum_rows)(int64_t n, double factor, void *y_rows, double *out) {
+    REAL *lanes = y_rows;
+    for (int64_t i = 0; i < n; i++, lanes += LANES) {
+        out[i] += factor * F(sum)(lanes);
+        F(store)(lanes, (V){0});
+    }
 }
 
 static void F(product)(int64_t panels, const void *values, const mc_right *right) {
@@ -94,75 +112,102 @@ static void F(products)(int64_t panels, const void *values, const mc_rights *rig
             F(products_columns)(panels, values, (const REAL *)rights->v_rows + c, t, (REAL *)rights->y_columns + c);
 }
 
-/* The Gaussian, all in registers: accumulators start at the norms, so that the dot product ends as the exponent. */
-INLINE void F(gauss_loop)(bool symmetric, REAL coefficient, const mc_operands *o, const REAL *row, const REAL *column,
-                          const mc_right *right) {
-    V sums[ROWS] = {{0}};
-    REAL w_rows[ROWS];
-    for (int r = 0; r < ROWS; r++)
-        w_rows[r] = symmetric ? coefficient * ((const REAL *)right->w_rows)[r] : 0;
-    const REAL *b = o->b, *w_columns = right->w_columns;
-    REAL *y_columns = right->y_columns;
-    for (int64_t p = 0; p < o->panels; p++, b += o->stride, column += COLUMNS, w_columns += COLUMNS) {
-        F(tile) s;
-        UNROLL for (int r = 0; r < ROWS; r++)
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                s[r][g] = row[r] + F(load)(column + g * LANES);
-        F(accumulate)(MC_DOT, s, o->d, o->a, b);
-        const REAL *c = F(exp2_c);
-        __asm__ volatile("" : "+r"(c) : "r"(sums) : "memory");
-        V w[GROUPS], y[GROUPS];
-        UNROLL for (int g = 0; g < GROUPS; g++) {
-            w[g] = F(load)(w_columns + g * LANES);
-            if (symmetric)
-                y[g] = F(load)(y_columns + g * LANES);
-        }
-        UNROLL for (int r = 0; r < ROWS; r++)
-            UNROLL for (int g = 0; g < GROUPS; g++) {
-                const V k = F(vexp2_by)(c, s[r][g]);
-                sums[r] += k * w[g];
-                if (symmetric)
-                    y[g] += k * w_rows[r];
-            }
-        if (symmetric) {
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                F(store)(y_columns + g * LANES, y[g]);
-            y_columns += COLUMNS;
-        }
+/* The Gaussian, all in registers: 2^row_i sum_j 2^(<x_i, z_j> + column_j) w_j. The accumulators start at the column's term, so that the dot
+   product ends as the exponent; the row's factor waits outside. The empty assembly keeps the compiler from holding sums and coefficients
+   in registers that the accumulators need. */
+INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, const REAL *column, const REAL *w_columns,
+                          const REAL *w_rows, V *sums, REAL *y_columns) {
+    F(tile) s;
+    V w[GROUPS], y[GROUPS];
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            s[r][g] = F(load)(column + g * LANES);
+    F(accumulate)(MC_DOT, s, o->d, o->a, b);
+    const REAL *c = F(exp2_c);
+    __asm__ volatile("" : "+r"(c) : "r"(sums) : "memory");
+    UNROLL for (int g = 0; g < GROUPS; g++) {
+        w[g] = F(load)(w_columns + g * LANES);
+        if (symmetric)
+            y[g] = F(load)(y_columns + g * LANES);
     }
-    for (int r = 0; r < ROWS; r++)
-        right->y_rows[r] += (double)coefficient * F(sum)(sums[r]);
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int g = 0; g < GROUPS; g++) {
+            const V k = F(vexp2_by)(c, s[r][g]);
+            sums[r] += k * w[g];
+            if (symmetric)
+                y[g] += k * w_rows[r];
+        }
+    if (symmetric)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            F(store)(y_columns + g * LANES, y[g]);
 }
 
-/* Any other function: the micro-tile goes through the first cache once. */
+INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row, const REAL *column, const mc_right *right) {
+    V sums[ROWS] = {{0}};
+    REAL factor[ROWS + LANES] = {0}, w_rows[ROWS] = {0};
+    memcpy(factor, row, ROWS * sizeof(REAL));
+    for (int r = 0; r < ROWS; r += LANES)
+        F(store)(factor + r, F(vexp2_any)(F(load)(factor + r)));
+    for (int r = 0; r < ROWS && symmetric; r++)
+        w_rows[r] = factor[r] * ((const REAL *)right->w_rows)[r];
+    for (int64_t p = 0; p < o->panels; p++)
+        F(gauss_tile)(symmetric, o, (const REAL *)o->b + p * o->stride, column + p * COLUMNS, (const REAL *)right->w_columns + p * COLUMNS,
+                      w_rows, sums, symmetric ? (REAL *)right->y_columns + p * COLUMNS : NULL);
+    for (int r = 0; r < ROWS; r++) {
+        REAL *y = (REAL *)right->y_rows + r * LANES;
+        F(store)(y, F(load)(y) + factor[r] * sums[r]);
+    }
+}
+
+/* f of the micro-tile K and its products, row by row. */
+INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, const REAL *row, const REAL *column, const REAL *K,
+                           const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
+    V w[GROUPS], y[GROUPS] = {{0}};
+    UNROLL for (int g = 0; g < GROUPS; g++) {
+        w[g] = F(load)(w_columns + g * LANES);
+        if (y_columns)
+            y[g] = F(load)(y_columns + g * LANES);
+    }
+    const REAL alpha = (REAL)step->alpha;
+    for (int r = 0; r < ROWS; r++) {
+        V v[GROUPS];
+        F(row_values)(function, step, alpha, r, row, column, K + r * COLUMNS, v);
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            sums[r] += v[g] * w[g];
+        if (y_columns)
+            UNROLL for (int g = 0; g < GROUPS; g++)
+                y[g] += v[g] * w_rows[r];
+    }
+    if (y_columns)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            F(store)(y_columns + g * LANES, y[g]);
+}
+
+/* Any other function: the statistic of a micro-tile passes through the first cache, its values stay in registers. */
 INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const mc_operands *o, const mc_guard *guard,
                           const mc_step *step, const REAL *row, const REAL *column, const mc_right *right) {
-    V sums[ROWS] = {{0}};
+    V sums[ROWS];
+    F(load_sums)(right, sums);
     REAL K[ROWS * COLUMNS];
-    const REAL *w = right->w_columns, zero[COLUMNS] = {0};
+    const REAL *w = right->w_columns;
     REAL *y = right->y_columns;
-    for (int64_t p = 0; p < o->panels; p++) {
+    for (int64_t p = 0; p < o->panels; p++, w += COLUMNS, y += y ? COLUMNS : 0, column += row ? COLUMNS : 0) {
         const mc_operands one = F(panel)(o, p);
         F(statistic)(kind, &one, false, K);
-        if (guard && F(radial_tile)((REAL)guard->share, row, column + p * COLUMNS, K, K))
+        if (guard && F(radial_tile)(true, (REAL)guard->share, row, column, K, K))
             F(direct_tile)(&guard->direct, p, K);
-        F(step_loop)(function, MC_SET, step, 1, guard ? zero : row, guard ? zero : column + p * COLUMNS, K, K);
-        if (y)
-            F(multiply_tile)(true, K, w + p * COLUMNS, right->w_rows, sums, y + p * COLUMNS);
-        else
-            F(multiply_tile)(false, K, w + p * COLUMNS, NULL, sums, NULL);
+        F(finish_tile)(function, step, guard ? NULL : row, column, K, w, right->w_rows, sums, y);
     }
-    for (int r = 0; r < ROWS; r++)
-        right->y_rows[r] += F(sum)(sums[r]);
+    F(store_sums)(sums, right);
 }
 
 static void F(fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step, const void *row,
                      const void *column, const mc_right *right) {
-    if (step->function == MC_EXP2 && kind == MC_DOT && !guard && step->alpha == 1) {
+    if (step->function == MC_EXP2 && kind == MC_DOT && !guard && step->alpha == 1 && step->degree) {
         if (right->w_rows)
-            F(gauss_loop)(true, (REAL)step->coefficient, o, row, column, right);
+            F(gauss_loop)(true, o, row, column, right);
         else
-            F(gauss_loop)(false, (REAL)step->coefficient, o, row, column, right);
+            F(gauss_loop)(false, o, row, column, right);
         return;
     }
     switch (step->function) {

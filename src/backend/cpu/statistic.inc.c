@@ -81,16 +81,23 @@ INLINE mc_operands F(panel)(const mc_operands *o, int64_t p) {
 }
 
 /* -|x - z|^2 / 2 from the dot products of one micro-tile; whether some pair is nearer than the guard trusts. */
-INLINE bool F(radial_tile)(REAL share, const REAL *row, const REAL *column, const REAL *dot, REAL *out) {
-    V worst = F(all)(-1);
+INLINE bool F(radial_tile)(bool guarded, REAL share, const REAL *row, const REAL *column, const REAL *dot, REAL *out) {
+    V worst[GROUPS], z[GROUPS];
+    UNROLL for (int g = 0; g < GROUPS; g++) {
+        worst[g] = F(all)(-1);
+        z[g] = F(load)(column + g * LANES);
+    }
     for (int r = 0; r < ROWS; r++)
-        for (int g = 0; g < GROUPS; g++) {
+        UNROLL for (int g = 0; g < GROUPS; g++) {
             const int64_t at = r * COLUMNS + g * LANES;
-            const V norms = row[r] + F(load)(column + g * LANES), s = F(load)(dot + at) + norms;
-            worst = F(vmax)(worst, s - share * norms);
-            F(store)(out + at, F(vmin)(s, F(all)(0)));
+            const V norms = row[r] + z[g], s = F(load)(dot + at) + norms;
+            if (guarded)
+                worst[g] = F(vmax)(worst[g], s - share * norms);
+            F(store)(out + at, F(vmin)(s, (V){0}));
         }
-    return F(any_positive)(worst);
+    UNROLL for (int g = 1; g < GROUPS; g++)
+        worst[0] = F(vmax)(worst[0], worst[g]);
+    return guarded && F(any_positive)(worst[0]);
 }
 
 /* out <- -|x - z|^2 / 2 by direct differences. */
@@ -105,8 +112,10 @@ static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, co
     for (int64_t p = 0; p < panels; p++) {
         REAL *q = (REAL *)out + p * ROWS * COLUMNS;
         const REAL *in = (const REAL *)dot + p * ROWS * COLUMNS;
-        const REAL share = guard ? (REAL)guard->share : 0;
-        if (F(radial_tile)(share, row, (const REAL *)column + p * COLUMNS, in, q) && guard)
+        const REAL *z = (const REAL *)column + p * COLUMNS;
+        if (!guard)
+            F(radial_tile)(false, 0, row, z, in, q);
+        else if (F(radial_tile)(true, (REAL)guard->share, row, z, in, q))
             F(direct_tile)(&guard->direct, p, q);
     }
 }

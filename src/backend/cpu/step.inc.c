@@ -9,18 +9,22 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
     case MC_WHOLE_POWER: return F(vwhole_power)(s, step->degree);
     case MC_REAL_POWER: return F(vpower)(s, (REAL)step->p);
     case MC_EXP2: return F(vexp2_any)(s);
-    case MC_ROOT: return F(vexp2)(-F(vsqrt)(F(vmax)(-s, zero)));
+    case MC_ROOT: return F(vexp2)(-F(vsqrt)(F(vmax)(s, zero)));
     case MC_MATERN3: {
-        const V b = F(vsqrt)(F(vmax)(-s, zero));
-        return (1 + b * ln2) * F(vexp2)(-b);
+        const V minus_b = -F(vsqrt)(F(vmax)(s, zero));
+        return (1 - minus_b * ln2) * F(vexp2)(minus_b);
     }
     case MC_MATERN5: {
-        const V square = F(vmax)(-s, zero), b = F(vsqrt)(square);
-        return (1 + b * ln2 + square * (ln2 * ln2 / 3)) * F(vexp2)(-b);
+        const V square = F(vmax)(s, zero), minus_b = -F(vsqrt)(square);
+        return (1 - minus_b * ln2 + square * (ln2 * ln2 / 3)) * F(vexp2)(minus_b);
     }
     case MC_RATIONAL: {
-        const V base = 1 + F(vmax)(-s, zero);
-        return step->degree ? F(vwhole_power)(base, step->degree) : F(vexp2)(F(vlog2)(base) * (REAL)-step->p);
+        const V q = F(vmax)(s, zero);
+        if (step->degree) { /* up to 8: the power does not overflow */
+            const V base = 1 + F(vmin)(q, F(all)(BITS == 32 ? (REAL)0x1p15 : (REAL)0x1p120));
+            return F(vinverse)(F(vwhole)(base, (uint64_t)-step->degree));
+        }
+        return F(vexp2)(F(vlog2)(1 + q) * (REAL)-step->p);
     }
     case MC_HYPERBOLIC: return F(vtanh)(s);
     case MC_ARC0:
@@ -41,7 +45,7 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
 }
 
 /* What the function is applied to, or the whole of it for those that read the vectors in their own way. */
-INLINE V F(argument)(mc_function_of_tile function, const mc_step *step, REAL row, V column, V source) {
+INLINE V F(argument)(mc_function_of_tile function, REAL row, V column, V source) {
     switch (function) {
     case MC_SCALE: return source * (row * column);
     case MC_SCALE_SIGN: return source * F(vmax)(row * column, (V){0});
@@ -49,35 +53,51 @@ INLINE V F(argument)(mc_function_of_tile function, const mc_step *step, REAL row
         const VI same = (VI)((VI)F(all)(row) == (VI)column);
         return (V)((VI)F(all)(1) & same);
     }
-    default: return source * (REAL)step->alpha + (row + column);
+    default: return source + (row + column);
     }
 }
 
-INLINE V F(combined)(mc_combine combine, V old, V fresh) {
-    return combine == MC_SET ? fresh : combine == MC_ADD ? old + fresh : old * fresh;
+/* f of one row of a micro-tile, without the coefficient. row is NULL where nothing is added. */
+INLINE void F(row_values)(mc_function_of_tile function, const mc_step *step, REAL alpha, int r, const REAL *row, const REAL *column,
+                          const REAL *source, V *v) {
+    const bool raw = function == MC_SCALE || function == MC_SCALE_SIGN;
+    UNROLL for (int g = 0; g < GROUPS; g++)
+        v[g] = raw ? F(load)(source + g * LANES) : F(load)(source + g * LANES) * alpha;
+    if (row)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            v[g] = F(argument)(function, row[r], F(load)(column + g * LANES), v[g]);
+    UNROLL for (int g = 0; g < GROUPS; g++)
+        v[g] = F(value)(function, step, v[g]);
 }
 
-INLINE void F(step_loop)(mc_function_of_tile function, mc_combine combine, const mc_step *step, int64_t panels, const REAL *row,
-                         const REAL *column, const REAL *source, REAL *target) {
-    const REAL coefficient = (REAL)step->coefficient;
-    for (int64_t p = 0; p < panels; p++, column += COLUMNS)
-        for (int r = 0; r < ROWS; r++)
-            for (int g = 0; g < GROUPS; g++, source += LANES, target += LANES) {
-                const V s = F(argument)(function, step, row[r], F(load)(column + g * LANES), F(load)(source));
-                const V fresh = coefficient * F(value)(function, step, s);
-                F(store)(target, F(combined)(combine, combine == MC_SET ? fresh : F(load)(target), fresh));
-            }
+INLINE void F(combine_row)(mc_combine combine, REAL factor, const V *v, REAL *target) {
+    UNROLL for (int g = 0; g < GROUPS; g++) {
+        REAL *t = target + g * LANES;
+        const V fresh = factor * v[g];
+        F(store)(t, combine == MC_SET ? fresh : combine == MC_ADD ? F(load)(t) + fresh : F(load)(t) * fresh);
+    }
+}
+
+/* How results are combined and whether vectors are added is asked once a row, which costs less than a loop for every mixture. */
+INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int64_t panels, const REAL *row, const REAL *column,
+                         const REAL *source, REAL *target) {
+    const REAL alpha = (REAL)step->alpha, factor = (REAL)step->coefficient;
+    const mc_combine combine = step->combine;
+    for (int64_t p = 0; p < panels; p++, column += row ? COLUMNS : 0)
+        for (int r = 0; r < ROWS; r++, source += COLUMNS, target += COLUMNS) {
+            V v[GROUPS];
+            F(row_values)(function, step, alpha, r, row, column, source, v);
+            if (combine == MC_SET)
+                F(combine_row)(MC_SET, factor, v, target);
+            else if (combine == MC_ADD)
+                F(combine_row)(MC_ADD, factor, v, target);
+            else
+                F(combine_row)(MC_MULTIPLY, factor, v, target);
+        }
 }
 
 #define STEP_CASE(name)                                                                                                           \
-    case name:                                                                                                                    \
-        if (step->combine == MC_SET)                                                                                              \
-            F(step_loop)(name, MC_SET, step, panels, row, column, source, target);                                                \
-        else if (step->combine == MC_ADD)                                                                                         \
-            F(step_loop)(name, MC_ADD, step, panels, row, column, source, target);                                                \
-        else                                                                                                                      \
-            F(step_loop)(name, MC_MULTIPLY, step, panels, row, column, source, target);                                           \
-        break
+    case name: F(step_loop)(name, step, panels, row, column, source, target); break
 
 static void F(step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source, void *target) {
     switch (step->function) {

@@ -48,10 +48,10 @@ INLINE V F(vabs)(V a) {
     return (V)((VU)a & ((VU){0} + (UNSIGNED)(~(UNSIGNED)0 >> 1)));
 }
 
-/* The sum in double, lane by lane: always the same order. */
-INLINE double F(sum)(V v) {
-    double s = 0;
+/* The sum of the lanes in double: always the same order. */
+INLINE double F(sum)(const REAL *lanes) {
+    double part[4] = {0};
     for (int i = 0; i < LANES; i++)
-        s += (double)v[i];
-    return s;
+        part[i % 4] += (double)lanes[i];
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }

@@ -1,0 +1,58 @@
+/* multiply.h: one task of a product K V: a block of rows against a run of columns. */
+#ifndef MC_GRAM_MULTIPLY_H
+#define MC_GRAM_MULTIPLY_H
+
+#include "gram/strip.h"
+#include <stdatomic.h>
+
+enum {
+    MC_SINGLES = 4,     /* up to here each right-hand side is taken on its own */
+    MC_BLOCK_PANELS = 40 /* columns whose row sums stay in the tile's precision; of a block, at most */
+};
+#define MC_BLOCK_CACHE (1 << 20) /* bytes of packed rows of a block */
+
+/* What all tasks of a product share. */
+typedef struct mc_product {
+    const mc_gram *g;
+    int64_t t, stride;         /* right-hand sides at a time, and how many reals apart rows of them are: singles keep columns apart */
+    bool many;
+    int64_t ld;                /* of V and Y */
+    const double *V;
+    double *Y;
+    double *unscale;           /* per right-hand side */
+    char *w;                   /* V in the tile's precision: t vectors, or rows of `stride` reals */
+    int64_t length;            /* of a vector */
+    int64_t rows_each, blocks, rounds_of; /* rows of a block; blocks; blocks rounded up to even */
+    int64_t ranges, range_panels;         /* rectangular: ranges of columns */
+    double *partial;           /* rectangular with several ranges: ranges x n x t */
+    atomic_llong *turn;        /* symmetric: rounds that each block has had */
+    mc_space *space;           /* per thread */
+    char *buffers;             /* per thread */
+    int64_t buffer_bytes;
+} mc_product;
+
+/* One thread's sums for one task: in double, t x block, and in the tile's precision: rows t x block x lanes and columns t x block, or with
+   many right-hand sides both block x stride. Those in the tile's precision are 0 whenever no task runs. */
+typedef struct mc_sums {
+    double *rows, *columns;
+    char *rows_real, *columns_real;
+} mc_sums;
+
+/* Rows i0 .. i0 + count - 1 against panels p0 .. p1 - 1; column sums too when symmetric. */
+typedef struct mc_task {
+    const mc_product *p;
+    mc_space *space;
+    mc_sums s;
+    int64_t i0, count, p0, p1;
+    bool symmetric;
+} mc_task;
+
+/* Reals that the sums of one row take. */
+static inline int64_t mc_row_reals(const mc_product *p) {
+    return p->many ? p->stride : p->t * p->g->ops->lanes;
+}
+
+/* Fill the sums in double; diagonal: the block of rows with itself. */
+void mc_task_compute(mc_task *t, bool diagonal);
+
+#endif

@@ -1,0 +1,253 @@
+/* Compressed rows against the judge: statistics over shared coordinates only must give what full rows give. */
+#include "support.h"
+#include "base/ctx.h"
+#include "base/rng.h"
+#include "gram/gram.h"
+#include "kernel/kernel.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const isas[] = {"portable", "avx2", "avx512"};
+
+static mercer_ctx *open_isa(const char *isa, int threads) {
+    mercer_options options = mercer_options_defaults();
+    options.isa = isa;
+    options.threads = threads;
+    mercer_ctx *ctx = NULL;
+    if (mercer_open(&options, &ctx) != MERCER_OK) {
+        mercer_close(ctx);
+        return NULL;
+    }
+    return ctx;
+}
+
+/* The same rows in full and compressed; some empty, some repeated, some with a stored zero. */
+typedef struct rows {
+    int64_t n, d;
+    double *full, *value;
+    int64_t *start;
+    int32_t *column;
+} rows;
+
+static rows draw(int64_t n, int64_t d, double density, bool positive, uint64_t item) {
+    rows r = {.n = n, .d = d, .full = calloc((size_t)(n * d), 8), .value = malloc((size_t)(n * d + 1) * 8),
+              .start = malloc((size_t)(n + 1) * 8), .column = malloc((size_t)(n * d + 1) * 4)};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        r.start[i] = count;
+        for (int64_t j = 0; j < d; j++) {
+            const bool repeat = i % 9 == 8;
+            const double drawn = mc_rng_uniform(&rng) < density && i % 13 != 5 ? mc_rng_normal(&rng) : 0;
+            const double v = repeat ? r.full[(i / 2) * d + j] : positive ? fabs(drawn) : drawn;
+            r.full[i * d + j] = v;
+            if (v != 0 || (j == 3 && i % 4 == 0)) {
+                r.value[count] = v;
+                r.column[count++] = (int32_t)j;
+            }
+        }
+    }
+    r.start[n] = count;
+    return r;
+}
+
+static void discard(rows r) {
+    free(r.full), free(r.value), free(r.start), free(r.column);
+}
+
+static mercer_data *make(mercer_ctx *ctx, const rows *r, mercer_dtype dtype) {
+    float *single = malloc((size_t)(r->start[r->n] + 1) * sizeof(float));
+    for (int64_t e = 0; e < r->start[r->n]; e++)
+        single[e] = (float)r->value[e];
+    const mercer_table table = {.n = r->n, .d = r->d, .dtype = dtype, .values = dtype == MERCER_F32 ? (void *)single : (void *)r->value,
+                                .row_start = r->start, .column = r->column};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    free(single);
+    return data;
+}
+
+static mercer_kernel *parse(mercer_ctx *ctx, const char *text) {
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    return kernel;
+}
+
+static void compare_entries(mercer_ctx *ctx, const char *text, const rows *x, const rows *z, mercer_dtype precision) {
+    mercer_kernel *kernel = parse(ctx, text);
+    mercer_data *dx = make(ctx, x, MERCER_F64), *dz = z ? make(ctx, z, MERCER_F64) : NULL;
+    mc_gram *gram = NULL;
+    assert_ok(ctx, mc_gram_open(ctx, kernel, dx, dz, precision, &gram));
+    const rows *right = z ? z : x;
+    double *K = malloc((size_t)(x->n * right->n) * 8), worst = 0, size = 0;
+    assert_ok(ctx, mc_gram_block(ctx, gram, 0, x->n, 0, right->n, MERCER_F64, K, right->n));
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t j = 0; j < right->n; j++) {
+            const double k = mc_eval(kernel->root, x->full + i * x->d, right->full + j * x->d, x->d);
+            worst = fmax(worst, fabs(K[i * right->n + j] - k));
+            size = fmax(size, fabs(k));
+        }
+    if (worst > mc_gram_entry_error(gram) || mc_gram_entry_error(gram) > (precision == MERCER_F32 ? 2e-3 : 1e-6) * fmax(size, 1))
+        fail_msg("%s: %s, %s, d %lld: error %g, bound %g, size %g", mercer_isa(ctx), text, precision == MERCER_F32 ? "f32" : "f64",
+                 (long long)x->d, worst, mc_gram_entry_error(gram), size);
+    free(K);
+    mc_gram_close(gram);
+    mercer_data_free(dx);
+    mercer_data_free(dz);
+    mercer_kernel_free(kernel);
+}
+
+static const char *const texts[] = {
+    "linear", "poly(degree=3, gamma=0.2)", "rbf(gamma=0.3)", "exponential(gamma=0.3)", "matern(nu=2.5, length_scale=2)",
+    "rq(alpha=1, length_scale=2)", "laplacian(gamma=0.3)", "periodic(period=3)", "cosine", "arccos(order=0)", "arccos(order=1)",
+    "white", "normalize(1 + linear)", "rbf(gamma=0.3)[2:5] + linear*cosine", "weigh(1 + norm2, rbf(gamma=0.1)) + 0.1*linear^2",
+    "0.5*laplacian(gamma=0.1) + laplacian(gamma=0.3)*rbf(gamma=0.1)",
+};
+
+static void test_every_kernel_is_what_the_judge_says(void **state) {
+    (void)state;
+    for (size_t isa = 0; isa < 3; isa++) {
+        mercer_ctx *ctx = open_isa(isas[isa], 1);
+        for (size_t e = 0; ctx && e < sizeof texts / sizeof texts[0]; e++)
+            for (int precision = 0; precision < 2; precision++) {
+                rows x = draw(59, 40, 0.1, false, e), z = draw(50, 40, 0.08, false, e + 40), wide = draw(52, 1000, 0.01, false, e);
+                compare_entries(ctx, texts[e], &x, NULL, (mercer_dtype)precision);
+                compare_entries(ctx, texts[e], &x, &z, (mercer_dtype)precision);
+                compare_entries(ctx, texts[e], &wide, NULL, (mercer_dtype)precision);
+                discard(x), discard(z), discard(wide);
+            }
+        if (ctx)
+            close_clean(ctx);
+    }
+}
+
+static void test_kernels_of_nonnegative_data_too(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int precision = 0; precision < 2; precision++) {
+        rows x = draw(59, 40, 0.1, true, 1), z = draw(50, 40, 0.2, true, 2);
+        compare_entries(ctx, "chi2(gamma=0.4)", &x, &z, (mercer_dtype)precision);
+        compare_entries(ctx, "chi2(gamma=0.4)", &x, NULL, (mercer_dtype)precision);
+        compare_entries(ctx, "intersection + 0.1*chi2", &x, &z, (mercer_dtype)precision);
+        discard(x), discard(z);
+    }
+    close_clean(ctx);
+}
+
+/* Dense data, sparse data of any density, floats: one answer. */
+static void test_the_layout_of_the_data_does_not_matter(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.1) + 0.1*linear");
+    for (double density = 0.02; density < 1; density *= 3) {
+        rows r = draw(200, 30, density, false, 7);
+        for (int64_t e = 0; e < r.start[200]; e++)
+            r.value[e] = (float)r.value[e];
+        for (int64_t i = 0; i < 200 * 30; i++)
+            r.full[i] = (float)r.full[i];
+        const mercer_table table = {.n = 200, .d = 30, .dtype = MERCER_F64, .values = r.full};
+        mercer_data *data[3] = {make(ctx, &r, MERCER_F64), make(ctx, &r, MERCER_F32), NULL};
+        assert_ok(ctx, mercer_data_make(ctx, &table, &data[2]));
+        double V[200], Y[3][200];
+        for (int i = 0; i < 200; i++)
+            V[i] = sin(i);
+        for (int k = 0; k < 3; k++) {
+            mc_gram *gram = NULL;
+            assert_ok(ctx, mc_gram_open(ctx, kernel, data[k], NULL, MERCER_F64, &gram));
+            assert_ok(ctx, mc_gram_apply(ctx, gram, 1, V, Y[k]));
+            mc_gram_close(gram);
+            mercer_data_free(data[k]);
+        }
+        for (int i = 0; i < 200; i++) {
+            assert_true(Y[0][i] == Y[1][i]);
+            assert_close(Y[0][i], Y[2][i], 1e-12);
+        }
+        discard(r);
+    }
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+}
+
+static void compare_product(mercer_ctx *ctx, const char *text, const rows *x, const rows *z, int64_t t) {
+    mercer_kernel *kernel = parse(ctx, text);
+    mercer_data *dx = make(ctx, x, MERCER_F64), *dz = z ? make(ctx, z, MERCER_F64) : NULL;
+    mc_gram *gram = NULL;
+    assert_ok(ctx, mc_gram_open(ctx, kernel, dx, dz, MERCER_F64, &gram));
+    const int64_t n = x->n, m = z ? z->n : n;
+    double *K = malloc((size_t)(n * m) * 8), *V = malloc((size_t)(m * t) * 8), *Y = malloc((size_t)(n * t) * 8);
+    for (int64_t i = 0; i < m * t; i++)
+        V[i] = sin((double)i);
+    assert_ok(ctx, mc_gram_block(ctx, gram, 0, n, 0, m, MERCER_F64, K, m));
+    assert_ok(ctx, mc_gram_apply(ctx, gram, t, V, Y));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < t; c++) {
+            double sum = 0, size = 0;
+            for (int64_t j = 0; j < m; j++)
+                sum += K[i * m + j] * V[j * t + c], size += fabs(K[i * m + j] * V[j * t + c]);
+            if (!(fabs(Y[i * t + c] - sum) <= 1e-14 * size))
+                fail_msg("%s, t %lld: y(%lld, %lld) is %g, not %g", text, (long long)t, (long long)i, (long long)c, Y[i * t + c], sum);
+        }
+    free(K), free(V), free(Y);
+    mc_gram_close(gram);
+    mercer_data_free(dx);
+    mercer_data_free(dz);
+    mercer_kernel_free(kernel);
+}
+
+static void test_products_are_those_of_the_entries(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    static const int64_t columns[] = {1, 2, 7, 60};
+    rows x = draw(700, 50, 0.1, false, 1), z = draw(333, 50, 0.1, false, 2);
+    for (int k = 0; k < 4; k++) {
+        compare_product(ctx, "rbf(gamma=0.2)", &x, NULL, columns[k]);
+        compare_product(ctx, "laplacian(gamma=0.2) + cosine", &x, &z, columns[k]);
+    }
+    discard(x), discard(z);
+    close_clean(ctx);
+}
+
+static mercer_status open_and_multiply(mercer_ctx *ctx, void *arg) {
+    mercer_data *data = arg;
+    mercer_kernel *kernel = NULL;
+    mc_gram *gram = NULL;
+    double V[100] = {1}, Y[100];
+    mercer_status status = mercer_kernel_parse(ctx, "rbf(gamma=0.2) + laplacian(gamma=0.1)", &kernel);
+    if (!status)
+        status = mc_gram_open(ctx, kernel, data, NULL, MERCER_F32, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, 1, V, Y);
+    mc_gram_close(gram);
+    mercer_kernel_free(kernel);
+    return status;
+}
+
+static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2), *fresh = open_ctx(2);
+    rows x = draw(100, 60, 0.1, false, 3);
+    mercer_data *data = make(ctx, &x, MERCER_F64);
+    assert_survives_failing_memory(open_and_multiply, data);
+    mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.2) + laplacian(gamma=0.1)");
+    const size_t forecast = mc_gram_bytes(ctx, kernel, data, NULL, MERCER_F32), before = mercer_memory_used(fresh);
+    assert_ok(fresh, open_and_multiply(fresh, data));
+    assert_in_range(mercer_memory_peak(fresh) - before, 1, forecast);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    discard(x);
+    close_clean(fresh);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kernel_is_what_the_judge_says),
+        cmocka_unit_test(test_kernels_of_nonnegative_data_too),
+        cmocka_unit_test(test_the_layout_of_the_data_does_not_matter),
+        cmocka_unit_test(test_products_are_those_of_the_entries),
+        cmocka_unit_test(test_survives_failing_memory_and_keeps_to_its_forecast),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
