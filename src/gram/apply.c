@@ -29,7 +29,8 @@ static int64_t real_size(const mc_product *p) {
 
 static mc_sums sums_of(const mc_product *p, int thread) {
     char *at = p->buffers + thread * p->buffer_bytes;
-    const int64_t doubles = p->rows_each * p->t * (int64_t)sizeof(double), reals = p->rows_each * mc_row_reals(p) * real_size(p);
+    const int64_t doubles = p->rows_each * p->t * (int64_t)sizeof(double);
+    const int64_t reals = p->rows_each * mc_row_reals(p->g->ops, p->t) * real_size(p);
     return (mc_sums){.rows = (double *)(void *)at, .columns = (double *)(void *)(at + doubles), .rows_real = at + 2 * doubles,
                   .columns_real = at + 2 * doubles + reals};
 }
@@ -129,31 +130,42 @@ static int64_t coordinates(const mc_gram *g) {
     return d;
 }
 
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* Rows of a block, whole panels: its packed points fit the cache, a task is worth starting (TASK_WORK operations), and a large problem
    has blocks enough for many threads. */
-static int64_t block_rows(const mc_gram *g) {
-    const int64_t width = g->ops->columns, d = coordinates(g), most = mc_space_groups(g) * g->ops->rows / width;
-    const int64_t cached = MC_BLOCK_CACHE / ((d ? d : 1) * width * mc_real_size(g)), many = g->x->n / (BLOCKS * width);
-    const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(d + 16)) / width;
-    int64_t panels = many > worthy ? many : worthy;
-    panels = panels < cached ? panels : cached;
-    panels = panels < most ? panels : most;
-    panels = panels < mc_chunks(g->x->n, width) ? panels : mc_chunks(g->x->n, width);
+static int64_t block_rows(const mc_size *s) {
+    const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunks(s->n, width);
+    const int64_t cached = MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
+    const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(s->d + 16)) / width;
+    const int64_t panels = least(least(many > worthy ? many : worthy, cached), least(most, all));
     return (panels > 1 ? panels : 1) * width;
+}
+
+mc_cut mc_product_shape(const mc_size *s) {
+    mc_cut shape = {.rows_each = block_rows(s), .ranges = 1};
+    shape.blocks = mc_chunks(s->n, shape.rows_each);
+    const int64_t panels = mc_chunks(s->m, s->ops->columns), wanted = shape.blocks ? mc_chunks(TASKS, shape.blocks) : 1;
+    shape.range_panels = mc_chunks(panels, wanted);
+    shape.range_panels = shape.range_panels < MC_BLOCK_PANELS ? MC_BLOCK_PANELS : shape.range_panels;
+    if (!s->symmetric && panels > shape.range_panels)
+        shape.ranges = mc_chunks(panels, shape.range_panels);
+    return shape;
 }
 
 static void shape(mc_product *p) {
     const mc_gram *g = p->g;
-    p->rows_each = block_rows(g);
-    p->blocks = mc_chunks(g->x->n, p->rows_each);
+    const mc_size size = {.ops = g->ops, .real = mc_real_size(g), .n = g->x->n, .m = g->z->n, .d = coordinates(g),
+                          .groups = mc_space_groups(g), .symmetric = g->symmetric};
+    const mc_cut shape = mc_product_shape(&size);
+    p->rows_each = shape.rows_each;
+    p->blocks = shape.blocks;
     p->rounds_of = p->blocks + p->blocks % 2;
-    const int64_t panels = mc_chunks(g->z->n, g->ops->columns), wanted = p->blocks ? mc_chunks(TASKS, p->blocks) : 1;
-    p->range_panels = mc_chunks(panels, wanted);
-    p->range_panels = p->range_panels < MC_BLOCK_PANELS ? MC_BLOCK_PANELS : p->range_panels;
-    p->ranges = g->symmetric ? 1 : mc_chunks(panels, p->range_panels);
-    p->ranges = p->ranges < 1 ? 1 : p->ranges;
-    const int64_t sides = p->g->z->n > p->g->x->n && g->symmetric ? g->x->n : g->z->n;
-    p->length = mc_chunks(sides, g->ops->columns) * g->ops->columns;
+    p->range_panels = shape.range_panels;
+    p->ranges = shape.ranges;
+    p->length = mc_chunks(g->z->n, g->ops->columns) * g->ops->columns;
 }
 
 /* ---- Right-hand sides ---- */
@@ -207,10 +219,9 @@ static mercer_status run(mercer_ctx *ctx, mc_product *p) {
 /* ---- The call ---- */
 
 static void set_width(mc_product *p, int64_t t) {
-    const int64_t lanes = p->g->ops->lanes;
     p->t = t;
     p->many = t > MC_SINGLES;
-    p->stride = p->many ? mc_chunks(t, lanes) * lanes : t;
+    p->stride = mc_right_stride(p->g->ops, t);
 }
 
 static int64_t partial_sums(const mc_product *p) {
@@ -222,7 +233,7 @@ static int64_t turns(const mc_product *p) {
 }
 
 static int64_t buffer_bytes(const mc_product *p) {
-    return p->rows_each * (2 * p->t * (int64_t)sizeof(double) + (mc_row_reals(p) + p->stride) * real_size(p));
+    return mc_sums_bytes(p->g->ops, real_size(p), p->rows_each, p->t);
 }
 
 static size_t work_bytes(const mc_product *p, int threads) {
@@ -245,7 +256,7 @@ static mercer_status open_product(mercer_ctx *ctx, mc_product *p, mc_work *space
 }
 
 mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y) {
-    const int64_t most = 6 * gram->ops->lanes;
+    const int64_t most = MC_RIGHTS * gram->ops->lanes;
     mc_product p = {.g = gram, .ld = t};
     mc_work spaces = {0}, work = {0};
     shape(&p);

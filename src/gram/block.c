@@ -94,10 +94,13 @@ static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end,
     mc_space_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
 }
 
-/* Rows per task: as many as suit the engine, but enough tasks for every thread. */
-static int64_t groups_for(const mc_gram *g, int64_t count) {
-    const int64_t suits = mc_space_groups(g), best = suits < GROUPS ? suits : GROUPS, share = count / (64 * g->ops->rows);
+int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count) {
+    const int64_t best = suits < GROUPS ? suits : GROUPS, share = count / (64 * ops->rows);
     return share < 1 ? 1 : share < best ? share : best;
+}
+
+static int64_t groups_for(const mc_gram *g, int64_t count) {
+    return mc_block_groups(g->ops, mc_space_groups(g), count);
 }
 
 size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram) {

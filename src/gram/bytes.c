@@ -1,17 +1,11 @@
 /* bytes.c: the memory of an operator before it is made, for planners: an upper bound from the expression and the shape of the data alone.
-   It is that of double tiles: whether floats will do is known only when the points have been measured. */
+   Whether floats will do is known only when the points have been measured: where they are asked for, the dearer of both counts. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/work.h"
-#include "gram/strip.h"
+#include "gram/multiply.h"
 
-enum {
-    HEADER = 2 * MC_ALIGN,
-    RIGHTS = 4,         /* right-hand sides foreseen */
-    BLOCK_ROWS = 1920,  /* of a product, at most; see apply.c */
-    TASK_ROWS = 512,    /* of one that is not small, at least */
-    SMALL_ROWS = 1536   /* rows x ranges of a rectangular product with few rows */
-};
+enum { HEADER = 2 * MC_ALIGN };
 
 /* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
 typedef struct need {
@@ -46,48 +40,79 @@ static void count(const mc_node *node, int64_t columns, bool all, need *n) {
         count(node->child[i], node->kind == MC_COLUMNS ? node->columns : columns, all && node->kind != MC_COLUMNS, n);
 }
 
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 static size_t block(int64_t count, size_t size) {
     return mc_work_need(count, size) + HEADER;
 }
 
+/* One operator in one precision. */
+typedef struct wanted {
+    need need;
+    const mc_tile_ops *ops;
+    int64_t real, rights;
+    const mercer_data *x, *z;
+    bool symmetric;
+} wanted;
+
 /* Points, -|x|^2/2 and, while opening, two vectors of doubles, for every part. */
-static size_t side_bytes(const need *n, const mercer_data *data, int64_t width) {
-    const int64_t padded = data->n + width, values = data->row_start ? data->row_start[data->n] : 0;
-    const size_t dense = mc_work_need(padded * n->coordinates, sizeof(double));
-    const size_t sparse = mc_work_need(2 * values * n->parts, sizeof(double) + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
-    return (dense > sparse ? dense : sparse) + mc_work_need(3 * padded * n->parts, sizeof(double))
-           + mc_work_need(2 * padded * n->lines, sizeof(double)) + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
+static size_t side_bytes(const wanted *w, const mercer_data *data) {
+    const need *n = &w->need;
+    const int64_t padded = data->n + w->ops->columns, values = data->row_start ? data->row_start[data->n] : 0;
+    const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
+    const size_t sparse = mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
+    return larger(dense, sparse) + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
+           + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
 }
 
 /* One thread's space for rows and strips. */
-static size_t space_bytes(const need *n, const mercer_data *z, const mc_tile_ops *ops, int64_t rows) {
-    const int64_t slots = n->coordinates > 1024 ? 8 : 1, strips = 3 * n->parts + n->temporaries;
+static size_t space_bytes(const wanted *w, int64_t rows) {
+    const need *n = &w->need;
+    const mercer_data *z = w->z;
+    const int64_t slots = n->coordinates > MC_COORDINATES ? 8 : 1, strips = 3 * n->parts + n->temporaries;
     const int64_t sparse = z->row_start ? z->row_start[z->n] : 0, unpacked = sparse < z->d * n->parts ? sparse : z->d * n->parts;
-    return mc_work_need(rows * (n->coordinates + n->parts + n->lines + 1), sizeof(double))
-           + mc_work_need(slots * strips * 4 * ops->rows * ops->columns, sizeof(double))
-           + (sparse ? mc_work_need(2 * z->d * n->parts, 2 * sizeof(int32_t)) + mc_work_need(2 * unpacked * ops->columns, 8) : 0)
+    return mc_work_need(rows * (n->coordinates + n->parts + n->lines), (size_t)w->real) + mc_work_need(rows, sizeof(int64_t))
+           + mc_work_need(slots * strips * 4 * w->ops->rows * w->ops->columns, (size_t)w->real)
+           + (sparse ? mc_work_need(2 * z->d * n->parts, 2 * sizeof(int32_t)) + mc_work_need(2 * unpacked * w->ops->columns, 8) : 0)
            + (size_t)(8 * n->parts + 2 * n->lines + 16) * MC_ALIGN;
 }
 
-static size_t product_bytes(const mc_tile_ops *ops, int threads, int64_t n, int64_t m, int64_t rows, bool symmetric) {
-    const int64_t partial = symmetric ? 0 : 2 * (n > SMALL_ROWS ? n : SMALL_ROWS) * RIGHTS;
-    return mc_work_need((m + ops->columns) * RIGHTS + partial + n / ops->columns + 1, sizeof(double))
-           + mc_work_need(threads * (3 + ops->lanes) * rows * RIGHTS, sizeof(double)) + 8 * MC_ALIGN;
+static size_t product_bytes(const wanted *w, int threads, const mc_cut *shape) {
+    const int64_t most = MC_RIGHTS * w->ops->lanes, t = w->rights < most ? w->rights : most;
+    const int64_t partial = shape->ranges > 1 ? shape->ranges * w->x->n * t : 0;
+    return mc_work_need((w->z->n + w->ops->columns) * mc_right_stride(w->ops, t), (size_t)w->real) + mc_work_need(t, sizeof(double))
+           + mc_work_need(partial, sizeof(double)) + mc_work_need(shape->blocks, sizeof(double))
+           + mc_work_need(threads, (size_t)mc_sums_bytes(w->ops, w->real, shape->rows_each, t)) + 8 * MC_ALIGN;
 }
 
-size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                     mercer_dtype precision) {
-    (void)precision;
-    const mc_tile_ops *ops = mc_tile(ctx->isa, MERCER_F64);
-    const mercer_data *right = z ? z : x;
-    need n = {0};
-    count(kernel->root, x->d, true, &n);
-    const int64_t wide = x->n / 8 < TASK_ROWS ? TASK_ROWS : x->n / 8, most = wide < BLOCK_ROWS ? wide : BLOCK_ROWS;
-    const int64_t rows = most < x->n + ops->columns ? most : x->n + ops->columns;
-    const size_t opening = mc_work_need(ctx->threads * (2 * x->d + 4 * n.coordinates) + 4 * (x->n + right->n), sizeof(double));
-    const size_t spaces = (size_t)ctx->threads * space_bytes(&n, right, ops, rows);
-    return side_bytes(&n, x, ops->columns) + side_bytes(&n, right, ops->columns) * (z ? 1 : 0) + mc_work_need(x->n, sizeof(double))
-           + opening + spaces + product_bytes(ops, ctx->threads, x->n, right->n, rows, !z)
-           + (size_t)n.parts * (sizeof(mc_part) + 6 * block(x->d, 8)) + (size_t)n.lines * (sizeof(mc_line) + block(x->d, 8))
-           + sizeof(mc_gram);
+/* Spaces and sums of a product whose dense parts have d coordinates; without right-hand sides, spaces of a block. */
+static size_t working_bytes(const wanted *w, int threads, int64_t d) {
+    if (!w->rights)
+        return (size_t)threads * space_bytes(w, mc_block_groups(w->ops, MC_GROUPS, w->x->n) * w->ops->rows);
+    const mc_size size = {.ops = w->ops, .real = w->real, .n = w->x->n, .m = w->z->n, .d = d, .groups = MC_GROUPS,
+                          .symmetric = w->symmetric};
+    const mc_cut shape = mc_product_shape(&size);
+    return (size_t)threads * space_bytes(w, shape.rows_each) + product_bytes(w, threads, &shape);
+}
+
+static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
+    const need *n = &w->need;
+    const int64_t rows = w->x->n, d = w->x->d;
+    const size_t opening = mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double));
+    const size_t working = working_bytes(w, ctx->threads, n->coordinates);
+    return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
+           + (w->x->row_start ? larger(working, working_bytes(w, ctx->threads, 0)) : working)
+           + (size_t)n->parts * (sizeof(mc_part) + 6 * block(d, 8)) + (size_t)n->lines * (sizeof(mc_line) + block(d, 8)) + sizeof(mc_gram);
+}
+
+size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z, mercer_dtype precision,
+                     int64_t rights) {
+    wanted w = {.ops = mc_tile(ctx->isa, MERCER_F64), .real = sizeof(double), .rights = rights, .x = x, .z = z ? z : x, .symmetric = !z};
+    count(kernel->root, x->d, true, &w.need);
+    const size_t doubles = bytes_in(ctx, &w);
+    w.ops = mc_tile(ctx->isa, MERCER_F32);
+    w.real = sizeof(float);
+    return precision == MERCER_F64 ? doubles : larger(doubles, bytes_in(ctx, &w));
 }

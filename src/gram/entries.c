@@ -53,7 +53,7 @@ size_t mc_gram_pairs_bytes(mercer_ctx *ctx, const mc_gram_source *source, int64_
     few.n = count < x->n ? count : x->n;
     const size_t each = mc_dtype_size(x->dtype) + (x->row_start ? sizeof(int32_t) : 0);
     return (size_t)(count * widest_row(x)) * each + (size_t)(count + 1) * sizeof(int64_t) + (size_t)x->d * 32 + 16 * MC_ALIGN
-           + sizeof(mercer_data) + mc_gram_bytes(ctx, source->kernel, &few, NULL, MERCER_F64);
+           + sizeof(mercer_data) + mc_gram_bytes(ctx, source->kernel, &few, NULL, MERCER_F64, 1);
 }
 
 static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {

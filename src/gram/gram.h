@@ -19,10 +19,10 @@ typedef struct mc_gram mc_gram;
 mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                            mercer_dtype precision, mc_gram **out);
 void mc_gram_close(mc_gram *gram);
-/* Bytes mc_gram_open will take, and the most that blocks, rows and products of up to four columns take beside, for the planner: an upper
-   bound that holds for tiles of either precision. */
-size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                     mercer_dtype precision);
+/* Bytes mc_gram_open will take, and the most that blocks, rows and products of so many right-hand sides take beside, for the planner: an
+   upper bound; 0: none but blocks and rows. Where floats are asked for it holds for doubles too, which the operator may fall back to. */
+size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z, mercer_dtype precision,
+                     int64_t rights);
 
 /* The part of these that is taken while a block, rows or the packed triangle are written. */
 size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram);

@@ -7,6 +7,7 @@
 
 enum {
     MC_SINGLES = 4,     /* up to here each right-hand side is taken on its own */
+    MC_RIGHTS = 6,      /* times the lanes: right-hand sides that are taken at a time */
     MC_BLOCK_PANELS = 40 /* columns whose row sums stay in the tile's precision; of a block, at most */
 };
 #define MC_BLOCK_CACHE (1 << 20) /* bytes of packed rows of a block */
@@ -47,10 +48,33 @@ typedef struct mc_task {
     bool symmetric;
 } mc_task;
 
-/* Reals that the sums of one row take. */
-static inline int64_t mc_row_reals(const mc_product *p) {
-    return p->many ? p->stride : p->t * p->g->ops->lanes;
+/* Reals from one row of t right-hand sides to the next. */
+static inline int64_t mc_right_stride(const mc_tile_ops *ops, int64_t t) {
+    return t > MC_SINGLES ? (t + ops->lanes - 1) / ops->lanes * ops->lanes : t;
 }
+
+/* Reals that the sums of one row take. */
+static inline int64_t mc_row_reals(const mc_tile_ops *ops, int64_t t) {
+    return t > MC_SINGLES ? mc_right_stride(ops, t) : t * ops->lanes;
+}
+
+/* Bytes of mc_sums. */
+static inline int64_t mc_sums_bytes(const mc_tile_ops *ops, int64_t real, int64_t rows, int64_t t) {
+    return rows * (2 * t * (int64_t)sizeof(double) + (mc_row_reals(ops, t) + mc_right_stride(ops, t)) * real);
+}
+
+/* apply.c: how a product of n x m pairs is cut into tasks, from its size alone. d: coordinates of dense parts; groups: of rows, at most. */
+typedef struct mc_size {
+    const mc_tile_ops *ops;
+    int64_t real, n, m, d, groups;
+    bool symmetric;
+} mc_size;
+
+typedef struct mc_cut {
+    int64_t rows_each, blocks, range_panels, ranges; /* rows of a block; blocks; rectangular: columns in ranges */
+} mc_cut;
+
+mc_cut mc_product_shape(const mc_size *size);
 
 /* Fill the sums in double; diagonal: the block of rows with itself. */
 void mc_task_compute(mc_task *t, bool diagonal);

@@ -7,7 +7,6 @@
 enum {
     PANELS = 4,           /* of one strip: all strips of a simple program stay in the first cache */
     BLOCKED_GROUPS = 8,   /* groups of long rows that share a block of coordinates */
-    GROUPS = 240,
     FULL_PANEL = 1 << 16  /* bytes of a sparse panel that is unpacked in full */
 };
 
@@ -43,7 +42,7 @@ int64_t mc_strip_reals(const mc_gram *g) {
 }
 
 int64_t mc_space_groups(const mc_gram *g) {
-    return mc_gram_long(g) ? BLOCKED_GROUPS : GROUPS;
+    return mc_gram_long(g) ? BLOCKED_GROUPS : MC_GROUPS;
 }
 
 /* Groups that keep their strips at the same time. */

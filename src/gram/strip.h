@@ -34,6 +34,8 @@ typedef void mc_sink(void *arg, const mc_strip *strip);
 
 /* How many groups of rows at a time suit this operator, at most; the bytes of a space for as many, and the space itself. */
 int64_t mc_space_groups(const mc_gram *gram);
+/* block.c: groups of rows of one task that writes `count` rows: as many as suit the engine, but enough tasks for every thread. */
+int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count);
 size_t mc_space_bytes(const mc_gram *gram, int64_t groups);
 void mc_space_cut(const mc_gram *gram, int64_t groups, mc_work *work, mc_space *space);
 /* A workspace that holds one space for every thread. */
@@ -48,7 +50,7 @@ void mc_space_walk(const mc_gram *gram, mc_space *space, int64_t g0, int64_t g1,
 void mc_space_selves(const mc_gram *gram, mc_space *space, int64_t panel, int64_t n, double *const *out);
 
 /* space.c: some part has compressed rows; some has rows of more than MC_COORDINATES, which are summed up block by block. */
-enum { MC_COORDINATES = 1024 };
+enum { MC_COORDINATES = 1024, MC_GROUPS = 240 /* of rows that a space holds, at most */ };
 bool mc_gram_sparse(const mc_gram *gram);
 bool mc_gram_long(const mc_gram *gram);
 bool mc_part_long(const mc_part *part);

@@ -40,17 +40,17 @@ static size_t always(const mc_ridge_size *s) {
 }
 
 static size_t check_bytes(const mc_ridge_size *s) {
-    return s->gram_bytes + mc_certify_bytes(s->n, s->outputs) + 2 * MC_ALIGN;
+    return s->product_bytes + mc_certify_bytes(s->n, s->outputs) + 2 * MC_ALIGN;
 }
 
 static size_t cholesky_bytes(const mc_ridge_size *s) {
     const size_t solving = numbers(mc_packed_count(s->n)) + numbers(2 * s->n);
-    return always(s) + larger(solving + s->gram_bytes, check_bytes(s));
+    return always(s) + larger(solving + s->matrix_bytes, check_bytes(s));
 }
 
 static size_t eigen_bytes(const mc_ridge_size *s) {
     const size_t square = numbers(s->n * s->n) + numbers(3 * s->n), coordinates = numbers(s->n * (s->outputs + 1));
-    const size_t beside = larger(larger(s->gram_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
+    const size_t beside = larger(larger(s->matrix_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
     return always(s) + larger(square + beside, check_bytes(s));
 }
 

@@ -21,12 +21,12 @@ typedef struct mc_options {
     mc_option option[MC_OPTIONS_MAX];
 } mc_options;
 
-/* Ridge on n rows: gram_bytes is what the operator takes. asked: a solver's name or "auto". */
+/* Ridge on n rows: what the operator takes while K is written, and while it is multiplied. asked: a solver's name or "auto". */
 typedef struct mc_ridge_size {
     int64_t n, outputs;
     double lambda;
     bool loo;
-    size_t gram_bytes;
+    size_t matrix_bytes, product_bytes;
     mc_ridge_pcg_plan pcg;
     int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
     int threads;

@@ -263,7 +263,7 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
 }
 
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64) + mc_evidence_bytes(p->n, p->outputs)
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs) + mc_evidence_bytes(p->n, p->outputs)
            + mc_certify_bytes(p->n, p->outputs) + (size_t)(p->n * (p->x->d + p->outputs + 1)) * sizeof(double);
 }
 

@@ -173,7 +173,7 @@ static size size_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p)
     const int64_t limit = strcmp(set->solver, "features") == 0 ? INT32_MAX : p->n - 1;
     size s = {.n = p->n, .outputs = p->outputs, .map = mc_features_count(p->kernel->root, p->x->d, limit)};
     s.held = set->held_out > 0 ? (int64_t)ceil(set->held_out / (1 - set->held_out) * (double)p->n) + 1 : 0;
-    s.gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    s.gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs);
     return s;
 }
 

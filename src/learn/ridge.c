@@ -110,7 +110,8 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
     if (mc_ridge_open_lambda(set))
         size.lambda = 0; /* it may turn out so: the way must be one that takes it */
-    size.gram_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    size.matrix_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0);
+    size.product_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs);
     size.pcg = pcg_of(ctx, set, p);
     size.d = p->x->d;
     size.features = mc_ridge_primal_dimension(p->kernel, p->x->d, p->n);

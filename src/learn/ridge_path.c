@@ -68,7 +68,7 @@ static void carve(path *p, mc_work *work, int threads) {
 
 static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
     const int64_t n = p->s.n;
-    const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64), eigen = mc_eigen_bytes(n);
+    const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(n);
     char what[80];
     snprintf(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)n);
     return mc_memory_check(

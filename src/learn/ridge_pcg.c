@@ -92,9 +92,9 @@ static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) 
     return mc_lowrank_bytes(ctx, n, rank) + mc_precondition_bytes(ctx, n, rank, t);
 }
 
-static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p) {
+static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t) {
     const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64)
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t)
            + mc_gram_pairs_bytes(ctx, &source, PAIRS) + 4 * MC_ALIGN;
 }
 
@@ -122,7 +122,7 @@ static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t t, int64_t cap, s
 
 void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, int64_t asked, size_t left, mc_ridge_pcg_plan *out) {
     const int64_t t = batch_of(columns), cap = asked && asked < p->n ? asked : mc_rank_cap(p->n);
-    const size_t always = operators_bytes(ctx, p) + vectors_bytes(p->n, t), whole = mc_stored_bytes(p->n, t);
+    const size_t always = operators_bytes(ctx, p, t) + vectors_bytes(p->n, t), whole = mc_stored_bytes(p->n, t);
     *out = (mc_ridge_pcg_plan){.least = always + factor_bytes(ctx, p->n, 0, t)};
     out->stored = worth_storing(p) && always + whole + factor_bytes(ctx, p->n, cap, t) <= left;
     const size_t fixed = always + (out->stored ? whole : 0);

@@ -250,7 +250,7 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_svm *set = settings;
     const double n = (double)p->n, entry = set->precision[0] == 'd' ? 8 : 4;
-    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64);
+    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
     const size_t least = 2 * gram + mc_smo_bytes(p->n, p->n, MERCER_F32), left = mc_memory_left(ctx);
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];

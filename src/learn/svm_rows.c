@@ -26,7 +26,7 @@ static size_t beside(mercer_ctx *ctx, const mc_svm *s) {
         m = s->task[k].m > m ? s->task[k].m : m;
     }
     const size_t solving = mc_smo_bytes(n, m, s->dtype) + (size_t)m * 5 * sizeof(double);
-    return larger(solving, mc_gram_bytes(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64)) + (4 << 20);
+    return larger(solving, mc_gram_bytes(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64, s->tasks)) + (4 << 20);
 }
 
 size_t mc_svm_rows_budget(mercer_ctx *ctx, const mc_svm *s) {

@@ -231,7 +231,7 @@ static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state)
     mercer_data *data = make(ctx, &x, MERCER_F64);
     assert_survives_failing_memory(open_and_multiply, data);
     mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.2) + laplacian(gamma=0.1)");
-    const size_t forecast = mc_gram_bytes(ctx, kernel, data, NULL, MERCER_F32), before = mercer_memory_used(fresh);
+    const size_t forecast = mc_gram_bytes(ctx, kernel, data, NULL, MERCER_F32, 1), before = mercer_memory_used(fresh);
     assert_ok(fresh, open_and_multiply(fresh, data));
     assert_in_range(mercer_memory_peak(fresh) - before, 1, forecast);
     mercer_kernel_free(kernel);
