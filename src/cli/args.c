@@ -3,6 +3,7 @@
    machines, among the settings rows of all machines, where a flag also has its `--no-` form. Which machine is meant is
    known only later: job.c checks that it has them. */
 #include "cli.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,11 @@ static int take_operand(args *a, const char *word) {
     return EXIT_DONE;
 }
 
+/* -1*linear and -(rbf) are expressions and -5 is a number: no option begins with anything but a letter. */
+static bool is_option(const char *word) {
+    return word[0] == '-' && (word[1] == '-' || isalpha((unsigned char)word[1]));
+}
+
 int args_parse(const verb *v, int argc, char *const *argv, args *out) {
     *out = (args){.verb = v, .given = calloc((size_t)argc + 1, sizeof *out->given)};
     if (!out->given) {
@@ -180,7 +186,7 @@ int args_parse(const verb *v, int argc, char *const *argv, args *out) {
     reader r = {.args = out, .argv = argv, .argc = argc};
     for (; r.i < argc; r.i++) {
         const char *word = argv[r.i];
-        if (!open || word[0] != '-' || !word[1])
+        if (!open || !is_option(word))
             TRY(take_operand(out, word));
         else if (strcmp(word, "--") == 0)
             open = false;
