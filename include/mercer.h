@@ -348,9 +348,11 @@ typedef struct mercer_ridge {
     double dof;            /* instead of lambda: the effective degrees of freedom, the intercept counted; 0: none */
     bool intercept;        /* an unpenalised b */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
-    const char *solver;    /* auto, cholesky, eigen, pcg, primal */
-    double tolerance;      /* pcg: the relative residual to reach, measured in double precision */
-    int64_t rank;          /* pcg: columns of K in the preconditioner; 0: as many as pay */
+    const char *solver;    /* auto, cholesky, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
+    double tolerance;      /* pcg, nystrom: the relative residual to reach, measured in double precision */
+    int64_t rank;          /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
+    const char *landmarks; /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", or row numbers from 1, separated
+                              by commas, among the rows that count */
     const char *checkpoint; /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */
     bool loo;              /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
     bool allow_indefinite; /* fit although the kernel is not proved */
@@ -462,13 +464,19 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual"; "gradient" when lambda = 0; "gap" for support vector machines; "none" for a model
-                                       of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
+    const char *kind;               /* "residual"; "gradient" when lambda = 0; "sampled residual"; "gap" for support vector machines;
+                                       "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
     double residual;                /* |r|, its rounding bound included */
     double rounding;                /* the part of it that bounds the rounding of the check itself */
     double prediction_error_bound;  /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
     double objective_gap;           /* objective(f) - objective(f*) <= this */
+    /* "sampled residual", for approximations: r is the residual of the exact problem at the coefficients w (y - b - f) / lambda that the
+       fitted f implies; it is zero at the exact answer only, and over the training rows |f - f*| <= |r| (the root of the weighted sum of
+       squares). residual and residual_relative bound it with 95% confidence from rows drawn at random; the square of the estimate is
+       unbiased. */
+    int64_t sampled_rows;           /* 0: all rows were looked at */
+    double residual_estimate;
     /* "gap": values of the problem and of its dual, summed over the programmes; their difference bounds how far the objective is from
        its optimum. NaN for other kinds. */
     double primal, dual, gap, gap_relative;
@@ -477,6 +485,7 @@ typedef struct mercer_certificate {
 
 typedef struct mercer_report {
     const char *machine, *solver;
+    bool approximate;          /* by nystrom or fourier: another problem was solved, close to the one asked for */
     const char *scale;         /* what was done to the columns: none, standard, minmax */
     int64_t n, d, outputs;     /* n: rows that count, those of weight zero left out */
     double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
@@ -489,7 +498,8 @@ typedef struct mercer_report {
                                   "held-out": this is an earlier answer, better on held-out rows than later ones */
     double log_evidence;       /* gp: log marginal likelihood; NaN otherwise */
     double loo_log_density;    /* gp: mean log density of rows left out one by one; NaN otherwise */
-    int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner */
+    int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner;
+                                  nystrom: landmarks kept; fourier: features */
     int64_t support_vectors;   /* rows with a coefficient, in any programme; 0 for machines without */
     int64_t free_vectors, bounded_vectors; /* of all programmes: off the bound (on the margin), and at it */
     double step;               /* lms: the length of its steps; 0 otherwise */

@@ -23,6 +23,9 @@ void dtrmm_(const char *side, const char *uplo, const char *trans, const char *d
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t, size_t);
+/* With the largest remaining diagonal entry first: P'AP = L L', stopped at rank columns when that is at most tol. work: 2 n. */
+void dpstrf_(const char *uplo, const int *n, double *a, const int *lda, int *piv, int *rank, const double *tol, double *work, int *info,
+             size_t);
 /* Eigenvalues of a symmetric tridiagonal matrix; of a symmetric matrix, with eigenvectors in place of it for jobz 'V'. */
 void dsterf_(const int *n, double *d, double *e, int *info);
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,

@@ -71,6 +71,14 @@ static double primal_factor(const mc_ridge_size *s) {
     return D < 0 ? 0 : passes * (double)s->n * D * D + D * D * D / 3;
 }
 
+static size_t nystrom_bytes(const mc_ridge_size *s) {
+    return small + s->nystrom;
+}
+
+static size_t fourier_bytes(const mc_ridge_size *s) {
+    return small + s->fourier;
+}
+
 static double cube(const mc_ridge_size *s) {
     return (double)s->n * (double)s->n * (double)s->n;
 }
@@ -97,7 +105,7 @@ typedef struct way {
     double pairs;    /* kernel values, as a share of n^2: the triangle or the square, and the check */
 } way;
 
-enum { CHOLESKY, EIGEN, PCG, PRIMAL, WAYS };
+enum { CHOLESKY, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, WAYS };
 static const way ways[WAYS] = {
     {"cholesky", "exact, and the cheapest when lambda > 0: one factorisation in half a square of memory",
      cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
@@ -110,9 +118,31 @@ static const way ways[WAYS] = {
      "exact, and the cheapest when the kernel has fewer features than there are rows: their products and one small "
      "factorisation",
      primal_bytes, primal_factor, cholesky_eigen, INT32_MAX - 1, 0.5},
+    {"nystrom",
+     "approximate: functions at landmarks only, with the residual of the exact problem measured on a sample of rows",
+     nystrom_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 1},
+    {"fourier",
+     "approximate: random cosines and sines, with the residual of the exact problem measured on a sample of rows",
+     fourier_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 1},
 };
 
-/* asked: by name, so that every other wish must be met too. */
+static bool is_direct(const way *w) {
+    return w == &ways[CHOLESKY] || w == &ways[EIGEN] || w == &ways[PRIMAL];
+}
+
+/* What a way cannot do, whatever the memory; NULL: nothing. asked: by name, so that every other wish must be met too. */
+static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) {
+    if (w == &ways[PRIMAL] && size->features < 0)
+        return "needs a kernel with at most as many explicit features as there are rows";
+    if ((!is_direct(w) || w == &ways[PRIMAL]) && size->lambda <= 0)
+        return "needs lambda > 0";
+    if (!is_direct(w) && size->loo && asked)
+        return "gives no leave-one-out error";
+    if (w != &ways[PCG] && size->wants_pcg && asked)
+        return "writes no checkpoint";
+    return w == &ways[FOURIER] && !size->stationary ? "needs a stationary kernel" : NULL;
+}
+
 static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
     mc_option o = {.solver = w->name, .reason = w->reason};
     o.bytes = w->bytes(size);
@@ -120,13 +150,9 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
     o.factor = w->factor(size);
     o.eigen = w->eigen(size);
     o.possible = true;
-    if (w->bytes == pcg_bytes && (size->lambda <= 0 || (size->loo && asked))) {
+    if (why_not(size, w, asked)) {
         o.possible = false;
-        o.reason = size->lambda <= 0 ? "needs lambda > 0" : "gives no leave-one-out error";
-    } else if (w->bytes == primal_bytes && (size->lambda <= 0 || size->features < 0)) {
-        o.possible = false;
-        o.reason = size->features < 0 ? "the kernel has no explicit features, or more than there are rows"
-                                      : "needs lambda > 0";
+        o.reason = why_not(size, w, asked);
     } else if (size->n > w->largest) {
         o.possible = false;
         o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
@@ -145,7 +171,7 @@ static int choose(const mc_ridge_size *size, const mc_options *options) {
         return PRIMAL;
     const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
     const bool dear = DOUBLES * options->option[CHOLESKY].factor > PATIENCE * size->pcg.work;
-    return steps && (!direct || dear) ? PCG : CHOLESKY;
+    return steps && (!direct || dear || size->wants_pcg) ? PCG : CHOLESKY;
 }
 
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
@@ -177,15 +203,18 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
 
 /* No way to the exact answer fits. */
 static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
-    char direct[32], left[32], enough[32];
+    char direct[32], left[32], enough[32], other[96] = "";
     const size_t least = always(size) + larger(size->pcg.least, check_bytes(size)), used = mercer_memory_used(ctx);
+    if (size->nystrom_rank)
+        snprintf(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
+                 (long long)size->nystrom_rank);
     return mc_fail(ctx, MERCER_MEMORY,
-                   "ridge: %lld rows fit in no way under the memory limit, of which %s are left: cholesky takes %s; "
-                   "pcg would work with a "
-                   "limit of %s",
+                   "ridge: no exact way for %lld rows fits into the %s that the memory limit leaves: cholesky takes "
+                   "%s; pcg would work "
+                   "with a limit of %s%s",
                    (long long)size->n, mc_bytes_text((double)mc_memory_left(ctx), left),
                    mc_bytes_text((double)options->option[CHOLESKY].bytes, direct),
-                   mc_bytes_text(1.001 * (double)(least + used), enough));
+                   mc_bytes_text(1.001 * (double)(least + used), enough), other);
 }
 
 mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
@@ -193,21 +222,13 @@ mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const m
     const way *w = &ways[options->chosen];
     if (o->possible)
         return MERCER_OK;
-    if (w->bytes == pcg_bytes && size->lambda <= 0)
-        return mc_fail(ctx, MERCER_INVALID, "ridge: pcg needs lambda > 0, got %g; use solver eigen for lambda = 0",
-                       size->lambda);
-    if (w->bytes == pcg_bytes && size->loo)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "ridge: pcg gives no leave-one-out error; use solver cholesky or fit without it");
-    if (w->bytes == primal_bytes && size->features < 0)
-        return mc_fail(
-            ctx, MERCER_INVALID,
-            "ridge: primal needs a kernel with at most as many explicit features as there are rows (%lld); use "
-            "solver cholesky",
-            (long long)size->n);
-    if (w->bytes == primal_bytes && size->lambda <= 0)
-        return mc_fail(ctx, MERCER_INVALID, "ridge: primal needs lambda > 0, got %g; use solver eigen for lambda = 0",
-                       size->lambda);
+    if (why_not(size, w, true))
+        return mc_fail(ctx, MERCER_INVALID, "ridge: solver %s %s; %s", w->name, why_not(size, w, true),
+                       size->lambda <= 0    ? "use solver eigen for lambda = 0"
+                       : w == &ways[PRIMAL] ? "use solver cholesky"
+                       : size->loo          ? "use solver cholesky or fit without it"
+                       : size->wants_pcg    ? "use solver pcg"
+                                            : "use solver nystrom");
     if (size->n > w->largest)
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,

@@ -30,6 +30,10 @@ typedef struct mc_ridge_size {
     mc_ridge_pcg_plan pcg;
     int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
     int threads;
+    size_t nystrom, fourier;  /* bytes of the approximations */
+    int64_t nystrom_rank;     /* landmarks that would fit into what is left; 0: none */
+    bool stationary;
+    bool wants_pcg;           /* a checkpoint is named */
 } mc_ridge_size;
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);

@@ -7,13 +7,14 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "gram/fourier.h"
 #include "gram/gram.h"
 #include "learn/fitted.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { ROW_GRAIN = 64 };
+enum { ROW_GRAIN = 64, WAVE_ROWS = 256 };
 
 static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, double *out) {
     for (int64_t i = 0; i < n; i++)
@@ -118,6 +119,27 @@ static void decide_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         }
 }
 
+/* ---- Waves ---- */
+
+static mercer_status decide_waves(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    mc_fourier *waves = NULL;
+    double *psi = NULL;
+    const int64_t m = f->centres->n, outputs = f->outputs;
+    MC_TRY(mc_fourier_of(ctx, f->centres, &waves));
+    mercer_status status = MC_ALLOC(ctx, psi, WAVE_ROWS * m);
+    for (int64_t begin = 0; !status && begin < rows->n; begin += WAVE_ROWS) {
+        const int64_t end = begin + WAVE_ROWS < rows->n ? begin + WAVE_ROWS : rows->n;
+        status = mc_fourier_rows(ctx, waves, rows, begin, end, psi);
+        for (int64_t i = begin; !status && i < end; i++)
+            for (int64_t j = 0; j < m; j++)
+                for (int64_t k = 0; k < outputs; k++)
+                    out[i * outputs + k] += psi[(i - begin) * m + j] * f->alpha[j * outputs + k];
+    }
+    mc_free(psi);
+    mc_fourier_close(waves);
+    return status;
+}
+
 /* ---- The whole ---- */
 
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out, double *entry) {
@@ -127,6 +149,8 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     if (f->primal) {
         linear l = {f, rows, decisions, out};
         status = mc_for(ctx, rows->n, ROW_GRAIN, decide_rows, &l);
+    } else if (f->waves) {
+        status = decide_waves(ctx, f, rows, out);
     } else if (f->form == MC_PAIRS && f->outputs > 2) {
         status = decide_pairs(ctx, f, rows, out, entry);
     } else if (f->centres->n > 0) {

@@ -27,6 +27,7 @@ typedef struct mc_fitted {
     int64_t *class_start; /* pairs: the first centre of each class, and the end; NULL otherwise */
     int64_t *row;        /* the place of each centre in the training data; NULL: all of them in order */
     bool open;           /* rows may have more columns than the centres, which are 0 there */
+    bool waves;          /* centres are frequencies, the same twice: the first half of alpha goes with cosines, the second with sines */
     double *primal;      /* linear kernel of a support vector machine: decisions x d weights; NULL otherwise */
     mercer_report report;
 } mc_fitted;

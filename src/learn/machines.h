@@ -19,7 +19,7 @@ typedef struct mc_learner {
 /* NULL for a machine that is not in the table. */
 const mc_learner *mc_learner_of(const mercer_machine *machine);
 
-enum { MC_RIDGE_SETTINGS = 11, MC_GP_SETTINGS = 7 };
+enum { MC_RIDGE_SETTINGS = 12, MC_GP_SETTINGS = 7 };
 extern const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS];
 extern const mc_learner mc_ridge_learner;
 extern const mercer_setting mc_gp_settings[MC_GP_SETTINGS];

@@ -14,8 +14,11 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "kernel/kernel.h"
+#include "learn/approximate.h"
 #include "learn/certify.h"
 #include "learn/machines.h"
+#include "learn/rank.h"
 #include "learn/ridge_pcg.h"
 #include "learn/ridge_primal.h"
 #include "learn/ridge_system.h"
@@ -57,21 +60,27 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, solver),
      .initial_text = "auto",
-     .choices = "auto|cholesky|eigen|pcg|primal",
+     .choices = "auto|cholesky|eigen|pcg|primal|nystrom|fourier",
      .help = "how the system is solved; auto: cholesky, primal when the kernel has few features, eigen when lambda is "
-             "0, pcg when memory does not suffice"},
+             "0, pcg when memory "
+             "does not suffice; nystrom and fourier are approximations"},
     {.name = "tolerance",
      .type = MERCER_REAL,
      .offset = offsetof(mercer_ridge, tolerance),
      .initial = 1e-6,
      .low = 1e-14,
      .high = 0.5,
-     .help = "pcg: the relative residual to reach"},
+     .help = "pcg, nystrom: the relative residual to reach"},
     {.name = "rank",
      .type = MERCER_INTEGER,
      .offset = offsetof(mercer_ridge, rank),
      .high = 1e6,
-     .help = "pcg: columns of K in the preconditioner; 0: as many as pay"},
+     .help = "pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen"},
+    {.name = "landmarks",
+     .type = MERCER_TEXT,
+     .offset = offsetof(mercer_ridge, landmarks),
+     .initial_text = "pivots",
+     .help = "nystrom: pivots (random), uniform, or row numbers from 1 separated by commas"},
     {.name = "checkpoint",
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, checkpoint),
@@ -106,6 +115,19 @@ static mc_ridge_pcg_plan pcg_of(mercer_ctx *ctx, const mercer_ridge *set, const 
     return plan;
 }
 
+/* The most landmarks that fit, by halving: for the message when nothing exact does. */
+static int64_t nystrom_within(mercer_ctx *ctx, const mc_problem *p, int64_t t, size_t left) {
+    int64_t low = 0, high = mc_rank_cap(p->n) + 1;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (mc_nystrom_bytes(ctx, p, middle, t) <= left)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
     mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
     if (mc_ridge_open_lambda(set))
@@ -116,6 +138,12 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.d = p->x->d;
     size.features = mc_ridge_primal_dimension(p->kernel, p->x->d, p->n);
     size.threads = mercer_threads(ctx);
+    size.stationary = mc_shape(p->kernel->root, p->x->d).stationary;
+    size.wants_pcg = *set->checkpoint != '\0';
+    const int64_t t = p->outputs + set->intercept;
+    size.nystrom = mc_nystrom_bytes(ctx, p, set->rank, t);
+    size.fourier = mc_fourier_fit_bytes(ctx, p, set->rank, t);
+    size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
     return size;
 }
 
@@ -204,12 +232,8 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
 }
 
 /* Solve p into f's coefficients and report. */
-static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_fitted *f) {
-    const mc_ridge_size size = size_of(ctx, set, p);
-    mc_options options;
-    mc_ridge_weigh(ctx, &size, set->solver, &options);
-    MC_TRY(mc_ridge_allow(ctx, &size, &options));
-    const char *solver = options.option[options.chosen].solver;
+static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, const char *solver,
+                                   mc_fitted *f) {
     f->outputs = p->outputs;
     MC_TRY(MC_ALLOC(ctx, f->alpha, p->n * p->outputs));
     MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
@@ -236,6 +260,17 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, const mc_pr
     MC_TRY(status);
     write_report(p, &r, &found, solver, &f->report);
     return MERCER_OK;
+}
+
+static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, mc_fitted *f) {
+    const mc_ridge_size size = size_of(ctx, set, p);
+    mc_options options;
+    mc_ridge_weigh(ctx, &size, set->solver, &options);
+    MC_TRY(mc_ridge_allow(ctx, &size, &options));
+    const char *solver = options.option[options.chosen].solver;
+    const bool waves = strcmp(solver, "fourier") == 0;
+    return waves || strcmp(solver, "nystrom") == 0 ? mc_ridge_approximate(ctx, set, p, waves, f)
+                                                   : learn_exactly(ctx, set, p, solver, f);
 }
 
 static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,

@@ -35,6 +35,8 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"certificate.prediction_error_bound", MC_FIELD_REAL, offsetof(mercer_report, certificate.prediction_error_bound),
      NULL},
     {"certificate.objective_gap", MC_FIELD_REAL, offsetof(mercer_report, certificate.objective_gap), NULL},
+    {"certificate.sampled_rows", MC_FIELD_COUNT, offsetof(mercer_report, certificate.sampled_rows), "0"},
+    {"certificate.residual_estimate", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual_estimate), "0"},
     {"certificate.primal", MC_FIELD_REAL, offsetof(mercer_report, certificate.primal), "nan"},
     {"certificate.dual", MC_FIELD_REAL, offsetof(mercer_report, certificate.dual), "nan"},
     {"certificate.gap", MC_FIELD_REAL, offsetof(mercer_report, certificate.gap), "nan"},

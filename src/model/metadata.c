@@ -119,6 +119,9 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
 mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l) {
     const char *settings;
     MC_TRY(read_fields(ctx, l));
+    mercer_report *report = &l->model->f.report;
+    l->model->f.waves = strcmp(report->solver, "fourier") == 0;
+    report->approximate = l->model->f.waves || strcmp(report->solver, "nystrom") == 0;
     MC_TRY(read_shape(ctx, l));
     MC_TRY(text_of(ctx, l, "settings", &settings));
     l->model->settings = mc_copy_text(ctx, settings, strlen(settings));

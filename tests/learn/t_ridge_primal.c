@@ -147,7 +147,7 @@ static void test_it_is_refused_where_it_has_no_meaning(void **state) {
     mercer_ridge set = plain(1);
     set.solver = "primal";
     assert_fails(ctx, try_fit(ctx, "rbf(gamma=1)", &s, &set), MERCER_INVALID, "explicit features");
-    assert_fails(ctx, try_fit(ctx, "poly(degree=4)", &s, &set), MERCER_INVALID, "as there are rows (20)");
+    assert_fails(ctx, try_fit(ctx, "poly(degree=4)", &s, &set), MERCER_INVALID, "as there are rows");
     set.lambda = 0;
     assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "lambda > 0");
     close_clean(ctx);

@@ -1,0 +1,138 @@
+/* spot.c: the residual of the exact problem on some of its rows.
+
+   A function f with intercept b implies coefficients alpha = W (y - b - f) / lambda: those it would have if it were optimal, for then
+   f = K alpha. In the scaled system (S = sqrt W, M = S K S, A = M + lambda I, beta = S^-1 alpha)
+
+       r = S (y - b) - A beta = S (f - K alpha),
+
+   so that r is zero at the exact answer only. If b is optimal given f (sum alpha = 0), the fitted values and the exact ones differ by
+   S (f + b - f* - b*) = lambda e with A e + c s = r and s'e = 0, hence |S (f + b - f* - b*)| <= |r|: the residual bounds, in the root
+   mean square over the training rows, how far the predictions are from exact ones.
+
+   |r|^2 is a sum over rows. On a sample drawn without replacement each costs n entries of K. The bound is that of Student with Johnson's
+   (1978) correction for skewed numbers, which squares of residuals are. */
+#include "learn/spot.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include <math.h>
+
+enum { SAMPLE = 1024 };
+static const double QUANTILE = 2.3263478740408408; /* 99% of a normal law: then 95% is left for laws with heavy tails too */
+
+typedef struct spot {
+    const mc_problem *p;
+    int64_t q;
+    int64_t *rows;
+    double *alpha, *KA; /* n x outputs; q x outputs */
+} spot;
+
+static int64_t sample_of(int64_t n) {
+    return n < SAMPLE ? n : SAMPLE;
+}
+
+size_t mc_spot_bytes(mercer_ctx *ctx, const mc_problem *p) {
+    const int64_t q = sample_of(p->n);
+    mercer_data few = *p->x;
+    few.n = q;
+    return mc_work_need(p->n, sizeof(int64_t)) + mc_work_need(p->n * p->outputs, 8) + mc_work_need(q * p->outputs, 8)
+           + (size_t)(q * p->x->d) * 16 + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs) + 32 * MC_ALIGN;
+}
+
+double mc_spot_upper(int64_t population, int64_t sample, double mean, double deviation, double skewness) {
+    if (sample >= population)
+        return mean;
+    const double q = (double)sample, t = QUANTILE * (1 + (QUANTILE * QUANTILE + 1) / (4 * (q - 1)));
+    const double left = 1 - q / (double)population; /* what a sample without replacement leaves open */
+    return mean + (t + (1 + 2 * t * t) * fmax(0, skewness) / (6 * sqrt(q))) * deviation * sqrt(left / q);
+}
+
+/* The first q of a random permutation. */
+static void draw_rows(uint64_t seed, int64_t n, int64_t q, int64_t *rows) {
+    mc_rng rng = mc_rng_at(seed, MC_STREAM_SAMPLE, 0);
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = i;
+    for (int64_t i = 0; i < q && q < n; i++) {
+        const int64_t j = i + mc_rng_below(&rng, n - i), t = rows[i];
+        rows[i] = rows[j];
+        rows[j] = t;
+    }
+}
+
+static double weight_of(const mc_problem *p, int64_t i) {
+    return p->root ? p->root[i] * p->root[i] : 1;
+}
+
+static void implied(const spot *s, double lambda, const double *F, const double *b) {
+    const int64_t outputs = s->p->outputs;
+    for (int64_t i = 0; i < s->p->n * outputs; i++)
+        s->alpha[i] = weight_of(s->p, i / outputs) * (s->p->Y[i] - b[i % outputs] - F[i]) / lambda;
+}
+
+static mercer_status products(mercer_ctx *ctx, const spot *s) {
+    const mc_problem *p = s->p;
+    mercer_data *few = NULL;
+    mc_gram *gram = NULL;
+    MC_TRY(mc_data_take(ctx, p->x, s->rows, s->q, &few));
+    mercer_status status = mc_gram_open(ctx, p->kernel, few, p->x, MERCER_F64, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, p->outputs, s->alpha, s->KA);
+    mc_gram_close(gram);
+    mercer_data_free(few);
+    return status;
+}
+
+/* |r_i|^2 over the outputs, for the a-th row of the sample. */
+static double square_at(const spot *s, const double *F, int64_t a) {
+    const int64_t outputs = s->p->outputs, i = s->rows[a];
+    double sum = 0;
+    for (int64_t k = 0; k < outputs; k++) {
+        const double r = F[i * outputs + k] - s->KA[a * outputs + k];
+        sum += weight_of(s->p, i) * r * r;
+    }
+    return sum;
+}
+
+static void conclude(const spot *s, const double *F, mercer_certificate *out) {
+    const int64_t n = s->p->n, outputs = s->p->outputs;
+    double mean = 0, second = 0, third = 0, target = 0;
+    for (int64_t a = 0; a < s->q; a++)
+        mean += square_at(s, F, a) / (double)s->q;
+    for (int64_t a = 0; a < s->q; a++) {
+        const double d = square_at(s, F, a) - mean;
+        second += d * d / (double)s->q;
+        third += d * d * d / (double)s->q;
+    }
+    for (int64_t i = 0; i < n * outputs; i++)
+        target += weight_of(s->p, i / outputs) * s->p->Y[i] * s->p->Y[i];
+    const double skewness = second > 0 ? third / (second * sqrt(second)) : 0;
+    const double upper = mc_spot_upper(n, s->q, mean, sqrt(second * (double)s->q / fmax(1, (double)s->q - 1)), skewness);
+    *out = (mercer_certificate){.kind = "sampled residual", .sampled_rows = s->q};
+    out->residual = sqrt((double)n * upper);
+    out->residual_estimate = sqrt((double)n * mean);
+    out->residual_relative = target > 0 ? out->residual / sqrt(target) : out->residual;
+    out->prediction_error_bound = out->objective_gap = INFINITY;
+    out->primal = out->dual = out->gap = out->gap_relative = out->kkt_violation = NAN;
+}
+
+mercer_status mc_spot_check(mercer_ctx *ctx, const mc_problem *p, double lambda, const double *F, const double *b,
+                            mercer_certificate *out) {
+    spot s = {.p = p, .q = sample_of(p->n)};
+    mc_work work;
+    const size_t bytes = mc_work_need(p->n, 8) + mc_work_need(p->n * p->outputs, 8) + mc_work_need(s.q * p->outputs, 8);
+    MC_TRY(mc_work_open(ctx, &work, bytes));
+    s.rows = mc_work_take(&work, p->n, 8);
+    s.alpha = mc_work_take(&work, p->n * p->outputs, 8);
+    s.KA = mc_work_take(&work, s.q * p->outputs, 8);
+    draw_rows(ctx->options.seed, p->n, s.q, s.rows);
+    implied(&s, lambda, F, b);
+    const mercer_status status = products(ctx, &s);
+    if (!status)
+        conclude(&s, F, out);
+    mc_work_close(&work);
+    return status;
+}
