@@ -351,8 +351,8 @@ typedef struct mercer_ridge {
     const char *solver;    /* auto, cholesky, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
     double tolerance;      /* pcg, nystrom: the relative residual to reach, measured in double precision */
     int64_t rank;          /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
-    const char *landmarks; /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", or row numbers from 1, separated
-                              by commas, among the rows that count */
+    const char *landmarks; /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row
+                              numbers from 1, separated by commas, among the rows that count */
     const char *checkpoint; /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */
     bool loo;              /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
     bool allow_indefinite; /* fit although the kernel is not proved */

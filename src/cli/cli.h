@@ -195,6 +195,7 @@ int check_model_path(const char *path);
 /* Rows of a report that several verbs print. */
 void say_data(session *s, const char *path, const mercer_data *data);
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
+void say_approximate(session *s, const mercer_report *report); /* nothing for an exact one */
 void say_certificate(session *s, const mercer_report *report);
 void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
 text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
@@ -213,6 +214,7 @@ typedef struct job {
     mercer_kernel *kernel;
     mercer_data *data;
     double read_seconds;
+    char *landmarks; /* read from a file, as a list */
 } job;
 int job_open(session *s, job *j);
 void job_close(job *j);

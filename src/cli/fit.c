@@ -187,7 +187,7 @@ static void say_times(session *s, const fit *f) {
 static void say_next(session *s, const fit *f) {
     const double loo = mercer_model_report(f->model)->loo_rmse;
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
-    const bool direct = mercer_model_report(f->model)->iterations == 0;
+    const bool direct = mercer_model_report(f->model)->iterations == 0 && !mercer_model_report(f->model)->approximate;
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
         say(s, "next", "--loo gives the error on rows left out; mercer predict %s NEW_DATA", f->path);
     else if (plain && loo > 0.95 * spread(f->job.data))
@@ -208,6 +208,7 @@ static int report_people(session *s, fit *f) {
     say_evidence(s, mercer_model_report(f->model));
     say_steps(s, mercer_model_report(f->model));
     say_vectors(s, mercer_model_report(f->model));
+    say_approximate(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);
     if (was_stopped(f))

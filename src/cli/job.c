@@ -90,6 +90,55 @@ static int choose_loo(session *s, job *j) {
     return EXIT_DONE;
 }
 
+/* The numbers of a file with one column as a list, "7,1,300". */
+static int list_of(session *s, const char *path, const mercer_data *file, char **out) {
+    enum { DIGITS = 24 };
+    const int64_t n = mercer_data_rows(file);
+    if (mercer_data_columns(file) != 1)
+        return complain("landmarks: '%s' must have one column, it has %lld", path, (long long)mercer_data_columns(file));
+    *out = session_take(s, n + 1, DIGITS, 1);
+    if (!*out)
+        return EXIT_MEMORY;
+    size_t used = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double value;
+        mercer_data_row(file, i, &value);
+        used += (size_t)snprintf(*out + used, DIGITS, "%s%.15g", i ? "," : "", value);
+    }
+    if (n == 1)
+        snprintf(*out + used, DIGITS, ","); /* a number alone would be a count */
+    return EXIT_DONE;
+}
+
+static int read_column(session *s, const char *path, mercer_data **out) {
+    mercer_read set = mercer_read_defaults();
+    set.target = "";
+    set.kind = MERCER_TARGET_NONE;
+    TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));
+    return EXIT_DONE;
+}
+
+/* Where the landmarks name a file, its numbers. */
+static int landmarks_from_file(session *s, job *j, const char **value) {
+    mercer_data *file = NULL;
+    if (access(*value, F_OK) != 0)
+        return EXIT_DONE;
+    TRY(read_column(s, *value, &file));
+    const int code = list_of(s, *value, file, &j->landmarks);
+    mercer_data_free(file);
+    *value = j->landmarks;
+    return code;
+}
+
+static int put_setting(session *s, job *j, const char *name, const char *value) {
+    if (!setting_find(j->machine, name))
+        return lacks_setting(j->machine, name);
+    if (strcmp(name, "landmarks") == 0)
+        TRY(landmarks_from_file(s, j, &value));
+    TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, name, value));
+    return EXIT_DONE;
+}
+
 static int apply_settings(session *s, job *j) {
     const args *a = &s->args;
     const char *wish = args_text(a, "norm-bound") ? "norm-bound" : args_text(a, "dof") ? "dof" : NULL;
@@ -99,13 +148,9 @@ static int apply_settings(session *s, job *j) {
     if (!j->settings)
         return session_fail(s, MERCER_MEMORY);
     mercer_settings_defaults(j->machine, j->settings);
-    for (int i = 0; i < a->count; i++) {
-        if (!a->given[i].setting)
-            continue;
-        if (!setting_find(j->machine, a->given[i].name))
-            return lacks_setting(j->machine, a->given[i].name);
-        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, a->given[i].name, a->given[i].text));
-    }
+    for (int i = 0; i < a->count; i++)
+        if (a->given[i].setting)
+            TRY(put_setting(s, j, a->given[i].name, a->given[i].text));
     return EXIT_DONE;
 }
 
@@ -137,12 +182,9 @@ static int weigh(session *s, job *j, const char *path, const mercer_data *file) 
 }
 
 static int weights_from_file(session *s, job *j, const char *path) {
-    mercer_read set = mercer_read_defaults();
-    set.target = "";
-    set.kind = MERCER_TARGET_NONE;
     mercer_data *file = NULL;
-    const mercer_status status = mercer_data_read(s->ctx, path, &set, &file);
-    const int code = status ? session_fail(s, status) : weigh(s, j, path, file);
+    TRY(read_column(s, path, &file));
+    const int code = weigh(s, j, path, file);
     mercer_data_free(file);
     return code;
 }
@@ -176,6 +218,7 @@ void job_close(job *j) {
     mercer_data_free(j->data);
     mercer_kernel_free(j->kernel);
     free(j->settings);
+    free(j->landmarks);
 }
 
 bool job_flag(const job *j, const char *name) {

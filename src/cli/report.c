@@ -64,6 +64,22 @@ void say_evidence(session *s, const mercer_report *report) {
             text_count(report->iterations, "iteration").bytes);
 }
 
+void say_approximate(session *s, const mercer_report *r) {
+    if (r->approximate)
+        say(s, "approximate", "%s, not the exact problem: the certificate says how far off",
+            strcmp(r->solver, "fourier") ? text_count(r->rank, "landmark").bytes : text_count(r->rank, "random wave").bytes);
+}
+
+/* |f - f*| <= |r| over the training rows. */
+static void say_sampled(session *s, const mercer_report *report) {
+    const mercer_certificate *c = &report->certificate;
+    char how[96] = "";
+    if (c->sampled_rows < report->n)
+        snprintf(how, sizeof how, " (with 95%% confidence, from %lld of %lld rows)", (long long)c->sampled_rows, (long long)report->n);
+    say(s, "certificate", "relative residual of the exact problem at most %.2g%s;", c->residual_relative, how);
+    say(s, "", "over the training rows |f - exact f| is no more than that times |target|");
+}
+
 static void say_gap(session *s, const mercer_certificate *c) {
     say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
         c->primal, 100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
@@ -75,6 +91,8 @@ void say_certificate(session *s, const mercer_report *report) {
         say(s, "certificate", "none: a model of LIBSVM carries none");
     else if (strcmp(c->kind, "gap") == 0)
         say_gap(s, c);
+    else if (strcmp(c->kind, "sampled residual") == 0)
+        say_sampled(s, report);
     else if (strcmp(c->kind, "none") == 0)
         say(s, "certificate",
             "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",
@@ -114,6 +132,11 @@ static json_t *json_certificate(const mercer_certificate *c) {
     }
     json_put(object, "residual_relative", json_value(c->residual_relative));
     json_put(object, "residual", json_value(c->residual));
+    if (c->sampled_rows) {
+        json_put(object, "residual_estimate", json_value(c->residual_estimate));
+        json_put(object, "sampled_rows", json_integer(c->sampled_rows));
+        json_put(object, "confidence", json_value(0.95));
+    }
     json_put(object, "rounding", json_value(c->rounding));
     json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
     json_put(object, "objective_gap", json_value(c->objective_gap));
@@ -128,6 +151,7 @@ json_t *json_report(const mercer_model *model) {
     json_put(object, "machine", json_text(r->machine));
     json_put(object, "kernel", json_text(mercer_kernel_text(mercer_model_kernel(model))));
     json_put(object, "solver", json_text(r->solver));
+    json_put(object, "approximate", json_boolean(r->approximate));
     json_put(object, "n", json_integer(r->n));
     json_put(object, "d", json_integer(r->d));
     json_put(object, "outputs", json_integer(r->outputs));

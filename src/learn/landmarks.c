@@ -43,13 +43,33 @@ void mc_landmarks_uniform(uint64_t seed, uint64_t item, int64_t n, int64_t count
 
 /* ---- Listed ---- */
 
+static int64_t commas(const char *text) {
+    int64_t count = 0;
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+/* A whole number alone says how many; 0: it is something else. */
+static int64_t count_in(const char *how) {
+    const char *end = how + strlen(how);
+    double value;
+    return mc_number_read(how, end, &value) == end && value == floor(value) && value >= 1 && value < 1e15 ? (int64_t)value : 0;
+}
+
+int64_t mc_landmarks_count(const char *how, int64_t n, int64_t rank) {
+    const int64_t alone = count_in(how), listed = commas(how) + 1, m = alone ? alone : listed > 1 ? listed : rank;
+    return m < n ? m : n;
+}
+
 static mercer_status next_number(mercer_ctx *ctx, const char **at, int64_t n, int64_t *out) {
     const char *text = *at, *end = text + strlen(text);
     double value;
     const char *after = mc_number_read(text, end, &value);
     if (!after || value != floor(value) || value < 1 || value > (double)n)
         return mc_fail(ctx, MERCER_INVALID,
-                       "ridge: landmarks must be 'pivots', 'uniform' or row numbers from 1 to %lld separated by commas, got '%.40s'",
+                       "ridge: landmarks must be 'pivots', 'uniform', how many, or row numbers from 1 to %lld separated by commas, "
+                       "got '%.40s'",
                        (long long)n, text);
     *out = (int64_t)value - 1;
     *at = *after == ',' ? after + 1 : after;
@@ -112,20 +132,16 @@ static mercer_status by_pivots(mercer_ctx *ctx, const mc_problem *p, int64_t m, 
     return status;
 }
 
-static int64_t commas(const char *text) {
-    int64_t count = 0;
-    for (; *text; text++)
-        count += *text == ',';
-    return count;
-}
-
 mercer_status mc_landmarks_choose(mercer_ctx *ctx, const mc_problem *p, const char *how, int64_t m, int64_t **out, int64_t *count) {
-    const int64_t listed = commas(how) + 1;
+    const int64_t listed = commas(how) + 1, alone = count_in(how);
     *out = NULL;
+    if (alone > p->n)
+        return mc_fail(ctx, MERCER_INVALID, "ridge: %lld landmarks were asked for, and there are %lld rows; ask for fewer",
+                       (long long)alone, (long long)p->n);
     MC_TRY(MC_ALLOC(ctx, *out, listed > p->n ? listed : p->n));
     *count = m;
     mercer_status status = MERCER_OK;
-    if (strcmp(how, "pivots") == 0)
+    if (alone || strcmp(how, "pivots") == 0)
         status = by_pivots(ctx, p, m, *out, count);
     else if (strcmp(how, "uniform") == 0)
         mc_landmarks_uniform(ctx->options.seed, 3, p->n, m, *out);

@@ -17,6 +17,7 @@
 #include "kernel/kernel.h"
 #include "learn/approximate.h"
 #include "learn/certify.h"
+#include "learn/landmarks.h"
 #include "learn/machines.h"
 #include "learn/rank.h"
 #include "learn/ridge_pcg.h"
@@ -80,7 +81,7 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, landmarks),
      .initial_text = "pivots",
-     .help = "nystrom: pivots (random), uniform, or row numbers from 1 separated by commas"},
+     .help = "nystrom: pivots (random), uniform, how many pivots, row numbers from 1 separated by commas, or a file of them"},
     {.name = "checkpoint",
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, checkpoint),
@@ -141,7 +142,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.stationary = mc_shape(p->kernel->root, p->x->d).stationary;
     size.wants_pcg = *set->checkpoint != '\0';
     const int64_t t = p->outputs + set->intercept;
-    size.nystrom = mc_nystrom_bytes(ctx, p, set->rank, t);
+    size.nystrom = mc_nystrom_bytes(ctx, p, mc_landmarks_count(set->landmarks, p->n, set->rank), t);
     size.fourier = mc_fourier_fit_bytes(ctx, p, set->rank, t);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
     return size;

@@ -139,10 +139,14 @@ static void test_listed_landmarks_are_taken_and_copies_dropped(void **state) {
         sum += mercer_model_row(model, i);
     assert_int_equal(sum, 6 + 0 + 299);
     mercer_model_free(model);
+    set.landmarks = "12"; /* how many */
+    model = fit(ctx, data, "rbf(gamma=1)", &set);
+    assert_int_equal(mercer_model_centres(model), 12);
+    mercer_model_free(model);
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1) + linear", &kernel));
-    static const char *const wrong[] = {"0", "301", "1,x", "", "1.5"};
-    for (int i = 0; i < 5; i++) {
+    static const char *const wrong[] = {"0", "301", "1,x", "", "1.5", "1,301"};
+    for (int i = 0; i < 6; i++) {
         set.landmarks = wrong[i];
         assert_int_equal(mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID);
         assert_non_null(strstr(mercer_message(ctx), "landmark"));

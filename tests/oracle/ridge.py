@@ -1,4 +1,6 @@
 """Ridge against scikit-learn's KernelRidge, closed forms in NumPy, and the certificate recomputed from the raw rows."""
+import json
+
 import numpy as np
 from oracle import close, mercer, mercer_json, path, rng, run
 from scipy.optimize import minimize
@@ -126,6 +128,49 @@ def primal():
         close(Z @ Z.T, model._get_kernel(X), 1e-12)
 
 
+def kept(name):
+    """An array of the model file."""
+    with open(path("m.mercer"), "rb") as file:
+        data = file.read()
+    length = int.from_bytes(data[:8], "little")
+    begin, end = json.loads(data[8 : 8 + length])[name]["data_offsets"]
+    return np.frombuffer(data[8 + length + begin : 8 + length + end])
+
+
+def nystrom():
+    """The least-squares function in the span of k(z, .) at listed rows: (K_zx K_xz + lambda K_zz) beta = K_zx y, with row weights too."""
+    marks = rng.permutation(n)[:25]
+    np.savetxt(path("marks.csv"), marks + 1, fmt="%d", header="row", comments="")
+    w = rng.uniform(0.2, 3, size=n)
+    np.savetxt(path("w.csv"), w, fmt="%.17g", header="w", comments="")
+    for weight, options in ((np.ones(n), ()), (w, ("--weights", path("w.csv")))):
+        report = fit(table("d.csv", X, y), "--solver", "nystrom", "--landmarks", path("marks.csv"), "--lambda", "0.05", "--tolerance", "1e-13",
+                     "--no-intercept", *options)
+        C = K[:, marks]
+        beta = np.linalg.solve(C.T @ (weight[:, None] * C) + 0.05 * K[np.ix_(marks, marks)], C.T @ (weight * y))
+        close(predict(T), KT[:, marks] @ beta, 1e-8)
+        implied = weight * (y - C @ beta) / 0.05
+        residual = np.sqrt(weight) * (C @ beta - K @ implied)
+        assert report["approximate"] is True and report["certificate"]["sampled_rows"] == n
+        close(report["certificate"]["residual"], np.linalg.norm(residual), 1e-6)
+        close(report["objective"], np.sum(weight * (y - C @ beta) ** 2) + 0.05 * beta @ K[np.ix_(marks, marks)] @ beta, 1e-9)
+
+
+def fourier():
+    """Ridge in the waves that the model keeps; and closer to the exact answer the more of them there are."""
+    exact = KT @ np.linalg.solve(K + 0.05 * np.eye(n), y)
+    far = []
+    for count in (12, 96, 768):
+        fit(table("d.csv", X, y), "--solver", "fourier", "--rank", str(count), "--lambda", "0.05", "--no-intercept")
+        omega = kept("centres").reshape(-1, d)[:count]
+        waves = lambda P: np.hstack([np.cos(P @ omega.T), np.sin(P @ omega.T)]) / np.sqrt(count)
+        Z = waves(X)
+        alpha = np.linalg.solve(Z @ Z.T + 0.05 * np.eye(n), y)
+        close(predict(T), waves(T) @ (Z.T @ alpha), 1e-8)
+        far.append(np.sqrt(np.mean((predict(T) - exact) ** 2)))
+    assert far[1] < 0.6 * far[0] and far[2] < 0.6 * far[1], far
+
+
 def certificate():
     """The true error of every prediction stays below the certified bound, and the residual is what NumPy finds."""
     report = fit(table("d.csv", X, y), "--lambda", "0.01", "--no-intercept")
@@ -163,6 +208,8 @@ run({
     "a path with an intercept equals RidgeCV": path_against_ridge_cv,
     "the constrained form is as good as a general solver's, and degrees of freedom are met": constrained,
     "the primal solve equals KernelRidge": primal,
+    "nystrom equals its closed form at listed landmarks": nystrom,
+    "fourier equals ridge in its waves, which converge to the exact answer": fourier,
     "the certificate bounds the true error": certificate,
     "lambda 0 gives the pseudo-inverse": minimum_norm,
     "standard scaling is the usual one": standard_scaling,
