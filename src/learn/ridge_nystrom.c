@@ -243,9 +243,10 @@ static mercer_status square(mercer_ctx *ctx, nystrom *s) {
 
 static mercer_status choose(mercer_ctx *ctx, nystrom *s) {
     const mc_problem *p = s->a->p;
+    const int64_t wanted = mc_nystrom_count(s->n, mc_landmarks_count(s->a->landmarks, s->n, s->a->rank));
     int64_t *rows = NULL;
     mc_phase(ctx, "landmarks");
-    MC_TRY(mc_landmarks_choose(ctx, p, s->a->landmarks, mc_nystrom_count(s->n, mc_landmarks_count(s->a->landmarks, s->n, s->a->rank)), &rows, &s->m));
+    MC_TRY(mc_landmarks_choose(ctx, p, s->a->landmarks, wanted, &rows, &s->m));
     mercer_status status = mc_data_take(ctx, p->x, rows, s->m, &s->z);
     if (!status)
         status = square(ctx, s);
