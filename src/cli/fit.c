@@ -226,6 +226,8 @@ static int report_people(session *s, fit *f) {
 static int report_json(session *s, const fit *f) {
     static const char *const verdicts[] = {"proved", "refuted", "unknown"};
     json_t *object = json_report(f->model), *seconds = json_object();
+    if (s->expired && was_stopped(f))
+        json_put(object, "stopped", json_text("time")); /* the caller that stopped it was this command, watching the clock */
     json_put(seconds, "read", json_value(f->job.read_seconds));
     json_put(seconds, "fit", json_value(f->seconds));
     json_put(seconds, "total", json_value(clock_now() - s->began));
