@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""svm_peers.py MERCER [--quick] [--only NAME,...] [--no-sklearn] [--memory SIZE]: support vector classification against LIBSVM's programs,
+and scikit-learn's SVC where it is installed: the same rows from the same file, the same C, gamma and tolerance.
+
+Times are of whole commands: reading the rows, learning, writing the model; and reading, predicting, writing. A peer runs on one thread, so
+its time is the processor's, which a busy machine does not change; Mercer's is by the clock. What the peers took is kept in
+build/svm_peers, by their version, the rows and the settings, and taken from there the next time: LIBSVM needs most of an hour.
+gamma is rounded to single precision for all: some builds of svm-train read it so."""
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+PLACE = ROOT / "build" / "svm_peers"
+CACHE_MB = "4000"  # of kernel rows that the peers may keep
+
+# ---- Rows, as LIBSVM text in PLACE ----
+
+
+def unpack(source, target, rows=None):
+    with gzip.open(source, "rt") as text, open(target, "w") as out:
+        for i, line in enumerate(text):
+            if rows is None or i < rows:
+                out.write(line)
+
+
+def write_rows(path, labels, X, scale=1.0):
+    text = {}
+    with open(path, "w") as out:
+        for label, row in zip(labels, X):
+            at = np.flatnonzero(row)
+            out.write(f"{label} " + " ".join(f"{j + 1}:{text.setdefault(v, repr(v / scale))}" for j, v in zip(at, row[at].tolist())) + "\n")
+
+
+def packed(name, tests=True):
+    def write(train, test, rows):
+        unpack(DATA / "large" / f"{name}.gz", train, rows)
+        unpack(DATA / "large" / (f"{name}.t.gz" if tests else f"{name}.gz"), test, rows)
+    return write
+
+
+def covtype(train, test, rows):
+    table = np.loadtxt(gzip.open(DATA / "large/covtype_93k.csv.gz"), delimiter=",", skiprows=1, max_rows=None if rows is None else 2 * rows)
+    X, y = table[:, :54], np.where(table[:, 54] == 2, "1", "-1")
+    n = 50000 if rows is None else rows
+    write_rows(train, y[:n], X[:n])
+    write_rows(test, y[n:], X[n:])
+
+
+def mnist(train, test, rows):
+    for path, stem in ((train, "train"), (test, "t10k")):
+        images = np.frombuffer(gzip.open(DATA / "mnist" / f"{stem}-images-idx3-ubyte.gz").read(), np.uint8, offset=16).reshape(-1, 784)
+        labels = np.frombuffer(gzip.open(DATA / "mnist" / f"{stem}-labels-idx1-ubyte.gz").read(), np.uint8, offset=8)
+        write_rows(path, labels[:rows], images[:rows], 255.0)
+
+
+# name, writer, C, gamma, the bars on training and prediction
+TABLE = [
+    ("a9a, C = 1", "a9a", packed("a9a"), 1, 1 / 123, 20, 20),
+    ("a9a, C = 100", "a9a", packed("a9a"), 100, 1 / 123, 20, 20),
+    ("ijcnn1", "ijcnn1", packed("ijcnn1"), 10, 1, 20, 30),
+    ("w8a (predicts its own rows)", "w8a", packed("w8a", tests=False), 1, 0.05, 10, 10),
+    ("covtype, 2 against the rest", "covtype", covtype, 10, 1, 20, 30),
+    ("mnist", "mnist", mnist, 5, 0.02, 20, 30),
+]
+
+
+def rows_of(stem, write, rows):
+    base = PLACE / (stem if rows is None else f"{stem}_{rows}")
+    train, test = base.with_suffix(".train"), base.with_suffix(".test")
+    if not (train.exists() and test.exists()):
+        write(base.with_suffix(".part"), base.with_suffix(".part2"), rows)
+        base.with_suffix(".part").rename(train)
+        base.with_suffix(".part2").rename(test)
+    return train, test
+
+
+# ---- Commands and what they take ----
+
+
+def timed(command, **more):
+    """(seconds by the clock, seconds of the processor, bytes at most, what it printed)"""
+    began = time.time()
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, **more)
+    out = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"{command[0]} ended with {status}: {out[-400:]}")
+    return time.time() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out
+
+
+def kept(key, work):
+    """work(), or what it gave for the same key before, and whether it was kept."""
+    path = PLACE / (hashlib.sha256(json.dumps(key).encode()).hexdigest()[:24] + ".json")
+    if path.exists():
+        return json.loads(path.read_text())["result"], True
+    result = work()
+    path.write_text(json.dumps({"key": key, "result": result}))
+    return result, False
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else hashlib.sha256(file.read()).hexdigest()
+
+
+def accuracy(test, predicted):
+    truth = [float(line.split(None, 1)[0]) for line in open(test)]
+    return float(np.mean([float(p) == t for p, t in zip(predicted, truth, strict=True)]))
+
+
+def version_of_libsvm():
+    try:
+        return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libsvm-tools"], capture_output=True, text=True).stdout or "unknown"
+    except OSError:
+        return "unknown"
+
+
+def with_libsvm(train, test, C, gamma):
+    def work():
+        model, out = PLACE / "libsvm.model", PLACE / "libsvm.out"
+        _, fit, memory, text = timed(["svm-train", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
+        _, predict, _, _ = timed(["svm-predict", test, model, out])
+        dual = -sum(float(line.split()[2].rstrip(",")) for line in text.splitlines() if line.startswith("obj = "))
+        return {"fit": fit, "predict": predict, "dual": dual, "memory": memory, "accuracy": accuracy(test, open(out).read().split())}
+    return kept(["libsvm", version_of_libsvm(), digest(train), digest(test), C, gamma, CACHE_MB], work)
+
+
+SKLEARN = """
+import sys, time, json
+from sklearn.datasets import load_svmlight_files
+from sklearn.svm import SVC
+train, test, C, gamma, cache = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5])
+X, y, T, t = load_svmlight_files([train, test])
+if X.nnz > 0.1 * X.shape[0] * X.shape[1]:
+    X, T = X.toarray(), T.toarray()  # the faster of its two ways
+began = time.process_time()
+model = SVC(C=C, gamma=gamma, tol=1e-3, cache_size=cache).fit(X, y)
+fitted = time.process_time()
+right = float((model.predict(T) == t).mean())
+print(json.dumps({"fit": fitted - began, "predict": time.process_time() - fitted, "accuracy": right}))
+"""
+
+
+def with_sklearn(train, test, C, gamma):
+    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+    found = subprocess.run([python, "-c", "import sklearn; print(sklearn.__version__)"], capture_output=True, text=True)
+    if found.returncode:
+        return None, False
+    one = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    return kept(["sklearn", found.stdout.strip(), digest(train), digest(test), C, gamma, CACHE_MB],
+                lambda: json.loads(timed([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB], env=one)[3]))
+
+
+def with_mercer(mercer, memory, train, test, C, gamma):
+    model, out = PLACE / "mercer.mercer", PLACE / "mercer.csv"
+    fit, _, used, text = timed([mercer, "fit", train, "-m", "svc", "-k", f"rbf(gamma={gamma!r})", "--C", C, "--tolerance", "0.001",
+                                "--scale", "none", "--memory", memory, "-o", model, "--json"])
+    report = json.loads(text)
+    predict, _, _, _ = timed([mercer, "predict", model, test, "-o", out, "-q"])
+    c = report["certificate"]
+    return {"fit": fit, "inside": report["seconds"]["fit"], "predict": predict, "dual": c["dual"], "gap": c["gap_relative"],
+            "violation": c["kkt_violation"], "vectors": report["support_vectors"], "memory": used,
+            "accuracy": accuracy(test, open(out).read().split()[1:])}
+
+
+# ---- The table ----
+
+HEAD = ("| rows | n | LIBSVM fit s | Mercer fit s | ratio | LIBSVM predict s | Mercer predict s | ratio | SVC fit, predict: ratios | dual behind LIBSVM's "
+        "| relative gap | accuracy, LIBSVM, Mercer | memory, LIBSVM, Mercer GB | bars |")
+
+
+def verdict(ours, theirs, behind, limit, bars):
+    missed = [text for bad, text in (
+        (theirs["fit"] / ours["fit"] < bars[0], f"fit below {bars[0]}"),
+        (theirs["predict"] / ours["predict"] < bars[1], f"predict below {bars[1]}"),
+        (behind > 1e-6, "dual"), (abs(ours["accuracy"] - theirs["accuracy"]) > 1e-3, "accuracy"), (ours["memory"] > limit, "memory")) if bad]
+    return "**missed**: " + ", ".join(missed) if missed else "met"
+
+
+def row(arguments, name, stem, write, C, gamma, *bars):
+    train, test = rows_of(stem, write, 3000 if arguments.quick else None)
+    gamma = float(np.float32(gamma))
+    theirs, was_kept = with_libsvm(train, test, C, gamma)
+    also, _ = (None, False) if arguments.no_sklearn else with_sklearn(train, test, C, gamma)
+    ours = with_mercer(arguments.mercer, arguments.memory, train, test, C, gamma)
+    behind = (theirs["dual"] - ours["dual"]) / abs(theirs["dual"])
+    limit = float(arguments.memory[:-1]) * 2**30
+    ratios = f"{also['fit'] / ours['inside']:.1f}, {also['predict'] / ours['predict']:.1f}" if also else "not here"
+    n = sum(1 for _ in open(train))
+    print(f"| {name} | {n} | {theirs['fit']:.1f}{' (kept)' if was_kept else ''} | {ours['fit']:.2f} ({ours['inside']:.2f} learning) "
+          f"| {theirs['fit'] / ours['fit']:.1f} | {theirs['predict']:.1f} | {ours['predict']:.2f} | {theirs['predict'] / ours['predict']:.1f} | {ratios} "
+          f"| {behind:.1e} | {ours['gap']:.1e} | {theirs['accuracy']:.4f}, {ours['accuracy']:.4f} "
+          f"| {theirs['memory'] / 1e9:.1f}, {ours['memory'] / 1e9:.1f} of {limit / 1e9:.1f} "
+          f"| {verdict(ours, theirs, behind, limit, bars)} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mercer", nargs="?", default="build/mercer")
+    parser.add_argument("--quick", action="store_true", help="3000 rows of each; the bars are for all rows")
+    parser.add_argument("--only", help="rows whose file is named so: a9a,mnist")
+    parser.add_argument("--no-sklearn", action="store_true")
+    parser.add_argument("--memory", default="16G")
+    arguments = parser.parse_args()
+    PLACE.mkdir(parents=True, exist_ok=True)
+    if not shutil.which("svm-train"):
+        print("skipped: no svm-train here; install libsvm-tools")
+        return
+    print(HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|")
+    for line in TABLE:
+        if arguments.only and line[1] not in arguments.only.split(","):
+            continue
+        try:
+            row(arguments, *line)
+        except OSError as missing:
+            print(f"| {line[0]} | skipped: {missing} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
