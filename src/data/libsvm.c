@@ -4,7 +4,7 @@
    stretch, and the stretches are then moved together. "qid:5" is read over, zeros are not stored, a comment runs from #
    to the end of the line.
 
-   The data stay CSR when less than a tenth of the cells are non-zero; otherwise they become dense. */
+   The data stay CSR when less than a quarter of the cells are non-zero; otherwise they become dense. */
 #include "data/libsvm.h"
 #include "base/memory.h"
 #include "base/number_fast.h"
@@ -16,7 +16,7 @@
 #include <math.h>
 
 enum { LOOK_LINES = 10, ROW_GRAIN = 1024 };
-static const double dense_from = 0.1; /* share of non-zero cells */
+static const double dense_from = 0.25; /* share of non-zero cells */
 
 static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r';

@@ -99,7 +99,10 @@ int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count) {
     return share < 1 ? 1 : share < best ? share : best;
 }
 
+/* A sparse panel is unpacked for each task that meets it: there a task has many rows, and the columns make the tasks. */
 static int64_t groups_for(const mc_gram *g, int64_t count) {
+    if (mc_gram_sparse(g))
+        return count < GROUPS * g->ops->rows ? mc_chunks(count, g->ops->rows) : GROUPS;
     return mc_block_groups(g->ops, mc_space_groups(g), count);
 }
 
@@ -207,7 +210,7 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
     const int64_t n = gram->x->n, even = n % 2 == 0;
     triangle t = {.gram = gram, .shift = shift, .out = out, .n = n, .h = (n + 1) / 2, .even = even, .ld = n + even};
     mc_work work;
-    const int64_t groups = groups_for(gram, t.h);
+    const int64_t groups = mc_block_groups(gram->ops, mc_space_groups(gram), t.h);
     MC_TRY(mc_spaces_open(ctx, gram, groups, &work, &t.space));
     const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
     mc_work_close(&work);

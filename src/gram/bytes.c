@@ -87,10 +87,15 @@ static size_t product_bytes(const wanted *w, int threads, const mc_cut *shape) {
            + mc_work_need(threads, (size_t)mc_sums_bytes(w->ops, w->real, shape->rows_each, t)) + 8 * MC_ALIGN;
 }
 
+/* A block of compressed rows has as many groups as there may be; their coordinates are not copied. */
+static size_t sparse_block_bytes(const wanted *w) {
+    return w->x->row_start ? mc_work_need(MC_GROUPS * w->ops->rows * (w->need.parts + w->need.lines + 1), sizeof(double)) : 0;
+}
+
 /* Spaces and sums of a product whose dense parts have d coordinates; without right-hand sides, spaces of a block. */
 static size_t working_bytes(const wanted *w, int threads, int64_t d) {
     if (!w->rights)
-        return (size_t)threads * space_bytes(w, mc_block_groups(w->ops, MC_GROUPS, w->x->n) * w->ops->rows);
+        return (size_t)threads * (space_bytes(w, mc_block_groups(w->ops, MC_GROUPS, w->x->n) * w->ops->rows) + sparse_block_bytes(w));
     const mc_size size = {.ops = w->ops, .real = w->real, .n = w->x->n, .m = w->z->n, .d = d, .groups = MC_GROUPS,
                           .symmetric = w->symmetric};
     const mc_cut shape = mc_product_shape(&size);

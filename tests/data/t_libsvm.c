@@ -33,7 +33,7 @@ static void test_labels_values_comments_and_qid(void **state) {
 static void test_density_decides_the_storage(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
-    mercer_data *data = parse(ctx, "1 1:1 2:2\n2 10:3\n", NULL); /* 3 of 20 cells */
+    mercer_data *data = parse(ctx, "1 1:1 2:2\n2 8:1 9:1 10:3\n", NULL); /* 5 of 20 cells */
     assert_false(mercer_data_is_sparse(data));
     double row[10];
     mercer_data_row(data, 1, row);
