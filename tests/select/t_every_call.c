@@ -1,0 +1,206 @@
+/* Every public call that takes a context, one scenario each, with its 1st, 2nd, 3rd, ... allocation failing: it says so and leaves nothing
+   behind. tools/calls.py checks that no call is missing here. */
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 24, D = 10, MOST = 4 * N * N };
+
+/* What the calls work on, made once in a context of its own. */
+static struct {
+    mercer_ctx *ctx;
+    mercer_data *data, *classes;
+    mercer_kernel *kernel, *quadratic;
+    mercer_model *ridge, *gp, *lms, *svc;
+    mercer_posterior *posterior;
+    char folder[64];
+} world;
+
+static const char *path_of(const char *name) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", world.folder, name);
+    return path;
+}
+
+/* Settings of a machine, with few steps where it has steps: a search that allocates in each would be tried with each failing. */
+static void *short_settings(mercer_ctx *ctx, const mercer_machine *machine) {
+    static const char *const wishes[][2] = {{"restarts", "0"}, {"epochs", "2"}, {"learn", "no"}, {"noise", "0.1"}};
+    static _Alignas(max_align_t) char settings[512];
+    assert_true(machine->size <= sizeof settings);
+    mercer_settings_defaults(machine, settings);
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
+        for (int k = 0; k < machine->count; k++)
+            if (strcmp(machine->settings[k].name, wishes[i][0]) == 0)
+                assert_ok(ctx, mercer_settings_put(ctx, machine, settings, wishes[i][0], wishes[i][1]));
+    return settings;
+}
+
+static mercer_model *fitted(const char *machine, const mercer_kernel *kernel, const mercer_data *data) {
+    mercer_model *model = NULL;
+    const mercer_machine *row = mercer_machine_find(machine);
+    assert_ok(world.ctx, mercer_fit(world.ctx, row, short_settings(world.ctx, row), kernel, data, &model));
+    return model;
+}
+
+static int make_world(void **state) {
+    (void)state;
+    mercer_ctx *ctx = world.ctx = open_ctx(2);
+    snprintf(world.folder, sizeof world.folder, "/tmp/mercer-calls-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", N, 0.1, 1, &world.data));
+    assert_ok(ctx, mercer_data_generate(ctx, "moons", N, 0.1, 1, &world.classes));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &world.kernel));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "(1 + linear)^2", &world.quadratic));
+    world.ridge = fitted("ridge", world.kernel, world.data);
+    world.gp = fitted("gp", world.kernel, world.data);
+    world.lms = fitted("lms", world.kernel, world.data);
+    world.svc = fitted("svc", world.kernel, world.classes);
+    assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
+    assert_ok(ctx, mercer_data_write(ctx, world.data, path_of("table.csv")));
+    assert_ok(ctx, mercer_model_save(ctx, world.ridge, path_of("ridge.mercer")));
+    return 0;
+}
+
+static int end_world(void **state) {
+    (void)state;
+    static const char *const files[] = {"table.csv", "ridge.mercer", "out.csv", "out.npy", "out.mercer", "out.svm", "out.bin"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        unlink(path_of(files[i]));
+    assert_int_equal(rmdir(world.folder), 0); /* no temporary file was left */
+    mercer_posterior_free(world.posterior);
+    mercer_model *const models[] = {world.ridge, world.gp, world.lms, world.svc};
+    for (int i = 0; i < 4; i++)
+        mercer_model_free(models[i]);
+    mercer_kernel_free(world.kernel);
+    mercer_kernel_free(world.quadratic);
+    mercer_data_free(world.data);
+    mercer_data_free(world.classes);
+    close_clean(world.ctx);
+    return 0;
+}
+
+/* SCENARIO(name, T, call): call makes a T in `made`, which is freed; SCENARIO_PLAIN: it makes nothing. `out` is room for results. */
+#define SCENARIO(name, kind, call)                                                                                     \
+    static mercer_status name(mercer_ctx *ctx, void *out) {                                                            \
+        (void)out;                                                                                                     \
+        mercer_##kind *made = NULL;                                                                                    \
+        const mercer_status status = call;                                                                             \
+        assert_true(!status == (made != NULL));                                                                        \
+        mercer_##kind##_free(made);                                                                                    \
+        return status;                                                                                                 \
+    }
+#define SCENARIO_PLAIN(name, call)                                                                                     \
+    static mercer_status name(mercer_ctx *ctx, void *out) {                                                            \
+        (void)out;                                                                                                     \
+        return call;                                                                                                   \
+    }
+
+static const double ones[N * D] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const int64_t few[] = {3, 1, 3}, fold[N] = {0, 1, 2, 0, 1, 2};
+static const double lambdas[] = {0.1, 1};
+static const mercer_table table = {.n = 2, .d = D, .dtype = MERCER_F64, .values = ones, .target = ones, .outputs = 1};
+
+SCENARIO_PLAIN(file_write, mercer_file_write(ctx, path_of("out.bin"), "abc", 3))
+SCENARIO(data_read, data, mercer_data_read(ctx, path_of("table.csv"), NULL, &made))
+SCENARIO(data_make, data, mercer_data_make(ctx, &table, &made))
+SCENARIO(data_weigh, data, mercer_data_weigh(ctx, world.data, ones, &made))
+SCENARIO(data_take, data, mercer_data_take(ctx, world.data, few, 3, &made))
+SCENARIO(data_generate, data, mercer_data_generate(ctx, "spirals", N, 0.1, 2, &made))
+SCENARIO_PLAIN(data_write, mercer_data_write(ctx, world.data, path_of("out.csv")))
+SCENARIO(kernel_parse, kernel, mercer_kernel_parse(ctx, "0.5*rbf(sigma=1) + linear^2", &made))
+SCENARIO(kernel_bind, kernel, mercer_kernel_bind(ctx, world.kernel, world.data, &made))
+SCENARIO_PLAIN(kernel_value, mercer_kernel_value(ctx, world.kernel, ones, ones + 1, D, out))
+SCENARIO(kernel_with, kernel, mercer_kernel_with(ctx, world.kernel, ones, &made))
+SCENARIO_PLAIN(kernel_gradient, mercer_kernel_gradient(ctx, world.kernel, ones, ones + 1, D, out, (double *)out + 1))
+SCENARIO_PLAIN(gram, mercer_gram(ctx, world.kernel, world.data, NULL, out))
+SCENARIO_PLAIN(gram_apply, mercer_gram_apply(ctx, world.kernel, world.data, NULL, MERCER_F32, ones, 1, out))
+SCENARIO_PLAIN(features, mercer_features(ctx, world.quadratic, world.data, out))
+SCENARIO_PLAIN(npy_write, mercer_npy_write(ctx, path_of("out.npy"), ones, N, 1))
+SCENARIO(prove, proof, mercer_prove(ctx, world.quadratic, 0, &made))
+SCENARIO(ridge_fit, model, mercer_ridge_fit(ctx, world.kernel, world.data, NULL, &made))
+SCENARIO(gp_fit, model, mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
+SCENARIO(lms_fit, model, mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
+SCENARIO(posterior_open, posterior, mercer_posterior_open(ctx, world.gp, &made))
+SCENARIO_PLAIN(posterior_std, mercer_posterior_std(ctx, world.posterior, world.data, out))
+SCENARIO_PLAIN(posterior_sample, mercer_posterior_sample(ctx, world.posterior, world.data, 0, 2, 1, out))
+SCENARIO(model_read, data, mercer_model_read(ctx, world.ridge, path_of("table.csv"), NULL, &made))
+SCENARIO_PLAIN(predict, mercer_predict(ctx, world.ridge, world.data, out))
+SCENARIO_PLAIN(decide, mercer_decide(ctx, world.svc, world.classes, out))
+SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
+SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
+SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &made))
+SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
+SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, NULL))
+
+static mercer_status settings_put(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_ridge set = mercer_ridge_defaults();
+    return mercer_settings_put(ctx, mercer_machine_find("ridge"), &set, "lambda", "0.5");
+}
+
+static mercer_status gram_check(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_gram_facts facts;
+    const double K[] = {2, 1, 1, 2};
+    return mercer_gram_check(ctx, K, 2, &facts);
+}
+
+static mercer_status ridge_path(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_ridge_path_row rows[2];
+    return mercer_ridge_path(ctx, world.kernel, world.data, NULL, lambdas, 2, rows);
+}
+
+static mercer_status score(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_scores scores;
+    return mercer_score(ctx, world.svc, world.classes, &scores);
+}
+
+static mercer_status plan_fit(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_plan plan;
+    return mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, world.kernel, world.data, &plan);
+}
+
+/* mercer_fit: every machine there is. */
+static mercer_status fit_named(mercer_ctx *ctx, void *arg) {
+    const mercer_machine *machine = arg;
+    mercer_model *model = NULL;
+    const mercer_data *data = machine->target == MERCER_TARGET_CLASS ? world.classes : world.data;
+    const mercer_status status = mercer_fit(ctx, machine, short_settings(world.ctx, machine), world.kernel, data, &model);
+    assert_true(!status == (model != NULL));
+    mercer_model_free(model);
+    return status;
+}
+
+static void test_every_machine_survives_failing_memory(void **state) {
+    (void)state;
+    int count = 0;
+    const mercer_machine *machines = mercer_machines(&count);
+    for (int i = 0; i < count; i++)
+        assert_survives_failing_memory(fit_named, (void *)(uintptr_t)&machines[i]);
+}
+
+static void test_every_call_survives_failing_memory(void **state) {
+    (void)state;
+    static scenario *const calls[] = {
+        file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse, kernel_bind,
+        kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
+        gp_fit,         lms_fit,       posterior_open,   model_read, predict,     decide,        model_save, model_load,   model_update,
+        posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
+    };
+    static double out[MOST];
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        assert_survives_failing_memory(calls[i], out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_call_survives_failing_memory),
+        cmocka_unit_test(test_every_machine_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}
