@@ -9,7 +9,6 @@
 #include "data/csv.h"
 #include "base/ctx.h"
 #include "base/memory.h"
-#include "base/number_fast.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -17,68 +16,24 @@
 typedef struct filling {
     mc_raw *raw;
     mc_csv_slot *slot;
-    mc_csv_halt *halt; /* per piece */
+    mc_csv_cursor *at; /* per piece: where it stopped */
     bool *special;     /* threads x columns: a cell that is not a number was seen */
 } filling;
 
-/* The general cell: spaces, quotes, words. Returns what follows it. */
-__attribute__((noinline)) static const char *fill_cell(const mc_raw *raw, const mc_file_column *c, int64_t row,
-                                                       const char *p, const char *end, bool *special,
-                                                       mc_csv_halt *halt) {
-    mc_cell cell;
-    const char *after = mc_cell_scan(p, end, raw->delimiter, &cell);
-    if (cell.fault) {
-        halt->why = MC_CSV_BAD_CELL;
-        halt->cell = cell;
-        return after;
-    }
-    if (!c->cell)
-        return after;
-    double value = 0;
-    mc_cell_kind kind = mc_cell_read(&cell, &value);
-    if (c->kind == MC_COLUMN_TEXT || (c->text && kind != MC_CELL_MISSING))
-        kind = MC_CELL_TEXT;
-    *special |= kind != MC_CELL_NUMBER;
-    c->cell[row * c->stride] =
-        kind == MC_CELL_NUMBER ? value : mc_cell_box(kind, cell.begin - cell.quoted - raw->input->bytes);
-    return after;
-}
-
-const char *mc_csv_fill_record(const mc_raw *raw, const mc_csv_slot *slot, int64_t row, const char *p, const char *end,
-                               bool *special, mc_csv_halt *halt) {
-    const char delimiter = raw->delimiter;
-    for (int64_t j = 0; j < raw->columns; j++) {
-        double value;
-        const char *after = slot[j].number ? mc_number_fast(p, end, &value) : NULL;
-        if (after && *after == '\r' && after[1] == '\n')
-            after++;
-        if (after && (*after == delimiter || *after == '\n'))
-            slot[j].cell[row * slot[j].stride] = value;
-        else
-            after = fill_cell(raw, &raw->column[j], row, p, end, &special[j], halt);
-        if (halt->why)
-            return after;
-        if ((*after == delimiter && after < end) != (j < raw->columns - 1)) {
-            halt->why = MC_CSV_RAGGED;
-            return after;
-        }
-        p = after + 1;
-    }
-    return p;
-}
-
-static void fill_piece(const filling *f, int64_t k, bool *special, mc_csv_halt *halt) {
+static void fill_piece(const filling *f, int64_t k, bool *special) {
     const mc_lines *lines = f->raw->lines;
-    const char *p = lines->first[k];
-    for (int64_t row = lines->row[k]; row < lines->row[k + 1]; row++) {
-        halt->record = p;
-        if (row >= f->raw->header)
-            p = mc_csv_fill_record(f->raw, f->slot, row - f->raw->header, p, lines->end, special, halt);
-        else
-            p = mc_record_end(lines, p);
-        if (halt->why)
+    const mc_csv_fill fill = {.raw = f->raw, .slot = f->slot, .end = lines->end, .special = special};
+    const int64_t header = f->raw->header, stop = lines->row[k + 1] - header;
+    mc_csv_cursor *at = &f->at[k];
+    *at = (mc_csv_cursor){.p = lines->first[k], .row = lines->row[k] - header};
+    if (at->row < 0 && at->row < stop) {
+        at->p = mc_record_skip(lines, mc_record_end(lines, at->p));
+        at->row++;
+    }
+    while (at->row < stop) {
+        if (!mc_csv_fill_record(&fill, at))
             return;
-        p = mc_record_skip(lines, p);
+        at->p = mc_record_skip(lines, at->p);
     }
 }
 
@@ -86,7 +41,7 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk;
     const filling *f = arg;
     for (int64_t k = begin; k < end; k++)
-        fill_piece(f, k, f->special + thread * f->raw->columns, &f->halt[k]);
+        fill_piece(f, k, f->special + thread * f->raw->columns);
 }
 
 static mercer_status fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char *record) {
@@ -96,19 +51,10 @@ static mercer_status fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char 
 
 static mercer_status report(mercer_ctx *ctx, const filling *f) {
     for (int64_t k = 0; k < f->raw->lines->pieces; k++) {
-        if (f->halt[k].why == MC_CSV_BAD_CELL)
-            return mc_csv_fail_cell(ctx, f->raw, &f->halt[k].cell);
-        if (f->halt[k].why == MC_CSV_RAGGED)
-            return fail_ragged(ctx, f->raw, f->halt[k].record);
-    }
-    return MERCER_OK;
-}
-
-mercer_status mc_csv_slots(mercer_ctx *ctx, const mc_raw *raw, mc_csv_slot **out) {
-    MC_TRY(MC_ALLOC(ctx, *out, raw->columns));
-    for (int64_t j = 0; j < raw->columns; j++) {
-        const mc_file_column *c = &raw->column[j];
-        (*out)[j] = (mc_csv_slot){.cell = c->cell, .stride = c->stride, .number = c->cell && !c->text};
+        if (f->at[k].halt.why == MC_CSV_BAD_CELL)
+            return mc_csv_fail_cell(ctx, f->raw, &f->at[k].halt.cell);
+        if (f->at[k].halt.why == MC_CSV_RAGGED)
+            return fail_ragged(ctx, f->raw, f->at[k].p);
     }
     return MERCER_OK;
 }
@@ -117,7 +63,7 @@ static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
     filling f = {.raw = raw};
     mercer_status status = mc_csv_slots(ctx, raw, &f.slot);
     if (!status)
-        status = MC_ALLOC(ctx, f.halt, raw->lines->pieces);
+        status = MC_ALLOC(ctx, f.at, raw->lines->pieces);
     if (!status)
         status = MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns);
     if (!status)
@@ -130,7 +76,7 @@ static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
             raw->column[j].special |= f.special[t * raw->columns + j];
     }
     mc_free(f.slot);
-    mc_free(f.halt);
+    mc_free(f.at);
     mc_free(f.special);
     return status;
 }

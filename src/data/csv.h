@@ -15,7 +15,6 @@ mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
 typedef struct mc_csv_halt {
     enum { MC_CSV_FINE, MC_CSV_BAD_CELL, MC_CSV_RAGGED } why;
     mc_cell cell;
-    const char *record;
 } mc_csv_halt;
 
 /* What the inner loop needs of a column, close together. */
@@ -25,9 +24,24 @@ typedef struct mc_csv_slot {
     bool number; /* may be read as a number straight away */
 } mc_csv_slot;
 mercer_status mc_csv_slots(mercer_ctx *ctx, const mc_raw *raw, mc_csv_slot **out);
-/* The record at p into its row; returns the next line. special[j]: a cell of column j is not a number. A newline stands at end. */
-const char *mc_csv_fill_record(const mc_raw *raw, const mc_csv_slot *slot, int64_t row, const char *p, const char *end,
-                               bool *special, mc_csv_halt *halt);
+
+typedef struct mc_csv_fill {
+    const mc_raw *raw;
+    const mc_csv_slot *slot;
+    const char *end; /* of the text; a newline stands there */
+    bool *special;   /* per column: a cell that is not a number was seen */
+} mc_csv_fill;
+
+/* The record at p, which fills this row. */
+typedef struct mc_csv_cursor {
+    const char *p;
+    int64_t row;
+    mc_csv_halt halt;
+} mc_csv_cursor;
+
+/* Fill one row, or two from different places; the cursors move to the lines and rows after. False: see halt, of either cursor. */
+bool mc_csv_fill_record(const mc_csv_fill *fill, mc_csv_cursor *at);
+bool mc_csv_fill_pair(const mc_csv_fill *fill, mc_csv_cursor *one, mc_csv_cursor *two);
 
 /* csv_head.c: settle delimiter, columns, names, header and which columns look like text, from the first records. */
 char mc_csv_delimiter(const mc_lines *lines, const char *name);

@@ -24,13 +24,15 @@ const char *mc_piece_end(const mc_lines *l, int64_t k) {
 
 /* Bytes are compared and summed sixteen at a time by the compiler as long as the sums fit a byte. */
 static void tally_block(const char *p, int64_t size, char counted, mc_tally *t) {
-    uint8_t quotes = 0, others = 0, zeros = 0;
+    uint8_t quotes = 0, newlines = 0, others = 0, zeros = 0;
     for (int64_t i = 0; i < size; i++) {
         quotes = (uint8_t)(quotes + (p[i] == '"'));
+        newlines = (uint8_t)(newlines + (p[i] == '\n'));
         others = (uint8_t)(others + (p[i] == counted));
         zeros |= p[i] == 0;
     }
     t->quotes += quotes;
+    t->newlines += newlines;
     t->counted += others;
     t->zero |= zeros;
 }

@@ -23,9 +23,9 @@ enum { MC_LINES_PIECE = 1 << 19 };
 mercer_status mc_lines_find(mercer_ctx *ctx, const mc_input *input, mc_lines *lines);
 void mc_lines_close(mc_lines *lines);
 
-/* What stands in a stretch of bytes: double quotes, a byte that is counted, and whether there is a zero. */
+/* What stands in a stretch of bytes: double quotes, newlines, a byte that is counted, and whether there is a zero. */
 typedef struct mc_tally {
-    int64_t quotes, counted;
+    int64_t quotes, newlines, counted;
     bool zero;
 } mc_tally;
 mc_tally mc_tally_of(const char *p, const char *end, char counted);

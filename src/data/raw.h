@@ -50,7 +50,7 @@ typedef struct mc_raw {
 
 /* Set kind, text, skip, like and order of every column from the settings or the schema; names are given. */
 mercer_status mc_roles_find(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw);
-/* Room for the cells of n rows, and where each column's cells go. */
+/* Room for the cells of n rows, and where each column's cells go. Called again with a larger n, the cells so far stay. */
 mercer_status mc_raw_room(mercer_ctx *ctx, mc_raw *raw);
 void mc_raw_close(mc_raw *raw);
 

@@ -60,7 +60,7 @@ static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_readi
     return dispatch(ctx, input, reading, out);
 }
 
-static mercer_status read_path(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out) {
+mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out) {
     *out = NULL;
     MC_TRY(check_settings(ctx, reading->set));
     mc_phase(ctx, "read");
@@ -74,7 +74,7 @@ static mercer_status read_path(mercer_ctx *ctx, const char *path, const mc_readi
 mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out) {
     mc_begin(ctx);
     const mercer_read defaults = mercer_read_defaults();
-    return read_path(ctx, path, &(mc_reading){.set = set ? set : &defaults}, out);
+    return mc_data_read_as(ctx, path, &(mc_reading){.set = set ? set : &defaults}, out);
 }
 
 mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema,
@@ -82,7 +82,7 @@ mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_
     const mercer_read defaults = mercer_read_defaults();
     const mc_reading reading = {
         .set = set ? set : &defaults, .schema = schema, .d = d, .classes = classes, .labels = labels};
-    return read_path(ctx, path, &reading, out);
+    return mc_data_read_as(ctx, path, &reading, out);
 }
 
 mercer_status mc_data_parse_as(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,

@@ -1,9 +1,11 @@
-/* read.h: reading from bytes in memory, as the file readers do; what the fuzz targets call. */
+/* read.h: reading a file or bytes in memory; what the public calls, the tests and the fuzz targets stand on. */
 #ifndef MC_DATA_READ_H
 #define MC_DATA_READ_H
 
 #include "data/data.h"
 #include "data/raw.h"
+
+mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out);
 
 /* name: of the file, for its ending and for messages. */
 mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,

@@ -197,15 +197,13 @@ static void test_unreadable_files_are_named(void **state) {
 
 enum { LARGE = 9 << 19 }; /* above what is read in pieces */
 
-/* Rows of four numbers and a whole-number class, up to size bytes. */
-static char *large_text(size_t size, size_t *length) {
+/* Rows of four numbers and a whole-number class, up to size bytes; rows end with a newline, in other ways now and then. */
+static char *large_text(size_t size, const char *other_end, size_t *length) {
     char *text = test_malloc(size + 200);
     size_t n = (size_t)sprintf(text, "a,b,c,d,y\n");
     for (int i = 0; n < size; i++)
         n += (size_t)sprintf(text + n, "%d,%.15g,-%d.25,%de-3,%d%s", i, i / 7.0, i % 1000, i * 13, i % 3,
-                             i % 97  ? "\n"
-                             : i % 2 ? "\r\n"
-                                     : "\n\n");
+                             i % 97 ? "\n" : other_end);
     *length = n;
     return text;
 }
@@ -224,56 +222,92 @@ static void assert_same_data(const mercer_data *a, const mercer_data *b) {
     assert_int_equal(a->schema.count, b->schema.count);
 }
 
+typedef struct expectation {
+    mercer_status status;
+    const char *message;
+    const mercer_data *data;
+} expectation;
+
+/* pieces of this size (0: the usual), so that the text is one batch or many. */
+static size_t check_pieces(const char *path, int threads, int64_t piece, const expectation *expected) {
+    mercer_ctx *ctx = open_ctx(threads);
+    mercer_data *data = NULL;
+    const mercer_read set = mercer_read_defaults();
+    assert_int_equal(mc_data_read_as(ctx, path, &(mc_reading){.set = &set, .piece = piece}, &data), expected->status);
+    assert_string_equal(mercer_message(ctx), expected->message);
+    if (!expected->status)
+        assert_same_data(expected->data, data);
+    const size_t peak = mercer_memory_peak(ctx);
+    mercer_data_free(data);
+    close_clean(ctx);
+    return peak;
+}
+
 /* From a file, in pieces, on one thread and on three; and from memory, the general way. */
 static void check_large(const char *text, size_t length, bool fits_in_little) {
+    static const int64_t piece[] = {0, 4000, 997};
     const char *path = write_file("large.csv", text, length);
     mercer_ctx *whole = open_ctx(2);
-    mercer_data *expected = NULL;
-    const mercer_status status = mc_data_parse(whole, text, (int64_t)length, path, NULL, &expected);
-    for (int threads = 1; threads <= 3; threads += 2) {
-        mercer_ctx *ctx = open_ctx(threads);
-        mercer_data *data = NULL;
-        assert_int_equal(mercer_data_read(ctx, path, NULL, &data), status);
-        assert_string_equal(mercer_message(ctx), mercer_message(whole));
-        if (!status)
-            assert_same_data(expected, data);
-        if (fits_in_little)
-            assert_true(mercer_memory_peak(ctx) < length); /* the file was never held whole */
-        mercer_data_free(data);
-        close_clean(ctx);
-    }
-    mercer_data_free(expected);
+    mercer_data *data = NULL;
+    const mercer_status status = mc_data_parse(whole, text, (int64_t)length, path, NULL, &data);
+    const expectation expected = {.status = status, .message = mercer_message(whole), .data = data};
+    for (size_t k = 0; k < sizeof piece / sizeof piece[0]; k++)
+        for (int threads = 1; threads <= 3; threads += 2) {
+            const size_t peak = check_pieces(path, threads, piece[k], &expected);
+            if (fits_in_little && piece[k])
+                assert_true(peak < length); /* the file was never held whole */
+        }
+    mercer_data_free(data);
     close_clean(whole);
     unlink(path);
 }
 
 static void test_large_files_read_in_pieces_give_the_same_data(void **state) {
     (void)state;
+    static const char *const ends[] = {"\n", "\r\n", " \n", "\n\n"};
     size_t length;
-    char *text = large_text(LARGE, &length);
-    check_large(text, length, false);
-    text[--length] = '\0'; /* without the last newline */
-    check_large(text, length, false);
-    test_free(text);
-    text = test_malloc(LARGE + 4000); /* long numbers: the table is smaller than the text */
-    length = 0;
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
+        char *text = large_text(k ? LARGE / 9 : LARGE, ends[k], &length);
+        check_large(text, length, false);
+        text[length - 1] = ' '; /* without the last newline */
+        check_large(text, length, false);
+        test_free(text);
+    }
+    char *text = test_malloc(LARGE + 4000); /* long numbers: the table is smaller than the text */
+    length = (size_t)sprintf(text, "\xef\xbb\xbf");
     while (length < LARGE)
         length += (size_t)sprintf(text + length, "%.40f,%.300f\n", (double)length / 3, 1.0 / ((double)length + 7));
     check_large(text, length, true);
     test_free(text);
 }
 
+/* The first rows tell how many there will be; here they are wrong by a factor of ten, either way. */
+static void test_rows_that_get_shorter_or_longer_are_all_read(void **state) {
+    (void)state;
+    for (int shorter = 0; shorter < 2; shorter++) {
+        char *text = test_malloc(600000);
+        size_t n = 0;
+        for (int part = 0; part < 2; part++)
+            for (const size_t stop = n + 250000; n < stop;)
+                n += (size_t)sprintf(text + n, part == shorter ? "%zu,1\n" : "0.%060zu,2.000000000000000000000001\n", n);
+        check_large(text, n, false);
+        test_free(text);
+    }
+}
+
 static void test_trouble_deep_in_a_large_file_is_named_all_the_same(void **state) {
     (void)state;
-    static const char *const troubles[] = {"1,2,3,4\n",       "1,2,x,4,1\n",   "1,,3,4,1\n",
-                                           "\"1\",2,3,4,1\n", "1,2,inf,4,1\n", "1,2,3,4,red\n"};
+    static const char *const troubles[] = {"1,2,3,4\n",       "1,2,x,4,1\n",   "1,,3,4,1\n",   "1,2,3,4,5,6\n",
+                                           "\"1\",2,3,4,1\n", "1,2,inf,4,1\n", "1,2,3,4,red\n", "1,2,3,4,\n\n"};
     size_t length;
-    char *text = large_text(LARGE, &length);
+    char *text = large_text(LARGE / 9, "\n", &length);
     for (size_t k = 0; k < sizeof troubles / sizeof troubles[0]; k++) {
         strcpy(text + length, troubles[k]);
         check_large(text, length + strlen(troubles[k]), false);
     }
+    test_free(text);
     /* One line longer than any tail. */
+    text = test_malloc(LARGE);
     memset(text, '1', LARGE);
     memcpy(text, "1,2\n3.", 6);
     memcpy(text + LARGE - 6, ",2\n4,5", 6);
@@ -291,7 +325,7 @@ static mercer_status read_large(mercer_ctx *ctx, void *arg) {
 static void test_reading_in_pieces_survives_failing_memory(void **state) {
     (void)state;
     size_t length;
-    char *text = large_text(LARGE, &length);
+    char *text = large_text(LARGE, "\n", &length);
     const char *path = write_file("large.csv", text, length);
     assert_survives_failing_memory(read_large, (void *)(uintptr_t)path);
     test_free(text);
@@ -455,6 +489,7 @@ int main(void) {
         cmocka_unit_test(test_standard_input_and_pipes),
         cmocka_unit_test(test_unreadable_files_are_named),
         cmocka_unit_test(test_large_files_read_in_pieces_give_the_same_data),
+        cmocka_unit_test(test_rows_that_get_shorter_or_longer_are_all_read),
         cmocka_unit_test(test_trouble_deep_in_a_large_file_is_named_all_the_same),
         cmocka_unit_test(test_reading_in_pieces_survives_failing_memory),
         cmocka_unit_test(test_columns_are_found_by_name_in_any_order),
