@@ -196,6 +196,20 @@ static void say_next(session *s, const fit *f) {
         say(s, "next", "mercer predict %s NEW_DATA", f->path);
 }
 
+/* Why it ended before its aim, where it did. */
+static void say_stopped(session *s, const fit *f) {
+    const char *why = mercer_model_report(f->model)->stopped;
+    if (was_stopped(f))
+        say(s, "stopped", "early by the %s: this is the best model so far",
+            s->expired || strcmp(why, "time") == 0 ? "time limit" : "user");
+    else if (strcmp(why, "precision") == 0)
+        say(s, "stopped",
+            "short of the tolerance: at this lambda double precision reaches no further; try a larger one, or --solver cholesky");
+    else if (strcmp(why, "steps") == 0)
+        say(s, "stopped", "short of the tolerance after %lld steps; try a larger lambda, or --solver cholesky",
+            (long long)mercer_model_report(f->model)->iterations);
+}
+
 static int report_people(session *s, fit *f) {
     if (!says(s))
         return EXIT_DONE;
@@ -211,9 +225,7 @@ static int report_people(session *s, fit *f) {
     say_approximate(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);
-    if (was_stopped(f))
-        say(s, "stopped", "early by the %s: this is the best model so far",
-            s->expired || strcmp(mercer_model_report(f->model)->stopped, "time") == 0 ? "time limit" : "user");
+    say_stopped(s, f);
     if (strcmp(f->path, "-") == 0)
         return EXIT_DONE;
     say(s, "model", "%s", f->path);

@@ -81,3 +81,7 @@ bool mc_gram_symmetric(const mc_gram *gram) {
 double mc_gram_entry_error(const mc_gram *gram) {
     return gram->bound.error;
 }
+
+double mc_gram_entry_size(const mc_gram *gram) {
+    return gram->bound.size;
+}

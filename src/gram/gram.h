@@ -49,5 +49,7 @@ mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out
 mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out);
 /* A bound on |computed K_ij - K_ij| over all pairs, from the precision and the cancellation in |x - z|^2. */
 double mc_gram_entry_error(const mc_gram *gram);
+/* A bound on |K_ij| over all pairs; infinite where none is known. */
+double mc_gram_entry_size(const mc_gram *gram);
 
 #endif

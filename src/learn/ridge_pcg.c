@@ -7,6 +7,9 @@
    has a residual, measured in double, below the tolerance. S K S - F F' is positive semidefinite, so the condition number is at most
    1 + tr(S K S - F F')/lambda: known, and said, before the first step.
 
+   Where a step finds A not to be positive definite, the direction it took starts a search for the smallest eigenvalue, so that the error
+   can name it and a lambda that would do.
+
    A run can be stopped (the clock, the caller) and returns its best iterate; with a checkpoint it can be taken up again to the same bits:
    the file holds the state of conjugate gradients and the two choices that depend on the memory at hand. F is made anew, it is the same. */
 #include "base/clock.h"
@@ -34,6 +37,7 @@ enum {
     PAIRS = 512,         /* rows of the largest block of proposals */
     PATIENCE = 100,      /* steps without progress, and a quarter of those expected, before precision is said to be exhausted */
     TYPICAL_STEPS = 60,  /* where nothing better is known */
+    SEARCH = 120,        /* steps for the smallest eigenvalue, at most */
     CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
 };
 static const double STORED_ENTRY = 90; /* reading a stored entry counts for so many operations: dearer entries are worth storing */
@@ -66,6 +70,7 @@ typedef struct solver {
     double expected; /* steps */
     scaled fast_scaled, exact_scaled;
     double *diagonal, *B, *X, *V;
+    double *bent; /* a direction of negative curvature; NULL: none was met */
     uint64_t key;
     bool resumed;             /* a checkpoint was found and its state is still to be read */
     double written, writing;  /* when the last checkpoint was written and how long that took */
@@ -224,7 +229,7 @@ static uint64_t key_of(const mercer_ctx *ctx, const mc_ridge_system *r) {
     key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
     if (p->root)
         key = mc_hash(key, p->root, (size_t)p->n * sizeof(double));
-    const char *const words[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), "ridge pcg"};
+    const char *const words[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), "ridge pcg 2"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         key = mc_hash_text(key, words[i]);
     return key;
@@ -277,6 +282,42 @@ static mercer_status save(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool now) {
     return MERCER_OK;
 }
 
+/* ---- When A is not positive definite ---- */
+
+/* |v'(S K S v as computed in double) - v' S K S v| <= this times v'v: an entry of K is wrong by `entry`, sums and scales by gamma of its
+   size, and sum_ij |v_i| s_i s_j |v_j| <= (sum s_i^2) v'v. */
+static double product_error(const solver *s) {
+    const double gamma = (double)(s->n + 8) * 0x1p-53;
+    double weight = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        weight += s->r->p->root ? s->r->p->root[i] * s->r->p->root[i] : 1;
+    return 1.01 * weight * (mc_gram_entry_error(s->exact) + gamma * mc_gram_entry_size(s->exact));
+}
+
+static mercer_status keep_direction(mercer_ctx *ctx, solver *s, const mc_pcg *pcg) {
+    MC_TRY(MC_ALLOC(ctx, s->bent, s->n));
+    mc_pcg_direction(pcg, s->bent);
+    return MERCER_NUMERIC;
+}
+
+/* The ends of the spectrum from the direction met, in memory that the factor held; the error names them. Where that cannot be (memory,
+   the clock), the error that stands says what is known. */
+static mercer_status refuse(mercer_ctx *ctx, solver *s) {
+    char known[MC_MESSAGE_SIZE];
+    memcpy(known, ctx->message, sizeof known);
+    mc_precondition_close(s->inverse);
+    mc_lowrank_close(s->f);
+    s->inverse = NULL;
+    s->f = NULL;
+    mc_phase(ctx, "spectrum");
+    const mc_operator M = scaled_operator(&s->exact_scaled);
+    mc_spectrum ends;
+    if (!mc_lanczos_from(ctx, &M, s->bent, SEARCH, &ends))
+        return mc_ridge_explain(ctx, s->r, &ends);
+    mc_stop_taken(ctx);
+    return mc_fail(ctx, MERCER_NUMERIC, "ridge: %s", known);
+}
+
 /* ---- Solving ---- */
 
 /* One step, timed; its time tells whether there is enough left to measure the answer afterwards. */
@@ -306,8 +347,8 @@ static mercer_status iterate(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
             status = save(ctx, s, pcg, false);
     }
     if (status != MERCER_TIME && status != MERCER_CANCELLED) {
-        if (!status)
-            s->r->stopped = mc_pcg_progress(pcg)->converged ? "no" : mc_pcg_progress(pcg)->iterations < STEPS_MOST ? "precision" : "steps";
+        if (!status && !mc_pcg_progress(pcg)->converged) /* of several batches, the worst is said */
+            s->r->stopped = mc_pcg_progress(pcg)->iterations < STEPS_MOST ? "precision" : "steps";
         return status ? status : save(ctx, s, pcg, true);
     }
     s->stop = status;
@@ -332,15 +373,18 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
                                     .t = t,
                                     .fast = scaled_operator(&s->fast_scaled),
                                     .exact = scaled_operator(&s->exact_scaled),
+                                    .exact_error = product_error(s),
                                     .diagonal = s->diagonal,
                                     .preconditioner = mc_precondition_operator(s->inverse),
                                     .B = s->B,
                                     .tolerance = r->tolerance,
                                     .iterations_max = STEPS_MOST,
-                                    .patience = PATIENCE + (int64_t)fmin(s->expected / 4, STEPS_MOST)};
+                                    .patience = PATIENCE + (int64_t)fmin(s->expected / 4, fmin(2 * (double)s->n, STEPS_MOST))};
     mc_pcg *pcg = NULL;
     MC_TRY(mc_pcg_open(ctx, &problem, s->X, &pcg));
-    const mercer_status status = iterate(ctx, s, pcg);
+    mercer_status status = iterate(ctx, s, pcg);
+    if (status == MERCER_NUMERIC && mc_pcg_progress(pcg)->curvature < 0)
+        status = keep_direction(ctx, s, pcg);
     const mc_pcg_result result = *mc_pcg_progress(pcg);
     mc_pcg_close(pcg);
     for (int64_t i = 0; i < s->n; i++)
@@ -375,6 +419,8 @@ static mercer_status solve(mercer_ctx *ctx, solver *s) {
     mc_phase(ctx, "solve");
     while (!status && !s->stop && s->choice.done < s->r->columns)
         status = solve_batch(ctx, s);
+    if (s->bent)
+        return refuse(ctx, s);
     if (s->stop)
         s->r->stopped = s->stop == MERCER_TIME ? "time" : "caller";
     clear_rest(s);
@@ -392,6 +438,7 @@ static void put_away(solver *s) {
     mc_free(s->B);
     mc_free(s->X);
     mc_free(s->V);
+    mc_free(s->bent);
 }
 
 mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *r) {

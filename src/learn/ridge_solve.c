@@ -28,6 +28,7 @@
 #include <math.h>
 
 enum { LANCZOS_STEPS = 120 };
+static const double SETTLED = 0.05; /* an estimated eigenvalue whose error is below this share of it */
 
 static double root_at(const mc_ridge_system *r, int64_t i) {
     return r->p->root ? r->p->root[i] : 1;
@@ -136,10 +137,13 @@ static const char *of_matrix(const mc_ridge_system *r) {
     return r->p->root ? "K (its rows and columns times the roots of the weights)" : "K";
 }
 
-/* The failure in words, with a lambda that would do: above -low, and above the rounding of K. */
-static mercer_status explain(mercer_ctx *ctx, const mc_ridge_system *r, const mc_spectrum *ends) {
+/* The failure in words, with a lambda that would do: above -low, and above the rounding of K. While the estimate has not settled, the
+   smallest eigenvalue may lie below it by more than its error, and the words say so. */
+mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *r, const mc_spectrum *ends) {
     const double rounding = 4 * (double)r->p->n * 0x1p-52 * ends->high;
-    const double depth = r->p->proved ? 0 : fmax(ends->error - ends->low, 0), enough = round_up(depth + rounding);
+    const double low = fmin(ends->low, -r->lambda); /* or it would not have failed */
+    const bool settled = ends->error <= SETTLED * fabs(low);
+    const double depth = r->p->proved ? 0 : (settled ? 1 : 2) * ends->error - low, enough = round_up(depth + rounding);
     if (r->p->proved || depth < rounding)
         return mc_fail(
             ctx, MERCER_NUMERIC,
@@ -149,15 +153,16 @@ static mercer_status explain(mercer_ctx *ctx, const mc_ridge_system *r, const mc
             r->lambda, of_matrix(r), ends->high, ends->low, enough);
     return mc_fail(
         ctx, MERCER_NUMERIC,
-        "ridge: K + lambda I is not positive definite: the smallest eigenvalue of %s is about %.6g (estimated in %lld "
-        "steps, within %.1g) and lambda = %g; lambda >= %.2g would work",
-        of_matrix(r), ends->low, (long long)ends->steps, ends->error, r->lambda, enough);
+        "ridge: K + lambda I is not positive definite: the smallest eigenvalue of %s is %s %.6g (estimated in %lld "
+        "steps, within %.1g) and lambda = %g; lambda >= %.2g %s",
+        of_matrix(r), settled ? "about" : "at most", low, (long long)ends->steps, ends->error, r->lambda, enough,
+        settled ? "would work" : "should work");
 }
 
 mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *r) {
     mc_spectrum ends;
     MC_TRY(ends_of(ctx, r, &ends));
-    return explain(ctx, r, &ends);
+    return mc_ridge_explain(ctx, r, &ends);
 }
 
 /* ---- Cholesky ---- */
@@ -228,7 +233,7 @@ static mercer_status invert_spectrum(mercer_ctx *ctx, mc_ridge_system *r, double
     const double cutoff = mc_eigen_cutoff(n, m), low = m[0], high = m[n - 1];
     if (low + r->lambda <= (r->lambda > 0 ? 0 : -cutoff)) {
         const mc_spectrum ends = {.low = low, .high = high, .error = cutoff, .steps = n};
-        return explain(ctx, r, &ends);
+        return mc_ridge_explain(ctx, r, &ends);
     }
     r->rank = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #define MC_LEARN_RIDGE_SYSTEM_H
 
 #include "learn/problem.h"
+#include "solve/lanczos.h"
 
 typedef struct mc_ridge_system {
     const mc_problem *p;
@@ -37,6 +38,8 @@ mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *system, doub
 mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *system, double *M);
 /* A is not positive definite: why, with the eigenvalues and a lambda that would do. */
 mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *system);
+/* The same when the ends of the spectrum of S K S are known. */
+mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *system, const mc_spectrum *ends);
 
 /* Whether lambda is to be found, and whether what is asked for goes together. */
 bool mc_ridge_open_lambda(const mercer_ridge *set);

@@ -1,6 +1,6 @@
 /* lanczos.c: Lanczos with full reorthogonalisation (Paige 1970; Parlett, The Symmetric Eigenvalue Problem, chapter 13).
 
-   From a random unit q_1:  v = A q_k;  a_k = q_k'v;  v <- v - Q(Q'v), twice;  b_k = |v|;  q_k+1 = v / b_k.
+   From a unit q_1, random or given:  v = A q_k;  a_k = q_k'v;  v <- v - Q(Q'v), twice;  b_k = |v|;  q_k+1 = v / b_k.
    T = tridiag(b, a, b) = Q'AQ. Its extreme eigenvalues close in on those of A from inside; for a Ritz pair (theta, s)
    of T the residual |A Q s - theta Q s| is b_k |s_k|, and some eigenvalue of A is that near to theta. */
 #include "solve/lanczos.h"
@@ -31,10 +31,10 @@ static void subtract(int64_t n, double c, const double *x, double *y) {
         y[i] -= c * x[i];
 }
 
-static void start(mercer_ctx *ctx, lanczos *z) {
+static void start(mercer_ctx *ctx, lanczos *z, const double *from) {
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_LANCZOS, 0);
     for (int64_t i = 0; i < z->n; i++)
-        z->Q[i] = mc_rng_normal(&rng);
+        z->Q[i] = from ? from[i] : mc_rng_normal(&rng);
     const double length = sqrt(dot(z->n, z->Q, z->Q));
     for (int64_t i = 0; i < z->n; i++)
         z->Q[i] /= length;
@@ -80,8 +80,8 @@ static bool settled(const lanczos *z, const mc_spectrum *s) {
            || z->b[z->k - 1] <= 0x1p-50 * scale;
 }
 
-static mercer_status iterate(mercer_ctx *ctx, const mc_operator *A, lanczos *z, mc_spectrum *out) {
-    for (start(ctx, z);;) {
+static mercer_status iterate(mercer_ctx *ctx, const mc_operator *A, const double *from, lanczos *z, mc_spectrum *out) {
+    for (start(ctx, z, from);;) {
         MC_TRY(step(ctx, A, z));
         if (z->k % 8 == 0 || z->k == z->room || z->b[z->k - 1] == 0) {
             MC_TRY(judge(ctx, z, out));
@@ -94,7 +94,7 @@ static mercer_status iterate(mercer_ctx *ctx, const mc_operator *A, lanczos *z, 
     }
 }
 
-mercer_status mc_lanczos(mercer_ctx *ctx, const mc_operator *A, int64_t steps, mc_spectrum *out) {
+mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_operator *A, const double *from, int64_t steps, mc_spectrum *out) {
     lanczos z = {.n = A->n, .room = steps < A->n ? steps : A->n};
     const int64_t m = z.room, small = m * m + 1 + 6 * m + 2 * m * m + 3 + 5 * m;
     mc_work work;
@@ -105,7 +105,11 @@ mercer_status mc_lanczos(mercer_ctx *ctx, const mc_operator *A, int64_t steps, m
     z.b = mc_work_take(&work, m, sizeof *z.b);
     z.w = mc_work_take(&work, m, sizeof *z.w);
     z.T = mc_work_take(&work, small, sizeof *z.T);
-    const mercer_status status = iterate(ctx, A, &z, out);
+    const mercer_status status = iterate(ctx, A, from, &z, out);
     mc_work_close(&work);
     return status;
+}
+
+mercer_status mc_lanczos(mercer_ctx *ctx, const mc_operator *A, int64_t steps, mc_spectrum *out) {
+    return mc_lanczos_from(ctx, A, NULL, steps, out);
 }

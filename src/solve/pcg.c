@@ -7,6 +7,12 @@
    `drop`; X <- X + dX. The fast operator works in float32, so a drop below DROP_FLOOR would chase its rounding; the
    next refinement takes over from there. With a loose tolerance one inner run and one exact product are all there is.
 
+   Curvature p'Ap <= 0 in the fast operator is either its rounding or the truth, so the same product is done again by the exact operator
+   ("careful"). Below minus the bound on that one's error it is the truth: A is not positive definite, an error. Otherwise the rounding of
+   the fast operator is as large as D: where the run had gained something, refinement takes over; where not, it starts again and the
+   steps stay careful to the end. So do they after a refinement that gained less than half; one that made things worse is taken back.
+   Not converged, in the end, means that the precision of the exact operator is exhausted.
+
    The columns are independent recurrences that share every product with K. Beta is the Polak-Ribiere form z+'(r+ - r) /
    z'r, which tolerates a preconditioner that is itself rounded to float32; r+ - r = -a A p, so it costs no extra
    vector. A finished column is given a step of zero: it rides along unchanged. Hestenes and Stiefel (1952); refinement
@@ -21,14 +27,18 @@
 #include <string.h>
 
 static const double DROP_FLOOR = 1e-5; /* what one run of float32 products can be trusted to gain */
+static const double WORTH = 0.1;       /* a run of float32 products that came to this share of its residual was worth its steps */
 static const int64_t PATIENCE = 40;    /* where the problem names none */
 
 /* Everything that changes, in one block: this is what a checkpoint holds. Numbers per column first, then five n x t
  * blocks. */
 typedef struct head {
     mc_pcg_result result;
-    bool inner; /* inside an inner run */
+    bool inner;   /* inside an inner run */
+    bool careful; /* its products are those of the exact operator */
+    bool doubted; /* the product now due repeats one that showed no positive curvature */
     int64_t stalled;
+    double before; /* the exact residual that the next one is held against */
     double best, outer; /* smallest inner residual, and the exact residual before this inner run, both worst over
                            columns and relative */
 } head;
@@ -84,7 +94,8 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
         return MERCER_MEMORY;
     }
     carve(s);
-    s->h->result.residual_relative = INFINITY;
+    s->h->result.residual_relative = s->h->before = INFINITY;
+    s->h->careful = problem->fast.self == problem->exact.self;
     *out = s;
     return MERCER_OK;
 }
@@ -97,6 +108,11 @@ void mc_pcg_close(mc_pcg *s) {
 
 const mc_pcg_result *mc_pcg_progress(const mc_pcg *s) {
     return &s->h->result;
+}
+
+void mc_pcg_direction(const mc_pcg *s, double *out) {
+    for (int64_t i = 0; i < s->p.n; i++)
+        out[i] = s->P[i * s->p.t + s->h->result.column];
 }
 
 void *mc_pcg_state(mc_pcg *s, size_t *bytes) {
@@ -150,63 +166,110 @@ static mercer_status exact_product(mercer_ctx *ctx, mc_pcg *s) {
     return MERCER_OK;
 }
 
-/* R <- B - R, R being A X: the verdict, or the start of an inner run. */
-static mercer_status judge(mercer_ctx *ctx, mc_pcg *s, bool *done) {
+/* R <- B - R, R being A X; the worst relative residual. */
+static mercer_status measure(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     MC_TRY(dots(ctx, s, s->p.B, s->p.B, s->norm_b));
     for (int64_t k = 0; k < s->p.t; k++)
         s->norm_b[k] = sqrt(s->norm_b[k]);
     for (int64_t i = 0; i < s->p.n * s->p.t; i++)
         s->R[i] = s->p.B[i] - s->R[i];
     MC_TRY(dots(ctx, s, s->R, s->R, s->start));
-    mc_pcg_result *result = &s->h->result;
-    const double residual = worst_relative(s, s->start), before = result->residual_relative;
-    result->residual_relative = residual;
-    result->converged = residual <= s->p.tolerance;
-    /* A refinement that gains less than half has met the precision of the exact operator itself. */
-    *done = result->converged || result->iterations >= s->p.iterations_max || !(residual < 0.5 * before);
-    if (*done)
-        return MERCER_OK;
+    *residual = worst_relative(s, s->start);
+    return MERCER_OK;
+}
+
+static mercer_status begin_inner(mercer_ctx *ctx, mc_pcg *s) {
     memset(s->dX, 0, (size_t)(s->p.n * s->p.t) * sizeof(double));
     MC_TRY(precondition(ctx, s));
     memcpy(s->P, s->Z, (size_t)(s->p.n * s->p.t) * sizeof(double));
     MC_TRY(dots(ctx, s, s->Z, s->R, s->rz));
     s->h->inner = true;
     s->h->stalled = 0;
-    s->h->best = s->h->outer = residual;
+    s->h->best = s->h->outer = s->h->before = s->h->result.residual_relative;
     return MERCER_OK;
 }
 
-/* Step lengths a_k = z'r / p'Ap; zero for a column that is done. Negative curvature means that A is not positive definite, or, after
-   some steps with a rounded operator, that the rounding is larger than lambda: the run ends and the exact operator judges it. */
-static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s) {
+static void take_back(mc_pcg *s) {
+    for (int64_t i = 0; i < s->p.n * s->p.t; i++)
+        s->X[i] -= s->dX[i];
+}
+
+/* A X being in R: the verdict, or the start of an inner run. A refinement that helped too little is followed by careful ones, from a
+   residual measured anew; once they are careful there is no more to gain. */
+static mercer_status judge(mercer_ctx *ctx, mc_pcg *s, bool *done) {
+    head *h = s->h;
+    double residual = 0;
+    MC_TRY(measure(ctx, s, &residual));
+    if (residual > h->before)
+        take_back(s);
+    h->result.residual_relative = fmin(residual, h->before);
+    h->result.converged = h->result.residual_relative <= s->p.tolerance;
+    *done = h->result.converged || h->result.iterations >= s->p.iterations_max;
+    if (!*done && residual < 0.5 * h->before)
+        return begin_inner(ctx, s);
+    *done = *done || h->careful;
+    h->careful = true;
+    h->before = INFINITY;
+    return MERCER_OK;
+}
+
+/* p'Ap and p'p of column k, in long double: the sums add no error worth a name. */
+static void rayleigh(const mc_pcg *s, int64_t k, long double *pAp, long double *pp) {
+    *pAp = *pp = 0;
+    for (int64_t i = k; i < s->p.n * s->p.t; i += s->p.t) {
+        *pAp += (long double)s->P[i] * s->AP[i];
+        *pp += (long double)s->P[i] * s->P[i];
+    }
+}
+
+/* Curvature that is not positive, by the exact operator: an error where its rounding cannot be the cause. */
+static mercer_status face_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
+    long double pAp, pp;
+    rayleigh(s, k, &pAp, &pp);
+    const double curvature = (double)(pAp / pp);
+    if (isnan(curvature))
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "conjugate gradients left the range of a double in column %lld; rescale the target or the kernel", (long long)k + 1);
+    if (curvature >= -s->p.exact_error)
+        return MERCER_OK;
+    s->h->result.curvature = curvature;
+    s->h->result.column = k;
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "conjugate gradients met curvature %g in column %lld: K + lambda I is not positive definite; lambda must grow by more "
+                   "than %.2g",
+                   curvature, (long long)k + 1, -curvature);
+}
+
+/* Step lengths a_k = z'r / p'Ap; zero for a column that is done. *doubt: the fast operator shows curvature that is not positive. */
+static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s, bool *doubt) {
     MC_TRY(dots(ctx, s, s->P, s->AP, s->step));
     for (int64_t k = 0; k < s->p.t; k++) {
-        const double curvature = s->step[k];
-        if (s->rz[k] <= 0) {
-            s->step[k] = 0;
-            continue;
+        const bool bent = s->rz[k] > 0 && !(s->step[k] > 0);
+        if (bent && !s->h->careful) {
+            *doubt = true;
+            return MERCER_OK;
         }
-        if (!(curvature > 0) && s->p.fast.self != s->p.exact.self && s->h->result.iterations > 1) {
-            s->step[k] = 0;
+        if (bent) {
+            MC_TRY(face_curvature(ctx, s, k));
             s->h->stalled = s->p.patience;
-            continue;
         }
-        if (!(curvature > 0))
-            return mc_fail(
-                ctx, MERCER_NUMERIC,
-                "conjugate gradients met curvature %g in column %lld: K + lambda I is not positive definite; "
-                "raise lambda",
-                curvature, (long long)k + 1);
-        s->step[k] = s->rz[k] / curvature;
+        s->step[k] = s->rz[k] > 0 && !bent ? s->rz[k] / s->step[k] : 0;
     }
     return MERCER_OK;
 }
 
-/* One conjugate gradient step on every column, A P being known; the worst relative residual afterwards. */
+/* One conjugate gradient step on every column, A P being known; the worst relative residual afterwards. In doubt nothing is changed: the
+   next product is the same one by the exact operator. */
 static mercer_status advance(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     const int64_t n = s->p.n, t = s->p.t;
+    bool doubt = false;
     s->h->result.iterations++;
-    MC_TRY(step_lengths(ctx, s));
+    MC_TRY(step_lengths(ctx, s, &doubt));
+    *residual = s->h->best;
+    s->h->careful = s->h->careful || doubt;
+    s->h->doubted = doubt;
+    if (doubt)
+        return MERCER_OK;
     MC_TRY(mc_axpys(ctx, n, t, s->step, s->P, s->dX)); /* dX <- dX + a P */
     for (int64_t k = 0; k < t; k++)
         s->step[k] = -s->step[k];
@@ -237,25 +300,51 @@ mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *s) {
     return MERCER_OK;
 }
 
+/* Whether the inner run has come to its aim, or to its end for want of progress. */
+static bool run_ends(mc_pcg *s, double residual) {
+    head *h = s->h;
+    h->stalled = residual < 0.9 * h->best ? 0 : h->stalled + 1;
+    h->best = fmin(h->best, residual);
+    const bool enough = residual <= 0.7 * s->p.tolerance
+                        || residual <= DROP_FLOOR * h->outer; /* 0.7: the exact check must pass too */
+    return enough || h->stalled >= s->p.patience || h->result.iterations >= s->p.iterations_max;
+}
+
+/* A doubt was dispelled: what the run gained is kept, and floats go on from there; or it gained nothing, and is done again in double. */
+static mercer_status go_on(mercer_ctx *ctx, mc_pcg *s) {
+    head *h = s->h;
+    h->doubted = false;
+    h->careful = !(h->best <= WORTH * h->outer);
+    if (!h->careful)
+        return mc_pcg_settle(ctx, s);
+    h->inner = false;
+    h->before = INFINITY;
+    return MERCER_OK;
+}
+
+/* After the product of an inner run. */
+static mercer_status inner_step(mercer_ctx *ctx, mc_pcg *s, double *residual) {
+    const bool repeated = s->h->doubted;
+    MC_TRY(advance(ctx, s, residual));
+    if (repeated)
+        return go_on(ctx, s);
+    return !s->h->doubted && run_ends(s, *residual) ? mc_pcg_settle(ctx, s) : MERCER_OK;
+}
+
 mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     *done = false;
-    const double share = s->h->inner ? share_done(s, s->h->best) : 0;
+    const bool inner = s->h->inner;
+    const double share = inner ? share_done(s, s->h->best) : 0;
     mc_span(ctx, share, share);
     /* Only the product may be stopped: it leaves nothing behind, and the state is whole before and after. */
-    MC_TRY(s->h->inner ? apply_A(ctx, s, &s->p.fast, s->P, s->AP) : exact_product(ctx, s));
+    const mc_operator *K = s->h->careful ? &s->p.exact : &s->p.fast;
+    MC_TRY(inner ? apply_A(ctx, s, K, s->P, s->AP) : exact_product(ctx, s));
     double residual = 0;
-    const bool inner = s->h->inner;
     mc_shield(ctx, true);
-    const mercer_status status = inner ? advance(ctx, s, &residual) : judge(ctx, s, done);
+    const mercer_status status = inner ? inner_step(ctx, s, &residual) : judge(ctx, s, done);
     mc_shield(ctx, false);
     if (status || !inner)
         return status;
-    s->h->stalled = residual < 0.9 * s->h->best ? 0 : s->h->stalled + 1;
-    s->h->best = fmin(s->h->best, residual);
-    const bool enough = residual <= 0.7 * s->p.tolerance
-                        || residual <= DROP_FLOOR * s->h->outer; /* 0.7: the exact check must pass too */
-    if (enough || s->h->stalled >= s->p.patience || s->h->result.iterations >= s->p.iterations_max)
-        MC_TRY(mc_pcg_settle(ctx, s));
     mc_span(ctx, 0, 1);
     return mc_progress_measure(ctx, share_done(s, residual), residual);
 }

@@ -11,6 +11,7 @@ typedef struct mc_pcg_problem {
     int64_t n, t;
     mc_operator fast;           /* K for the iterations: float32 tiles, or stored */
     mc_operator exact;          /* K for the residuals that count: float64 */
+    double exact_error;         /* |v'(computed K v) - v'K v| <= exact_error v'v: curvature below minus this is real */
     const double *diagonal;     /* D, n entries > 0 */
     mc_operator preconditioner; /* R -> P^-1 R; apply NULL: none */
     const double *B;            /* n x t, row-major */
@@ -21,10 +22,12 @@ typedef struct mc_pcg_problem {
 } mc_pcg_problem;
 
 typedef struct mc_pcg_result {
-    int64_t iterations;       /* products with the fast operator */
-    int64_t refinements;      /* products with the exact one */
-    double residual_relative; /* worst column, by the last exact product */
-    bool converged;
+    int64_t iterations;       /* products inside conjugate gradients */
+    int64_t refinements;      /* residuals by the exact operator */
+    double residual_relative; /* worst column, of the X that stands, by the exact operator */
+    bool converged;           /* false at the end: the exact operator's precision does not reach further, or no iterations are left */
+    double curvature;         /* p'Ap/p'p < 0 of the direction that showed A not to be positive definite; 0: there was none */
+    int64_t column;           /* of that direction */
 } mc_pcg_result;
 
 /* Bytes a solve takes. */
@@ -33,9 +36,9 @@ size_t mc_pcg_bytes(int64_t n, int64_t t);
  */
 int64_t mc_pcg_iteration_bound(double kappa, double tolerance);
 
-/* X: the start (zeros will do), then the answer. A stop by the clock or the caller returns that status with X the best
-   iterate so far; its residual is then for the caller to measure. Running out of iterations is not an error: converged
-   says. */
+/* X: the start (zeros will do), then the answer. An A that shows itself not to be positive definite is a numeric error. A stop by the
+   clock or the caller returns that status with X the best iterate so far; its residual is then for the caller to measure. Running out of
+   iterations is not an error: converged says. */
 mercer_status mc_pcg_solve(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg_result *result);
 
 /* The same, step by step, so that a run can be saved and continued to the same bits. */
@@ -45,6 +48,8 @@ mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *pcg, bool *done);
 /* Add the unfinished correction to X, so that X is the best iterate. */
 mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *pcg);
 const mc_pcg_result *mc_pcg_progress(const mc_pcg *pcg);
+/* The direction of negative curvature, n numbers, once progress shows one. */
+void mc_pcg_direction(const mc_pcg *pcg, double *out);
 /* The whole state (but X and the problem) as one block of bytes, to write and to read back into a fresh mc_pcg of the
  * same problem. */
 void *mc_pcg_state(mc_pcg *pcg, size_t *bytes);

@@ -1,6 +1,7 @@
 /* Conjugate gradients against the factorisation, stopped, killed and taken up again. */
 #include "base/rng.h"
 #include "model/model.h"
+#include "solve/eigen.h"
 #include "support.h"
 #include <dirent.h>
 #include <math.h>
@@ -160,6 +161,58 @@ static void test_a_tolerance_below_rounding_is_admitted(void **state) {
     mercer_model *model = fit_table(ctx, data, "rbf(gamma=0.05)", &set);
     assert_string_equal(mercer_model_report(model)->stopped, "precision");
     assert_true(mercer_model_report(model)->certificate.residual_relative > 1e-14);
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* The lambda that the message of a refusal names. */
+static double lambda_named(const mercer_ctx *ctx) {
+    const char *at = strstr(mercer_message(ctx), "lambda >= ");
+    assert_non_null(at);
+    return strtod(at + strlen("lambda >= "), NULL);
+}
+
+/* Differences of kernels whose negative eigenvalues are far below the entries, so that steps find them late: refused as indefinite, with
+   a lambda that then works; where lambda lifts the spectrum, solved. */
+static void test_an_indefinite_matrix_is_named_however_late_it_shows(void **state) {
+    (void)state;
+    static const char *const texts[] = {"rbf(gamma=1) - 0.001*rbf(gamma=20)", "rbf(gamma=0.05) - 0.00002*rbf(gamma=20)",
+                                        "rbf(gamma=0.05) - 0.000002*rbf(gamma=2)"};
+    mercer_ctx *ctx = open_ctx(2);
+    for (int variant = 0; variant < 6; variant++) {
+        mercer_data *data = table_of(ctx, 200, 1, false, false);
+        mercer_kernel *kernel = NULL;
+        mercer_model *model = NULL;
+        static double K[200 * 200], w[200];
+        assert_ok(ctx, mercer_kernel_parse(ctx, texts[variant / 2], &kernel));
+        assert_ok(ctx, mercer_gram(ctx, kernel, data, NULL, K));
+        assert_ok(ctx, mc_eigen(ctx, 200, K, w));
+        const double low = w[0];
+        mercer_ridge set = settings_of("pcg", variant % 2 ? -0.5 * low : -1e-3 * low);
+        assert_true(low < 0);
+        set.allow_indefinite = true;
+        assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_NUMERIC, "K + lambda I is not positive definite");
+        set.lambda = lambda_named(ctx);
+        assert_true(set.lambda > -low && set.lambda < -8 * low);
+        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
+/* A proved kernel with lambda below the rounding of floats is solved in double, never called indefinite. */
+static void test_lambda_below_the_rounding_of_floats(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = table_of(ctx, 200, 1, false, false);
+    mercer_ridge set = settings_of("pcg", 3e-7);
+    set.tolerance = 1e-5;
+    mercer_model *model = fit_table(ctx, data, "rbf(gamma=0.2)", &set);
+    assert_string_equal(mercer_model_report(model)->stopped, "no");
+    assert_true(mercer_model_report(model)->certificate.residual_relative <= 1.1e-5);
     mercer_model_free(model);
     mercer_data_free(data);
     close_clean(ctx);
@@ -450,6 +503,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_what_it_cannot_do_is_said),
         cmocka_unit_test(test_a_tolerance_below_rounding_is_admitted),
+        cmocka_unit_test(test_an_indefinite_matrix_is_named_however_late_it_shows),
+        cmocka_unit_test(test_lambda_below_the_rounding_of_floats),
         cmocka_unit_test(test_a_stop_returns_the_best_iterate_with_its_certificate),
         cmocka_unit_test(test_a_checkpoint_of_another_fit_is_refused),
         cmocka_unit_test(test_a_fit_in_pieces_has_the_bits_of_a_whole_one),

@@ -125,6 +125,65 @@ static void test_an_indefinite_operator_is_named(void **state) {
     close_clean(ctx);
 }
 
+/* A negative eigenvalue that the first steps do not meet: K - depth v v' with v random, so that A has one below lambda - depth / 2. */
+static void test_negative_curvature_found_late_is_not_taken_for_rounding(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double lambda = 1e-3, depth = 8e-3;
+    setup *s = prepare(lambda);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 2);
+    double v[N], square = 0;
+    for (int i = 0; i < N; i++)
+        v[i] = mc_rng_normal(&rng), square += v[i] * v[i];
+    for (int i = 0; i < N * N; i++)
+        s->exact.K[i] = s->fast.K[i] -= depth * v[i / N] * v[i % N] / square;
+    mc_pcg_problem p = problem_of(s, 1e-10);
+    p.exact_error = N * N * 0x1p-52;
+    mc_pcg *pcg = NULL;
+    bool done = false;
+    mercer_status status = MERCER_OK;
+    assert_ok(ctx, mc_pcg_open(ctx, &p, s->X, &pcg));
+    while (!status && !done)
+        status = mc_pcg_step(ctx, pcg, &done);
+    assert_fails(ctx, status, MERCER_NUMERIC, "not positive definite");
+    const mc_pcg_result r = *mc_pcg_progress(pcg);
+    assert_true(r.iterations > 3);
+    double q[N], pAp = 0, pp = 0;
+    mc_pcg_direction(pcg, q);
+    for (int i = 0; i < N; i++) {
+        pp += q[i] * q[i];
+        pAp += q[i] * q[i] * s->diagonal[i];
+        for (int j = 0; j < N; j++)
+            pAp += q[i] * s->exact.K[i * N + j] * q[j];
+    }
+    assert_true(pAp < 0 && r.curvature < 0);
+    assert_close(r.curvature, pAp / pp, 1e-6);
+    mc_pcg_close(pcg);
+    free(s);
+    close_clean(ctx);
+}
+
+/* lambda far below the rounding of floats: the rounded K + lambda I is indefinite, the true one is not. */
+static void test_rounding_larger_than_lambda_is_not_taken_for_indefinite(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    setup *s = prepare(1e-8);
+    mc_pcg_problem p = problem_of(s, 1e-4);
+    p.exact_error = N * N * 0x1p-52;
+    p.patience = 400;
+    mc_pcg_result r;
+    assert_ok(ctx, mc_pcg_solve(ctx, &p, s->X, &r));
+    assert_true(r.converged && r.curvature == 0);
+    assert_true(true_residual(s) <= 1.01e-4);
+    p.tolerance = 1e-13; /* and where double does not do either, the best answer stands */
+    assert_ok(ctx, mc_pcg_solve(ctx, &p, s->X, &r));
+    assert_true(!r.converged && r.iterations < p.iterations_max);
+    assert_true(true_residual(s) <= 1.01e-4);
+    assert_close(true_residual(s), r.residual_relative, 0.5);
+    free(s);
+    close_clean(ctx);
+}
+
 static void test_a_saved_state_continues_to_the_same_bits(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -208,6 +267,8 @@ int main(void) {
         cmocka_unit_test(test_float32_products_reach_a_float64_tolerance),
         cmocka_unit_test(test_a_loose_tolerance_needs_one_refinement_only),
         cmocka_unit_test(test_an_indefinite_operator_is_named),
+        cmocka_unit_test(test_negative_curvature_found_late_is_not_taken_for_rounding),
+        cmocka_unit_test(test_rounding_larger_than_lambda_is_not_taken_for_indefinite),
         cmocka_unit_test(test_a_saved_state_continues_to_the_same_bits),
         cmocka_unit_test(test_a_product_stopped_halfway_leaves_the_state_whole),
         cmocka_unit_test(test_survives_failing_memory),
