@@ -96,7 +96,8 @@ static mercer_status make_room(mercer_ctx *ctx, streaming *s, bool *fine) {
     const int64_t seen = s->at + s->size;
     if (s->rows <= s->room)
         return MERCER_OK;
-    const double rest = (double)s->rows * ((double)(s->total - seen) / (double)seen), rows = (double)s->rows + rest * 33 / 32;
+    const double rest = (double)s->rows * ((double)(s->total - seen) / (double)seen),
+                 rows = (double)s->rows + rest * 33 / 32;
     *fine = rows * (double)s->raw->columns * sizeof(double) < (double)mc_memory_left(ctx);
     if (!*fine)
         return MERCER_OK;
@@ -196,7 +197,8 @@ static int64_t size_without_blanks(const mc_input *input) {
     int64_t blank = 0;
     if (mc_input_piece(input, input->total - LOOK, end, LOOK))
         return input->total;
-    while (blank < LOOK && (end[LOOK - 1 - blank] == '\n' || end[LOOK - 1 - blank] == '\r' || end[LOOK - 1 - blank] == ' '))
+    while (blank < LOOK
+           && (end[LOOK - 1 - blank] == '\n' || end[LOOK - 1 - blank] == '\r' || end[LOOK - 1 - blank] == ' '))
         blank++;
     return input->total - blank;
 }

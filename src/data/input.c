@@ -19,7 +19,13 @@ static mercer_status fail_io(mercer_ctx *ctx, const mc_input *input, int error) 
     return mc_fail(ctx, MERCER_IO, "cannot read '%s': %s", input->name, strerror(error));
 }
 
-int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size) {
+mercer_status mc_input_fail(mercer_ctx *ctx, const mc_input *input, int error) {
+    if (error > 0)
+        return fail_io(ctx, input, error);
+    return mc_fail(ctx, MERCER_IO, "'%s' became shorter while it was read", input->name);
+}
+
+static int read_file(const mc_input *input, int64_t at, char *out, int64_t size) {
     while (size > 0) {
         const ssize_t got = pread(input->fd, out, (size_t)size, (off_t)(input->from + at));
         if (got < 0 && errno == EINTR)
@@ -33,15 +39,24 @@ int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size) {
     return 0;
 }
 
+int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size) {
+    if (!input->bytes)
+        return read_file(input, at, out, size);
+    if (at + size > input->size)
+        return -1;
+    memcpy(out, input->bytes + at, (size_t)size);
+    return 0;
+}
+
 typedef struct pieces {
     const mc_input *input;
-    int *error; /* per piece: of mc_input_piece */
+    int *error; /* per piece: of read_file */
 } pieces;
 
 static void read_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const pieces *p = arg;
-    p->error[chunk] = mc_input_piece(p->input, begin, p->input->bytes + begin, end - begin);
+    p->error[chunk] = read_file(p->input, begin, p->input->bytes + begin, end - begin);
 }
 
 static mercer_status read_sized(mercer_ctx *ctx, mc_input *input) {
@@ -53,10 +68,8 @@ static mercer_status read_sized(mercer_ctx *ctx, mc_input *input) {
     MC_TRY(MC_ALLOC(ctx, p.error, count));
     mercer_status status = mc_for(ctx, input->size, PIECE, read_piece, &p);
     for (int64_t k = 0; k < count && !status; k++)
-        if (p.error[k] > 0)
-            status = fail_io(ctx, input, p.error[k]);
-        else if (p.error[k])
-            status = mc_fail(ctx, MERCER_IO, "'%s' became shorter while it was read", input->name);
+        if (p.error[k])
+            status = mc_input_fail(ctx, input, p.error[k]);
     mc_free(p.error);
     return status;
 }

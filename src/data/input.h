@@ -19,8 +19,11 @@ typedef struct mc_input {
 /* Open only; then load all of it, or read pieces of a plain file. */
 mercer_status mc_input_open(mercer_ctx *ctx, const char *path, mc_input *out);
 mercer_status mc_input_load(mercer_ctx *ctx, mc_input *input);
-/* size bytes from place at on: 0, or errno, or -1 when the file ends before. May be called from any thread. */
+/* size bytes from place at on, of what is loaded or else of the plain file: 0, or errno, or -1 when the file ends before. May be called
+   from any thread. */
 int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size);
+/* MERCER_IO: that in words. */
+mercer_status mc_input_fail(mercer_ctx *ctx, const mc_input *input, int error);
 mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes, int64_t size, mc_input *out);
 void mc_input_close(mc_input *input);
 

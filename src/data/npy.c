@@ -1,78 +1,12 @@
-/* npy.c: reading a .npy array as a table, and writing a matrix as one. A NaN is a missing value, as in CSV. */
+/* npy.c: reading a .npy array as a table, and writing a matrix as one. */
 #include "data/npy.h"
 #include "base/ctx.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/status.h"
-#include <math.h>
 #include <stdio.h>
 
-enum { ROW_GRAIN = 4096 };
-
-typedef struct loading {
-    const mc_raw *raw;
-    const mc_npy_header *header;
-    bool *special; /* threads x columns */
-} loading;
-
-/* The element at p, little-endian on disk. Integers past 2^53 are rounded. */
-static double load(const mc_npy_header *h, const char *p) {
-    uint64_t bits = 0;
-    for (int b = 0; b < h->size; b++)
-        bits |= (uint64_t)(unsigned char)p[b] << (8 * b);
-    if (h->kind == 'f' && h->size == 8) {
-        double v;
-        memcpy(&v, &bits, sizeof v);
-        return v;
-    }
-    if (h->kind == 'f') {
-        const uint32_t half = (uint32_t)bits;
-        float v;
-        memcpy(&v, &half, sizeof v);
-        return (double)v;
-    }
-    const int unused = 64 - 8 * h->size;
-    return h->kind == 'i' ? (double)((int64_t)(bits << unused) >> unused) : (double)bits;
-}
-
-static void load_cell(const loading *l, int64_t i, int64_t j, bool *special) {
-    const mc_npy_header *h = l->header;
-    const mc_file_column *c = &l->raw->column[j];
-    const int64_t k = h->fortran ? j * h->n + i : i * h->m + j;
-    const double v = load(h, l->raw->input->bytes + h->offset + k * h->size);
-    const bool finite = isfinite(v);
-    special[j] |= !finite;
-    if (c->cell)
-        c->cell[i * c->stride] = finite ? v : mc_cell_box(isnan(v) ? MC_CELL_MISSING : MC_CELL_INFINITE, 0);
-}
-
-/* In the order of the file, so that it is read straight through. */
-static void load_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const loading *l = arg;
-    bool *special = l->special + thread * l->raw->columns;
-    if (l->header->fortran) {
-        for (int64_t j = 0; j < l->raw->columns; j++)
-            for (int64_t i = begin; i < end; i++)
-                load_cell(l, i, j, special);
-    } else {
-        for (int64_t i = begin; i < end; i++)
-            for (int64_t j = 0; j < l->raw->columns; j++)
-                load_cell(l, i, j, special);
-    }
-}
-
-static mercer_status load_cells(mercer_ctx *ctx, const mc_npy_header *header, mc_raw *raw) {
-    loading l = {.raw = raw, .header = header};
-    MC_TRY(MC_ALLOC(ctx, l.special, mercer_threads(ctx) * raw->columns));
-    const mercer_status status = mc_for(ctx, raw->n, ROW_GRAIN, load_rows, &l);
-    for (int64_t j = 0; j < raw->columns; j++)
-        for (int t = 0; t < mercer_threads(ctx); t++)
-            raw->column[j].special |= l.special[t * raw->columns + j];
-    mc_free(l.special);
-    return status;
-}
+enum { HEAD = 1 << 20 }; /* of a plain file; a header of NumPy's is far shorter */
 
 static mercer_status refuse_text(mercer_ctx *ctx, const mc_raw *raw) {
     for (int64_t j = 0; j < raw->columns; j++)
@@ -82,9 +16,22 @@ static mercer_status refuse_text(mercer_ctx *ctx, const mc_raw *raw) {
     return MERCER_OK;
 }
 
+static mercer_status read_header(mercer_ctx *ctx, const mc_input *input, mc_npy_header *header) {
+    if (input->bytes)
+        return mc_npy_parse(ctx, input, input->size, header);
+    mc_input head = {.name = input->name, .fd = -1, .size = input->total < HEAD ? input->total : HEAD};
+    head.bytes = mc_alloc_unset(ctx, head.size, 1);
+    MC_TRY(head.bytes ? MERCER_OK : MERCER_MEMORY);
+    const int error = mc_input_piece(input, 0, head.bytes, head.size);
+    const mercer_status status =
+        error ? mc_input_fail(ctx, input, error) : mc_npy_parse(ctx, &head, input->total, header);
+    mc_free(head.bytes);
+    return status;
+}
+
 static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, mercer_data **out) {
     mc_npy_header header;
-    MC_TRY(mc_npy_parse(ctx, raw->input, &header));
+    MC_TRY(read_header(ctx, raw->input, &header));
     raw->n = header.n;
     raw->columns = header.m;
     MC_TRY(MC_ALLOC(ctx, raw->column, raw->columns));
@@ -92,7 +39,7 @@ static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_r
     MC_TRY(mc_roles_find(ctx, reading, raw));
     MC_TRY(refuse_text(ctx, raw));
     MC_TRY(mc_raw_room(ctx, raw));
-    MC_TRY(load_cells(ctx, &header, raw));
+    MC_TRY(mc_npy_load(ctx, &header, raw));
     bool again = false;
     MC_TRY(mc_raw_classify(ctx, reading, raw, &again));
     return mc_raw_build(ctx, reading, raw, out);

@@ -17,8 +17,8 @@ typedef struct fields {
     int64_t shape[DIMENSIONS];
 } fields;
 
-bool mc_npy_looks(const mc_input *input) {
-    return input->size >= MAGIC && memcmp(input->bytes, "\x93NUMPY", MAGIC) == 0;
+bool mc_npy_looks(const char *bytes, int64_t size) {
+    return size >= MAGIC && memcmp(bytes, "\x93NUMPY", MAGIC) == 0;
 }
 
 static char look(cursor *c) {
@@ -128,14 +128,15 @@ static mercer_status set_type(mercer_ctx *ctx, const mc_input *input, const fiel
                    input->name, mc_quote_of(f->descr, f->descr_length).text);
 }
 
-static mercer_status set_shape(mercer_ctx *ctx, const mc_input *input, const fields *f, mc_npy_header *out) {
+static mercer_status set_shape(mercer_ctx *ctx, const mc_input *input, int64_t total, const fields *f,
+                               mc_npy_header *out) {
     if (f->dimensions < 1 || f->dimensions > 2)
         return mc_fail(ctx, MERCER_DATA, "%s holds an array of %d dimensions; a table has one or two", input->name,
                        f->dimensions);
     out->n = f->shape[0];
     out->m = f->dimensions == 2 ? f->shape[1] : 1;
     out->fortran = f->fortran;
-    const int64_t present = input->size - out->offset;
+    const int64_t present = total - out->offset;
     int64_t bytes;
     const bool over =
         __builtin_mul_overflow(out->n, out->m, &bytes) || __builtin_mul_overflow(bytes, (int64_t)out->size, &bytes);
@@ -153,15 +154,15 @@ static mercer_status set_shape(mercer_ctx *ctx, const mc_input *input, const fie
     return MERCER_OK;
 }
 
-mercer_status mc_npy_parse(mercer_ctx *ctx, const mc_input *input, mc_npy_header *out) {
+mercer_status mc_npy_parse(mercer_ctx *ctx, const mc_input *input, int64_t total, mc_npy_header *out) {
     *out = (mc_npy_header){0};
     cursor text;
     fields f = {.fortran = -1, .dimensions = -1};
-    if (!mc_npy_looks(input) || !find_text(input, &text, &out->offset) || !read_fields(text, &f))
+    if (!mc_npy_looks(input->bytes, input->size) || !find_text(input, &text, &out->offset) || !read_fields(text, &f))
         return mc_fail(
             ctx, MERCER_DATA,
             "%s: the header of a .npy file (versions 1 to 3) with descr, fortran_order and shape was expected",
             input->name);
     MC_TRY(set_type(ctx, input, &f, out));
-    return set_shape(ctx, input, &f, out);
+    return set_shape(ctx, input, total, &f, out);
 }

@@ -21,7 +21,7 @@ static bool has_ending(const char *name, const char *ending) {
 }
 
 static bool is_npy(const mc_input *input) {
-    return mc_npy_looks(input) || has_ending(input->name, ".npy");
+    return mc_npy_looks(input->bytes, input->size) || has_ending(input->name, ".npy");
 }
 
 static bool is_libsvm(const mc_input *input) {
@@ -49,7 +49,15 @@ static mercer_status check_settings(mercer_ctx *ctx, const mercer_read *set) {
     return MERCER_OK;
 }
 
+static bool is_plain_npy(const mc_input *input) {
+    char magic[8];
+    return input->plain_file && input->total >= (int64_t)sizeof magic && !mc_input_piece(input, 0, magic, sizeof magic)
+           && mc_npy_looks(magic, sizeof magic);
+}
+
 static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_reading *reading, mercer_data **out) {
+    if (is_plain_npy(input))
+        return mc_npy_read(ctx, input, reading, out);
     bool done = false;
     MC_TRY(mc_csv_stream(ctx, input, reading, &done, out));
     if (done)

@@ -132,6 +132,112 @@ static void test_not_finite_values_are_named(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Arrays of many blocks ---- */
+
+enum { N = 2500, M = 37, TARGET = 5 };
+
+static int value_at(int i, int j) {
+    return (i * 31 + j * 7) % 100;
+}
+
+static void put_element(char *out, const char *type, int value) {
+    const int64_t i8 = value;
+    const double f8 = value;
+    const float f4 = (float)value;
+    const bool real = type[1] == 'f';
+    memcpy(out, !real ? (const void *)&i8 : type[2] == '8' ? (const void *)&f8 : (const void *)&f4, (size_t)(type[2] - '0'));
+}
+
+/* An array with value_at(i, j) everywhere, as the bytes of a file. */
+static char *large_array(const char *type, bool fortran, int64_t *size) {
+    const size_t element = (size_t)(type[2] - '0');
+    char text[128], *bytes = test_malloc(N * M * element), *file = test_malloc(N * M * element + 200);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < M; j++)
+            put_element(bytes + element * (size_t)(fortran ? j * N + i : i * M + j), type, value_at(i, j));
+    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }", type, fortran ? "True" : "False", N, M);
+    *size = make_npy(file, text, bytes, N * M * element);
+    test_free(bytes);
+    return file;
+}
+
+static void assert_large_array(const mercer_data *data, bool target) {
+    assert_int_equal(data->n, N);
+    assert_int_equal(data->d, M - target);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < data->d; j++)
+            if (mc_data_value(data, i, j) != value_at(i, j + (target && j >= TARGET)))
+                fail_msg("element %d, %d is %g", i, j, mc_data_value(data, i, j));
+    for (int i = 0; i < N && target; i++)
+        assert_true(mercer_data_target(data, i, 0) == value_at(i, TARGET));
+}
+
+static const char *write_npy(char path[32], const char *file, int64_t size) {
+    strcpy(path, "/tmp/mercer-test-XXXXXX.npy");
+    const int fd = mkstemps(path, 4);
+    assert_true(fd >= 0 && write(fd, file, (size_t)size) == size);
+    close(fd);
+    return path;
+}
+
+static void check_array(const char *type, bool fortran, bool target, int threads) {
+    mercer_ctx *ctx = open_ctx(threads);
+    int64_t size;
+    char *file = large_array(type, fortran, &size), path[32];
+    mercer_read set = mercer_read_defaults();
+    set.target = target ? "6" : "";
+    set.kind = target ? MERCER_TARGET_NUMBER : MERCER_TARGET_NONE;
+    mercer_data *from_memory = NULL, *from_file = NULL;
+    assert_ok(ctx, mc_data_parse(ctx, file, size, "t.npy", &set, &from_memory));
+    assert_ok(ctx, mercer_data_read(ctx, write_npy(path, file, size), &set, &from_file));
+    unlink(path);
+    assert_large_array(from_memory, target);
+    assert_large_array(from_file, target);
+    mercer_data_free(from_memory);
+    mercer_data_free(from_file);
+    test_free(file);
+    close_clean(ctx);
+}
+
+static void test_large_arrays_of_every_type_in_both_orders(void **state) {
+    (void)state;
+    static const char *const types[] = {"<f4", "<f8", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "|i1", "|u1"};
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+        for (int way = 0; way < 4; way++)
+            check_array(types[k], way & 1, way & 2, 1 + (int)k % 3);
+}
+
+static void test_a_value_deep_in_a_large_array_is_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(3);
+    for (int fortran = 0; fortran < 2; fortran++) {
+        int64_t size;
+        char *file = large_array("<f4", fortran, &size), path[32];
+        const float bad = fortran ? NAN : -INFINITY;
+        const int64_t elements = size - (int64_t)(N * M * sizeof bad), place = fortran ? 34 * N + 2000 : 2000 * M + 34;
+        memcpy(file + elements + place * (int64_t)sizeof bad, &bad, sizeof bad);
+        mercer_data *data = NULL;
+        write_npy(path, file, size);
+        assert_fails(ctx, mercer_data_read(ctx, path, NULL, &data), MERCER_DATA,
+                     fortran ? "row 2001, column 35: the value is missing" : "row 2001, column 35: the value is infinite");
+        unlink(path);
+        test_free(file);
+    }
+    close_clean(ctx);
+}
+
+static void test_a_subnormal_float_keeps_its_value(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const float tiny[] = {1e-40f, -1e-45f, 0, -0.0f};
+    mercer_data *data = NULL;
+    assert_ok(ctx, parse(ctx, "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", tiny, sizeof tiny, &data));
+    for (int i = 0; i < 4; i++)
+        assert_true(mc_data_value(data, i, 0) == (double)tiny[i] && !signbit(mc_data_value(data, i, 0)) == !signbit(tiny[i]));
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static void test_written_arrays_read_back(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
@@ -226,6 +332,9 @@ int main(void) {
         cmocka_unit_test(test_last_column_is_the_target),
         cmocka_unit_test(test_headers_that_lie_or_break_are_refused),
         cmocka_unit_test(test_not_finite_values_are_named),
+        cmocka_unit_test(test_large_arrays_of_every_type_in_both_orders),
+        cmocka_unit_test(test_a_value_deep_in_a_large_array_is_named),
+        cmocka_unit_test(test_a_subnormal_float_keeps_its_value),
         cmocka_unit_test(test_written_arrays_read_back),
         cmocka_unit_test(test_files_of_numpy_read_the_same),
         cmocka_unit_test(test_npy_survives_failing_memory),
