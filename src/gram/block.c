@@ -16,20 +16,13 @@ typedef struct rectangle {
     mercer_dtype dtype;
     void *out;
     void *const *scattered;   /* one place per row, in place of out and ld; NULL: none */
-    bool mirror;              /* rows and columns are the same range: write (j, i) beside (i, j) */
+    bool mirror;              /* rows and columns are the same range: what is below the diagonal is copied from above */
     int64_t group_rows, column_tasks;
     mc_space *space;          /* per thread */
 } rectangle;
 
 static double real_at(const mc_gram *g, const void *values, int64_t at) {
     return g->precision == MERCER_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
-}
-
-static void put(const rectangle *r, int64_t at, double value) {
-    if (r->dtype == MERCER_F64)
-        ((double *)r->out)[at] = value;
-    else
-        ((float *)r->out)[at] = (float)value;
 }
 
 /* n reals to row i of out from column at on, in its own type. */
@@ -52,12 +45,6 @@ typedef struct rows_written {
     int64_t begin; /* place of the first loaded row in the rectangle */
 } rows_written;
 
-static void mirror_run(const rectangle *r, int64_t i, int64_t j, const void *values, int64_t from, int64_t n) {
-    for (int64_t k = 0; k < n; k++)
-        if (j + k > i)
-            put(r, (j + k - r->j0) * r->ld + i - r->i0, real_at(r->gram, values, from + k));
-}
-
 static void write_strip(void *arg, const mc_strip *strip) {
     const rows_written *w = arg;
     const rectangle *r = w->rectangle;
@@ -69,8 +56,6 @@ static void write_strip(void *arg, const mc_strip *strip) {
             const int64_t end = first + width < r->j1 ? first + width : r->j1, from = (p * rows + k) * width + j - first;
             const int64_t skip = r->mirror && j < r->i0 + i ? (r->i0 + i < end ? r->i0 + i - j : end - j) : 0;
             copy_run(r, i, j + skip - r->j0, strip->values, from + skip, end - j - skip);
-            if (r->mirror)
-                mirror_run(r, r->i0 + i, j, strip->values, from, end - j);
         }
     }
 }
@@ -92,6 +77,24 @@ static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end,
     mc_space_rows(g, space, r->rows ? r->rows + first : NULL, r->i0 + first, count);
     rows_written w = {.rectangle = r, .begin = first};
     mc_space_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
+}
+
+enum { SQUARE = 64 }; /* rows and columns turned over at once: both sides stay in the first cache */
+
+/* Rows begin .. end-1 below the diagonal, from the columns above it. */
+static void turn_over(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const rectangle *r = arg;
+    for (int64_t j0 = 0; j0 < end; j0 += SQUARE)
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t j1 = j0 + SQUARE < i ? j0 + SQUARE : i;
+            if (r->dtype == MERCER_F64)
+                for (int64_t j = j0; j < j1; j++)
+                    ((double *)r->out)[i * r->ld + j] = ((const double *)r->out)[j * r->ld + i];
+            else
+                for (int64_t j = j0; j < j1; j++)
+                    ((float *)r->out)[i * r->ld + j] = ((const float *)r->out)[j * r->ld + i];
+        }
 }
 
 int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count) {
@@ -121,7 +124,7 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     r->column_tasks = mc_chunks(mc_chunks(r->j1, g->ops->columns) - r->j0 / g->ops->columns, COLUMN_PANELS);
     const mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
-    return status;
+    return !status && r->mirror ? mc_for(ctx, r->count, SQUARE, turn_over, r) : status;
 }
 
 mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,

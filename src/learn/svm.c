@@ -194,8 +194,8 @@ static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f)
 /* ---- The machine ---- */
 
 static void close_svm(mercer_ctx *ctx, mc_svm *s) {
-    mc_svm_rows_close(s);
     mc_tasks_close(s);
+    mc_free(s->diagonal);
     mc_free(s->order);
     mc_free(s->start);
     mc_free(s->cost);
@@ -249,17 +249,14 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
 /* What SMO will need of K is not known before: a quarter of it and the check is a fair guess for a forecast. */
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_svm *set = settings;
-    const double n = (double)p->n, entry = set->precision[0] == 'd' ? 8 : 4;
-    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
-    const size_t least = 2 * gram + mc_smo_bytes(p->n, p->n, MERCER_F32), left = mc_memory_left(ctx);
+    const double n = (double)p->n;
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
-    const double all = n * n * entry, room = left > least ? (double)(left - least) * 0.75 : 0;
-    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .possible = room >= 2 * n * entry};
-    o->bytes = least + (size_t)fmin(all, room);
-    o->reason = all <= room        ? "exact; every row of K fits in memory and is computed once, when it is first needed"
-                : o->possible      ? "exact; rows of K are kept while they fit in memory and computed again when they are needed again"
-                                   : "needs more memory than the limit leaves";
+    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .bytes = mc_svm_bytes(ctx, p, p->n, mc_svm_dtype(set, p->n))};
+    o->possible = o->bytes <= mc_memory_left(ctx);
+    o->reason = !o->possible                                                        ? "needs more memory than the limit leaves"
+                : mc_svm_active(ctx, p, p->n, mc_svm_dtype(set, p->n)) >= p->n ? "exact; K is stored"
+                                                                                    : "exact; K is stored for some thousand rows at a time";
 }
 
 #define MACHINE(name, kind)                                                                                            \

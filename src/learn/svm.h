@@ -3,7 +3,7 @@
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, programmes solved, vectors kept, everything certified
        svm_task.c      a machine as quadratic programmes (solve/smo.h) and back
-       svm_rows.c      rows of K from the tile engine, kept within the memory limit
+       svm_rows.c      blocks of K and products with it from the tile engine, within the memory limit
        svm_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
        svm_certify.c   violation, gap and intercept from the rows and the coefficients alone
        svm_hard.c      the hard margin, by a rising C
@@ -13,8 +13,7 @@
 
 #include "gram/gram.h"
 #include "learn/machines.h"
-#include "solve/row_cache.h"
-#include "solve/smo.h"
+#include "solve/active.h"
 
 typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
 
@@ -54,10 +53,9 @@ typedef struct mc_svm {
     double *cost;       /* n: row weight x class weight */
     int64_t tasks;
     mc_task *task;
-    mercer_dtype dtype; /* of kept rows of K */
-    mc_gram *gram;
-    double *diagonal;
-    mc_row_cache *cache;
+    mercer_dtype dtype; /* of stored blocks of K */
+    int64_t most;       /* variables solved for at a time */
+    double *diagonal;   /* of K */
     mercer_status stopped;
 } mc_svm;
 
@@ -86,9 +84,10 @@ double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t); /* of K on its 
 
 /* svm_rows.c */
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);
-void mc_svm_rows_close(mc_svm *s);
-/* Bytes for kept rows, of what is left now. */
-size_t mc_svm_rows_budget(mercer_ctx *ctx, const mc_svm *s);
+mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
+/* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
+int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
+size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 mercer_status mc_task_solve(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 /* f <- K beta; nothing to do where beta is zero and f too. */
 mercer_status mc_task_product(mercer_ctx *ctx, mc_svm *s, mc_task *t);

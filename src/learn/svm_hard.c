@@ -2,8 +2,10 @@
    and needs no kernel value. Once no multiplier is at its bound the solution is that of C = infinity. The loss at the optimum of C is
    at most |w|^2 / (2 C), w the widest separating margin: where it stays as it is while C grows a thousandfold, no margin separates, and
    the multipliers would grow without end. */
+#include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "kernel/kernel.h"
 #include "learn/svm.h"
 #include <math.h>
 
@@ -23,26 +25,33 @@ static double total_loss(const mc_svm *s, const mc_task *t) {
     return sum;
 }
 
-/* Two rows of different classes that the kernel cannot tell apart, among those at the bound; false: none was found. */
+static bool at_bound(const mc_svm *s, const mc_task *t, int64_t i) {
+    return fabs(t->beta[i]) >= mc_task_bound(s, t, i);
+}
+
+/* Whether the kernel cannot tell two rows apart; x and z hold a row each. */
+static bool twins(const mc_svm *s, int64_t row, int64_t other, double *x, double *z) {
+    mercer_data_row(s->p.x, row, x);
+    mercer_data_row(s->p.x, other, z);
+    const double both = s->diagonal[row] + s->diagonal[other];
+    return both - 2 * mc_eval(s->p.kernel->root, x, z, s->p.x->d) <= 1e-6 * both;
+}
+
+/* Two rows of different classes that are the same to the kernel, among those at the bound; -1: none was found. */
 static mercer_status find_twins(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, int64_t *a, int64_t *b) {
+    const int64_t d = s->p.x->d;
+    double *x = NULL;
     *a = *b = -1;
-    for (int64_t i = 0; i < t->split && *a < 0; i++) {
-        if (fabs(t->beta[i]) < mc_task_bound(s, t, i))
-            continue;
-        const int64_t row = mc_task_row(s, t, i);
-        for (int64_t j = t->split; j < t->n && *a < 0; j++) {
-            const int64_t other = mc_task_row(s, t, j);
-            double k;
-            if (fabs(t->beta[j]) < mc_task_bound(s, t, j))
-                continue;
-            MC_TRY(mc_gram_block(ctx, s->gram, row, row + 1, other, other + 1, MERCER_F64, &k, 1));
-            const double both = s->diagonal[row] + s->diagonal[other];
-            if (both - 2 * k <= 1e-6 * both) {
+    MC_TRY(MC_ALLOC(ctx, x, 2 * d));
+    for (int64_t i = 0; i < t->split && *a < 0; i++)
+        for (int64_t j = t->split; j < t->n && *a < 0 && at_bound(s, t, i); j++) {
+            const int64_t row = mc_task_row(s, t, i), other = mc_task_row(s, t, j);
+            if (at_bound(s, t, j) && twins(s, row, other, x, x + d)) {
                 *a = s->order[row];
                 *b = s->order[other];
             }
         }
-    }
+    mc_free(x);
     return MERCER_OK;
 }
 

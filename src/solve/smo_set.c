@@ -91,27 +91,28 @@ static void fill(mc_set *s, const double *beta, const double *f) {
     }
 }
 
-static double entry(const mc_set *s, int64_t row, int64_t j) {
-    const int64_t split = s->rows->split, side = j >= split, at = side ? j - split : j;
-    const void *piece = s->piece[2 * row + side];
-    return s->rows->dtype == MERCER_F64 ? ((const double *)piece)[at] : (double)((const float *)piece)[at];
-}
+/* Where row a of the block finds its entries: one base per piece, so that column j is at base[j >= split][j]. */
+#define GATHER(REAL)                                                                                                            \
+    for (int64_t a = begin; a < end; a++) {                                                                                     \
+        REAL *out = (REAL *)s->K + a * ld;                                                                                      \
+        const int64_t row = s->column[a] < 0 ? -1 : s->row_of[s->column[a]];                                                    \
+        const REAL *first = row < 0 ? NULL : s->piece[2 * row], *second = row < 0 ? NULL : s->piece[2 * row + 1];               \
+        for (int64_t b = 0; b < ld; b++) {                                                                                      \
+            const int64_t j = s->column[b];                                                                                     \
+            out[b] = row < 0 || j < 0 ? 0 : j < split ? first[j] : second[j - split];                                           \
+        }                                                                                                                       \
+    }
 
 /* Rows begin .. end-1 of K_WW. */
 static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
     const mc_set *s = arg;
-    const int64_t ld = s->block.ld;
-    for (int64_t a = begin; a < end; a++)
-        for (int64_t b = 0; b < ld; b++) {
-            const bool pad = s->column[a] < 0 || s->column[b] < 0;
-            const double k = pad ? 0 : entry(s, s->row_of[s->column[a]], s->column[b]);
-            if (s->rows->dtype == MERCER_F64)
-                ((double *)s->K)[a * ld + b] = k;
-            else
-                ((float *)s->K)[a * ld + b] = (float)k;
-        }
+    const int64_t ld = s->block.ld, split = s->rows->split;
+    if (s->rows->dtype == MERCER_F64)
+        GATHER(double)
+    else
+        GATHER(float)
 }
 
 mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, const double *beta, const double *f) {

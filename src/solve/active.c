@@ -1,0 +1,214 @@
+/* active.c: see active.h.
+
+       repeat   choose an active set A                                   smo_select.c: variables off their bounds, the worst violators
+                store K_AA, solve the programme on A                     smo.c
+                f <- f + K_A' (change of beta on A)                      a product, nothing is kept
+       until the violation over all variables is at most the tolerance
+
+   The programme on A is solved to a tenth of the violation at the start: the others are about to move it. Products are in single precision
+   while their rounding, at most about 1e-7 |c| for random signs, is far below the tolerance, and in double from there on. */
+#include "solve/active.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "solve/smo_select.h"
+#include <math.h>
+#include <string.h>
+
+static const double INNER = 0.1; /* of the violation at the start of a round */
+
+typedef struct run {
+    const mc_active_problem *p;
+    double *beta, *f; /* of all */
+    mc_smo_result *result;
+    mc_selection selection;
+    int64_t count, rows;        /* of the active set: variables and rows of K */
+    int64_t *variable, *row, *row_id, *place;
+    mc_dual dual;
+    double *q, *low, *high, *own, *own_f, *diagonal;
+    uint8_t *group;
+    void *K;
+} run;
+
+static int64_t set_size(int64_t m, int64_t most) {
+    return m < most ? m : most;
+}
+
+static size_t entry_bytes(mercer_dtype dtype) {
+    return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
+}
+
+static size_t own_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
+    const int64_t q = set_size(m, most), rows = q < n ? q : n;
+    return mc_selection_need(m, q) + 3 * mc_work_need(q, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t))
+           + 6 * mc_work_need(q, sizeof(double)) + mc_work_need(q, 1) + mc_work_need(rows * rows, entry_bytes(dtype));
+}
+
+size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
+    const int64_t q = set_size(m, most);
+    return own_bytes(n, m, most, dtype) + mc_smo_bytes(q < n ? q : n, q, dtype);
+}
+
+static void cut(mc_work *work, run *r) {
+    const int64_t n = r->p->matrix.n, m = r->p->dual.m, q = set_size(m, r->p->most), rows = q < n ? q : n;
+    mc_selection_open(work, m, q, &r->selection);
+    int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        *wholes[i] = mc_work_take(work, q, sizeof(int64_t));
+    r->place = mc_work_take(work, n, sizeof(int64_t));
+    double **reals[] = {&r->q, &r->low, &r->high, &r->own, &r->own_f, &r->diagonal};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(work, q, sizeof(double));
+    r->group = mc_work_take(work, q, 1);
+    r->K = mc_work_take(work, rows * rows, entry_bytes(r->p->matrix.dtype));
+}
+
+static int64_t row_of(const mc_dual *dual, int64_t t) {
+    return dual->row ? dual->row[t] : t;
+}
+
+/* The rows of the active variables, in increasing order, and the place of each variable's row among them. */
+static void number_rows(run *r) {
+    const mc_dual *whole = &r->p->dual;
+    r->rows = 0;
+    for (int64_t i = 0; i < r->p->matrix.n; i++)
+        r->place[i] = -1;
+    for (int64_t k = 0; k < r->count; k++)
+        r->place[row_of(whole, r->variable[k])] = 0;
+    for (int64_t i = 0; i < r->p->matrix.n; i++)
+        if (r->place[i] == 0) {
+            r->row_id[r->rows] = i;
+            r->place[i] = r->rows++;
+        }
+    for (int64_t k = 0; k < r->count; k++)
+        r->row[k] = r->place[row_of(whole, r->variable[k])];
+}
+
+static void choose(run *r, const mc_extremes *e) {
+    const mc_dual *whole = &r->p->dual;
+    const bool all = r->p->most >= whole->m;
+    if (!all)
+        mc_selection_next(&r->selection, whole, r->beta, r->f, e);
+    r->count = 0;
+    for (int64_t t = 0; t < whole->m; t++)
+        if (all || r->selection.chosen[t])
+            r->variable[r->count++] = t;
+    number_rows(r);
+}
+
+/* The programme on the active set, the others held where they are. */
+static void write_programme(run *r) {
+    const mc_dual *whole = &r->p->dual;
+    for (int64_t k = 0; k < r->count; k++) {
+        const int64_t t = r->variable[k];
+        r->own[k] = r->beta[t];
+        r->q[k] = whole->q[t];
+        r->low[k] = whole->low[t];
+        r->high[k] = whole->high[t];
+        r->group[k] = (uint8_t)mc_group(whole, t);
+    }
+    for (int64_t i = 0; i < r->rows; i++) {
+        r->own_f[i] = r->f[r->row_id[i]];
+        r->diagonal[i] = r->p->matrix.diagonal[r->row_id[i]];
+    }
+    r->dual = (mc_dual){.m = r->count, .row = r->row, .q = r->q, .low = r->low, .high = r->high, .group = whole->group ? r->group : NULL};
+}
+
+/* Products in single precision leave an error that the next rounds would take for a violation when the coefficients are large. */
+static mercer_dtype precision_of(const run *r, const double *c, int64_t count) {
+    double square = 0, top = 0;
+    for (int64_t k = 0; k < count; k++)
+        square += c[k] * c[k];
+    for (int64_t i = 0; i < r->rows; i++)
+        top = fmax(top, r->diagonal[i]);
+    return r->p->matrix.dtype == MERCER_F64 || 1e-7 * sqrt(square) * top > 0.05 * r->p->tolerance ? MERCER_F64 : MERCER_F32;
+}
+
+/* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
+static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
+    const bool all = r->rows == r->p->matrix.n; /* then its f is that of all */
+    if (all)
+        memcpy(r->f, r->own_f, (size_t)r->rows * sizeof *r->f);
+    double *c = r->own_f; /* which has served */
+    memset(c, 0, (size_t)r->rows * sizeof *c);
+    for (int64_t k = 0; k < r->count; k++) {
+        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
+        r->beta[r->variable[k]] = r->own[k];
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < r->rows; i++)
+        if (c[i] != 0) {
+            r->row_id[kept] = r->row_id[i];
+            c[kept++] = c[i];
+        }
+    *moved = kept > 0;
+    return kept && !all ? r->p->matrix.add(ctx, &r->p->matrix, precision_of(r, c, kept), r->row_id, c, kept, r->f) : MERCER_OK;
+}
+
+/* One active set. *stuck: nothing in it could move although the violation is above the tolerance: the precision is used up. */
+static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+    const mc_active_problem *p = r->p;
+    choose(r, e);
+    write_programme(r);
+    MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
+    const bool all = r->count == p->dual.m;
+    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, r->K, r->rows, r->diagonal),
+                                  all ? p->tolerance : fmax(0.5 * p->tolerance, INNER * e->violation), p->steps_max - r->result->steps};
+    mc_smo_result found = {0};
+    const mercer_status status = mc_smo_solve(ctx, &small, r->own, r->own_f, &found);
+    r->result->steps += found.steps;
+    r->result->rounds += found.rounds;
+    bool moved = false;
+    const mercer_status back = put_back(ctx, r, &moved);
+    *stuck = !moved || all;
+    return status ? status : back;
+}
+
+static mercer_status descend(mercer_ctx *ctx, run *r) {
+    for (bool stuck = false;;) {
+        const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+        if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
+            return MERCER_OK;
+        MC_TRY(mc_progress_measure(ctx, -1, e.violation));
+        MC_TRY(turn(ctx, r, &e, &stuck));
+    }
+}
+
+mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f, mc_smo_result *result) {
+    *result = (mc_smo_result){0};
+    run r = {.p = problem, .beta = beta, .f = f, .result = result};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most, problem->matrix.dtype)));
+    cut(&work, &r);
+    const mercer_status status = descend(ctx, &r);
+    mc_work_close(&work);
+    mc_dual_judge(&problem->dual, beta, f, result);
+    result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
+    return status;
+}
+
+/* The rows that have a coefficient and their coefficients, side by side; returns how many. */
+static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_t n, double *c, int64_t *ids) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        c[row_of(dual, t)] += beta[t];
+    for (int64_t i = 0; i < n; i++)
+        if (c[i] != 0) {
+            ids[count] = i;
+            c[count++] = c[i];
+        }
+    return count;
+}
+
+mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const mc_dual *dual, const double *beta,
+                                double *f) {
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(matrix->n, sizeof(double)) + mc_work_need(matrix->n, sizeof(int64_t))));
+    double *c = mc_work_take(&work, matrix->n, sizeof *c);
+    int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
+    const int64_t count = list_coefficients(dual, beta, matrix->n, c, ids);
+    memset(f, 0, (size_t)matrix->n * sizeof *f);
+    const mercer_status status = count ? matrix->add(ctx, matrix, precision, ids, c, count, f) : MERCER_OK;
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* active.h: the programme of smo.h where K is too large to be stored: it is solved on active sets of some thousand variables, whose part of
+   K is stored, and the function of all rows is brought up to date by products with what has changed.
+
+   Of a row of K that is used once, as most are, nothing is ever written to memory: a product with many rows costs less than keeping them. */
+#ifndef MC_SOLVE_ACTIVE_H
+#define MC_SOLVE_ACTIVE_H
+
+#include "solve/smo.h"
+
+/* A symmetric K that can be asked for blocks and for products. */
+typedef struct mc_matrix mc_matrix;
+struct mc_matrix {
+    int64_t n;
+    mercer_dtype dtype;     /* of stored blocks */
+    const double *diagonal;
+    /* out <- K(ids, ids), count x count, row-major. ids rise. */
+    mercer_status (*block)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out);
+    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. */
+    mercer_status (*add)(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids, const double *c,
+                         int64_t count, double *f);
+    const void *self;
+};
+
+typedef struct mc_active_problem {
+    mc_dual dual;
+    mc_matrix matrix;
+    double tolerance;       /* of the violation */
+    int64_t steps_max;
+    int64_t most;           /* variables in an active set; at least 2 */
+} mc_active_problem;
+
+/* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */
+mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f, mc_smo_result *result);
+/* Bytes it takes beside what block and add take. */
+size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
+/* f <- K beta in this precision, from nothing. */
+mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const mc_dual *dual, const double *beta,
+                                double *f);
+
+#endif
