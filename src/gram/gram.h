@@ -47,7 +47,8 @@ mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out
 /* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular full packed
    format (transr 'N', uplo 'L'), n(n+1)/2 doubles: half the memory of a square, all of the speed. */
 mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out);
-/* A bound on |computed K_ij - K_ij| over all pairs, from the precision and the cancellation in |x - z|^2. */
+/* A bound on |computed K_ij - K_ij| over all pairs that holds whatever the roundings are: of the coordinates, the sums (whose order is
+   known), the cancellation in |x - z|^2, the elementary functions and the lines; bound.c says what it covers. */
 double mc_gram_entry_error(const mc_gram *gram);
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);

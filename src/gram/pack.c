@@ -214,12 +214,31 @@ static bool is_sparse(const mercer_data *data) {
     return data->row_start && (double)data->row_start[data->n] < MC_SPARSE_SHARE * (double)data->n * (double)data->d;
 }
 
+static int64_t longest_row(const mercer_data *data) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < data->n; i++) {
+        const int64_t count = data->row_start[i + 1] - data->row_start[i];
+        longest = count > longest ? count : longest;
+    }
+    return longest;
+}
+
+/* Coordinates that one row can have. */
+static int64_t longest_of(const mc_gram *g, const mc_part *p) {
+    if (!p->sparse)
+        return p->d;
+    const int64_t left = longest_row(g->x), right = longest_row(g->z), longest = left > right ? left : right;
+    const int64_t each = p->feature == MC_WAVE ? 2 : 1;
+    return each * longest < p->d ? each * longest : p->d;
+}
+
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
     p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
+    p->longest = longest_of(g, p);
     if (distances && !p->sparse && g->z->n > 0)
         MC_TRY(mc_part_centre(ctx, p, g->z));
     const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
@@ -247,9 +266,9 @@ static void set_ways(mc_plan *plan, bool careful) {
 static bool accept(mc_gram *g, mercer_dtype precision, bool careful, double tolerance, mc_bound *temporary) {
     set_ways(&g->plan, careful);
     g->precision = precision;
-    g->bound = mc_plan_bound(&g->plan, precision, temporary);
-    const bool fits = precision == MERCER_F64 || (g->bound.size < 1e30 && g->bound.size > 1e-25);
-    return fits && g->bound.error <= tolerance * g->bound.size;
+    const mc_bound likely = mc_plan_bound(&g->plan, precision, false, temporary);
+    const bool fits = precision == MERCER_F64 || (likely.size < 1e30 && likely.size > 1e-25);
+    return fits && likely.error <= tolerance * likely.size;
 }
 
 /* One line only takes the distance, and takes it as it stands. */
@@ -302,6 +321,7 @@ static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted) {
                        || accept(g, MERCER_F64, false, 1e-12, temporary);
     if (!found)
         accept(g, MERCER_F64, true, 0, temporary);
+    g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary);
     mc_free(temporary);
     g->ops = mc_tile(ctx->isa, g->precision);
     for (int i = 0; i < g->plan.parts; i++)

@@ -54,6 +54,7 @@ typedef struct mc_part {
     bool sparse;
     int64_t widest;       /* sparse: the most values in one panel of the right side */
     int64_t d;            /* coordinates */
+    int64_t longest;      /* of them in one row: d, or fewer in compressed rows */
     double scale;         /* coordinates are multiplied by it: the first line then reads the part as it stands */
     double first;         /* what that line multiplies the statistic by */
     double *centre;       /* per column; NULL: not centred */
@@ -108,10 +109,11 @@ int64_t mc_feature_sparse(const mc_part *part, const int32_t *place, const merce
 mercer_status mc_part_centre(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
 mercer_status mc_part_phase(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
 
-/* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set. */
+/* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set; at worst, or likely. */
 typedef struct mc_bound {
     double size, error;
+    double low; /* K_ij >= low, where something is known of it: at least -size */
 } mc_bound;
-mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, mc_bound *temporary); /* one per temporary */
+mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary); /* one per temporary */
 
 #endif

@@ -269,7 +269,7 @@ static void test_long_rows_are_summed_in_blocks(void **state) {
     for (int precision = 0; precision < 2; precision++) {
         points x = draw(130, 2100, 1, 0.1, 0.1, false), z = draw(70, 2100, 2, 0, 0.1, false);
         compare(ctx, "rbf(gamma=0.01) + 0.1*linear", x, &z, (mercer_dtype)precision, 1e-3);
-        compare(ctx, "matern(nu=0.5, length_scale=3)", x, NULL, (mercer_dtype)precision, 2e-3);
+        compare(ctx, "matern(nu=0.5, length_scale=3)", x, NULL, (mercer_dtype)precision, 1e-2); /* a root of 3 gamma_2102 */
         compare_products(ctx, "rbf(gamma=0.01)", x, NULL, 1, (mercer_dtype)precision);
         compare_products(ctx, "laplacian(gamma=0.01)*poly(degree=2)", x, &z, 6, (mercer_dtype)precision);
         free(x.values), free(z.values);

@@ -23,9 +23,19 @@ static long double radius2(const mc_value *scale, const double *x, const double 
     return sum;
 }
 
+/* Of x and z, by their unit vectors' difference and sum: no digit is lost near 0 and pi. A zero vector stands at a right angle to all. */
+static long double angle(const double *x, const double *z, int64_t d, long double a, long double b) {
+    long double minus = 0, plus = 0;
+    for (int64_t j = 0; j < d && a > 0 && b > 0; j++) {
+        minus += powl(x[j] / a - z[j] / b, 2);
+        plus += powl(x[j] / a + z[j] / b, 2);
+    }
+    return a > 0 && b > 0 ? 2 * atan2l(sqrtl(minus), sqrtl(plus)) : PI / 2;
+}
+
 static long double arccos(const double *x, const double *z, int64_t d, double order) {
     const long double a = sqrtl(dot(x, x, d)), b = sqrtl(dot(z, z, d));
-    const long double c = a > 0 && b > 0 ? fmaxl(-1, fminl(1, dot(x, z, d) / (a * b))) : 0, t = acosl(c), s = sinl(t);
+    const long double t = angle(x, z, d, a, b), c = cosl(t), s = sinl(t);
     if (order == 0)
         return 1 - t / PI;
     if (order == 1)

@@ -1,0 +1,187 @@
+/* The operator's bound on the error of an entry against the formulas in long double: entries as blocks give them and as the fused bodies of
+   products see them, every statistic and function, both precisions, every instruction set, scales chosen to hurt. */
+#include "../kernel/eval_long.h"
+#include "base/rng.h"
+#include "gram/gram.h"
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 44, MOST = 700 };
+
+static const char *const isas[] = {"portable", "avx2", "avx512"};
+
+typedef struct cloud {
+    int64_t d;
+    double offset, scale, spread; /* x = offset + scale 10^(spread normal) normal */
+    bool positive;
+} cloud;
+
+/* Every seventh row repeats another, every eleventh lies a hair beside one. */
+static void draw(const cloud *c, uint64_t item, double *x) {
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    for (int64_t i = 0; i < N * c->d; i++) {
+        const double size = c->scale * pow(10, c->spread * mc_rng_normal(&rng)), v = c->offset + size * mc_rng_normal(&rng);
+        x[i] = c->positive ? fabs(v) : v;
+    }
+    for (int64_t i = 5; i < N; i++) {
+        double *row = x + i * c->d;
+        const double *other = x + (i / 2) * c->d;
+        for (int64_t k = 0; k < c->d && (i % 7 == 5 || i % 11 == 9); k++)
+            row[k] = i % 7 == 5 ? other[k] : other[k] * (1 + 1e-7 * mc_rng_normal(&rng));
+    }
+}
+
+/* The largest error of the entries in out, column j of K where j >= 0. */
+static double worst_of(const long double *K, const double *out, int64_t j) {
+    long double worst = 0;
+    for (int64_t i = 0; i < (j < 0 ? N * N : N); i++) {
+        const long double e = fabsl(out[i] - K[j < 0 ? i : i * N + j]);
+        worst = e <= worst ? worst : e; /* NaN is kept */
+    }
+    return (double)worst;
+}
+
+/* One expression on one cloud, with the true K. */
+typedef struct trial {
+    const char *text;
+    const cloud *c;
+    double ratio; /* the bound may be so many times the error seen, or so many units of roundoff if none was */
+    double x[N * MOST];
+    long double K[N * N];
+} trial;
+
+static mc_gram *open_trial(mercer_ctx *ctx, const trial *t, mercer_dtype precision, mercer_kernel **kernel, mercer_data **data) {
+    mc_gram *gram = NULL;
+    const mercer_table table = {.n = N, .d = t->c->d, .dtype = MERCER_F64, .values = t->x};
+    assert_ok(ctx, mercer_kernel_parse(ctx, t->text, kernel));
+    assert_ok(ctx, mercer_data_make(ctx, &table, data));
+    assert_ok(ctx, mc_gram_open(ctx, *kernel, *data, NULL, precision, &gram));
+    return gram;
+}
+
+/* K e_j for some j: what a product multiplies. */
+static double worst_in_products(mercer_ctx *ctx, const trial *t, const mc_gram *gram) {
+    double unit[N], column[N], worst = 0;
+    for (int64_t j = 0; j < N; j += 3) {
+        memset(unit, 0, sizeof unit);
+        unit[j] = 1;
+        assert_ok(ctx, mc_gram_apply(ctx, gram, 1, unit, column));
+        worst = fmax(worst, worst_of(t->K, column, j));
+    }
+    return worst;
+}
+
+static void check(mercer_ctx *ctx, const trial *t, mercer_dtype precision) {
+    mercer_kernel *kernel = NULL;
+    mercer_data *data = NULL;
+    mc_gram *gram = open_trial(ctx, t, precision, &kernel, &data);
+    double out[N * N];
+    assert_ok(ctx, mc_gram_block(ctx, gram, 0, N, 0, N, MERCER_F64, out, N));
+    const double entries = worst_of(t->K, out, -1), products = worst_in_products(ctx, t, gram), seen = fmax(entries, products);
+    const double bound = mc_gram_entry_error(gram), least = precision == MERCER_F32 ? 0x1p-24 : 0x1p-53;
+    if (!(seen <= bound) || !(bound <= t->ratio * fmax(seen, least)))
+        fail_msg("%s, %s, %s, d %lld, offset %g, scale %g: entries wrong by %g, in products by %g, bound %g", mercer_isa(ctx), t->text,
+                 precision == MERCER_F32 ? "f32" : "f64", (long long)t->c->d, t->c->offset, t->c->scale, entries, products, bound);
+    mc_gram_close(gram);
+    mercer_data_free(data);
+    mercer_kernel_free(kernel);
+}
+
+static mercer_ctx *open_isa(const char *isa) {
+    mercer_options options = mercer_options_defaults();
+    options.isa = isa;
+    options.threads = 1;
+    mercer_ctx *ctx = NULL;
+    if (mercer_open(&options, &ctx) == MERCER_OK)
+        return ctx;
+    mercer_close(ctx);
+    return NULL;
+}
+
+static void fill_truth(mercer_ctx *ctx, trial *t) {
+    mercer_kernel *kernel = NULL;
+    const int64_t d = t->c->d;
+    assert_ok(ctx, mercer_kernel_parse(ctx, t->text, &kernel));
+    for (int64_t i = 0; i < N * N; i++)
+        t->K[i] = eval_long(kernel->root, t->x + i / N * d, t->x + i % N * d, d);
+    mercer_kernel_free(kernel);
+}
+
+/* Expressions of the size of the data: G is 1 over squares of it, H a thousand times that, L a length. */
+static void write_text(const char *format, const cloud *c, char *text, size_t room) {
+    const double square = c->scale * c->scale * (double)c->d;
+    *text = '\0';
+    for (const char *at = format; *at; at++) {
+        const double v = *at == 'L' ? 1.5 * sqrt(square) : (*at == 'H' ? 300 : 0.3) / square;
+        if (*at == 'G' || *at == 'H' || *at == 'L')
+            snprintf(text + strlen(text), room - strlen(text), "%.17g", v);
+        else
+            strncat(text, at, 1);
+    }
+}
+
+/* An angle is steepest where the guard sets in, at 16 times the error of the cosine. */
+static double ceiling_of(const char *text) {
+    return strncmp(text, "arccos", 6) == 0 ? 1000 : 250;
+}
+
+static void check_everywhere(const char *format, const cloud *c, uint64_t item, bool close) {
+    static trial t;
+    char text[512];
+    write_text(format, c, text, sizeof text);
+    t.text = text;
+    t.c = c;
+    t.ratio = close ? ceiling_of(format) : INFINITY;
+    draw(c, item, t.x);
+    for (size_t isa = 0; isa < 3; isa++) {
+        mercer_ctx *ctx = open_isa(isas[isa]);
+        if (!ctx)
+            continue;
+        if (isa == 0)
+            fill_truth(ctx, &t);
+        for (int precision = 0; precision < 2; precision++)
+            check(ctx, &t, (mercer_dtype)precision);
+        close_clean(ctx);
+    }
+}
+
+static const char *const expressions[] = {
+    "linear", "poly(degree=3, c=1, gamma=G)", "rbf(gamma=G)", "rbf(gamma=H)", "exponential(gamma=G)", "matern(nu=0.5, length_scale=L)",
+    "matern(nu=1.5, length_scale=L)", "matern(nu=2.5, length_scale=L)", "rq(alpha=1, length_scale=L)", "rq(alpha=0.7, length_scale=L)",
+    "rq(alpha=12.5, length_scale=L)", "laplacian(gamma=G)", "cosine", "arccos(order=0)", "arccos(order=1)", "arccos(order=2)",
+    "tanh(a=G, c=0.1)", "periodic(period=L, length_scale=1.3)", "exp(G*linear)", "3*rbf(gamma=G) - 2*matern(nu=2.5, length_scale=L)",
+    "rbf(gamma=G)*(1 + G*linear)^2 + 0.1*rq(alpha=0.3, length_scale=L)*laplacian(gamma=G)",
+    "(rbf(gamma=G) + 0.2)^0.5", "(1 + rbf(gamma=G))^-3",
+};
+static const char *const positive[] = {"chi2(gamma=G)", "intersection", "chi2(gamma=G)*intersection + G*linear"};
+
+static void check_all(const cloud *clouds, size_t count, bool close) {
+    for (size_t c = 0; c < count; c++) {
+        const size_t many = clouds[c].positive ? sizeof positive / sizeof *positive : sizeof expressions / sizeof *expressions;
+        for (size_t e = 0; e < many; e++)
+            check_everywhere(clouds[c].positive ? positive[e] : expressions[e], &clouds[c], c, close);
+    }
+}
+
+static void test_no_error_passes_the_bound_on_ugly_points(void **state) {
+    (void)state;
+    const cloud clouds[] = {{1, 0, 1, 0, false},      {2, 1e3, 1, 0, false},      {17, 0, 1e-6, 1, false}, {40, 1e6, 1, 0, false},
+                            {130, 0.3, 1e4, 2, false}, {700, -2, 0.1, 0.3, false}, {9, 0, 1, 0, true},      {300, 0, 1e5, 1, true}};
+    check_all(clouds, sizeof clouds / sizeof *clouds, false);
+}
+
+static void test_the_bound_of_short_sums_is_not_far_from_the_errors(void **state) {
+    (void)state;
+    const cloud clouds[] = {{2, 0, 1, 0, false}, {5, 0.2, 1, 0, false}, {4, 0, 1, 0, true}};
+    check_all(clouds, sizeof clouds / sizeof *clouds, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_error_passes_the_bound_on_ugly_points),
+        cmocka_unit_test(test_the_bound_of_short_sums_is_not_far_from_the_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
