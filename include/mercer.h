@@ -455,6 +455,19 @@ MERCER_API mercer_lms mercer_lms_defaults(void);
 MERCER_API mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_lms *set,
                                         mercer_model **out);
 
+/* Nearest neighbours in feature space: the rows z with the least |phi(x) - phi(z)|^2 = k(x,x) + k(z,z) - 2 k(x,z), of equals the earlier
+   rows; a square within rounding of 0 counts as 0. Numbers: their mean; classes: the share of votes of each, and of equals the first
+   class wins. A row of weight w counts w times, one of weight zero is no neighbour. Where neighbours stand at distance 0 and they are
+   weighted by distance, those alone count, equally. Exact: a prediction looks at all rows. */
+typedef struct mercer_knn {
+    int64_t neighbors;
+    const char *weighting; /* uniform; distance: 1 / |phi(x) - phi(z)| */
+    const char *scale;     /* auto, none, standard, minmax; kept in the model */
+} mercer_knn;
+MERCER_API mercer_knn mercer_knn_defaults(void);
+MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
+                                        mercer_model **out);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
@@ -465,6 +478,7 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
     const char *kind;               /* "residual"; "gradient" when lambda = 0; "sampled residual"; "gap" for support vector machines;
+                                       "exact" where nothing is optimised (knn);
                                        "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
     double residual;                /* |r|, its rounding bound included */
@@ -505,6 +519,7 @@ typedef struct mercer_report {
     double step;               /* lms: the length of its steps; 0 otherwise */
     int64_t held_out;          /* lms: rows held out, and the error on them, weighted, over all outputs; 0 without */
     double held_out_rmse;
+    int64_t neighbors;         /* knn: rows that decide; 0 otherwise */
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;

@@ -103,6 +103,8 @@ static void score_training(session *s, fit *f) {
         return; /* learned from the rows alone: there is nothing to be right about */
     if (mercer_model_report(f->model)->held_out)
         return; /* the held-out rows say it better */
+    if (mercer_model_report(f->model)->neighbors)
+        return; /* a row is its own nearest neighbour */
     if (isnan(mercer_model_report(f->model)->loo_rmse) || mercer_model_classes(f->model))
         f->scored = mercer_score(s->ctx, f->model, f->job.data, &f->training) == MERCER_OK;
 }
@@ -138,15 +140,16 @@ static const char *verdict_remark(mercer_verdict verdict) {
     return texts[verdict];
 }
 
-/* "C 1, epsilon 0.1": the numbers that shape a support vector machine. */
+/* "C 1, epsilon 0.1": the numbers that shape a machine without a lambda. */
 static void shape_text(const job *j, char *bytes, size_t size) {
-    const char *const names[] = {"C", "nu", "epsilon"};
+    const char *const names[] = {"C", "nu", "epsilon", "neighbors"};
     bytes[0] = '\0';
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const mercer_setting *row = setting_find(j->machine, names[i]);
+        const void *field = row ? (const char *)j->settings + row->offset : NULL;
         if (row)
             snprintf(bytes + strlen(bytes), size - strlen(bytes), "%s%s %g", *bytes ? ", " : "", names[i],
-                     *(const double *)(const void *)((const char *)j->settings + row->offset));
+                     row->type == MERCER_INTEGER ? (double)*(const int64_t *)field : *(const double *)field);
     }
 }
 

@@ -91,6 +91,8 @@ void say_certificate(session *s, const mercer_report *report) {
         say(s, "certificate", "none: a model of LIBSVM carries none");
     else if (strcmp(c->kind, "gap") == 0)
         say_gap(s, c);
+    else if (strcmp(c->kind, "exact") == 0)
+        say(s, "certificate", "none is needed: nothing is optimised, a prediction looks at all rows");
     else if (strcmp(c->kind, "sampled residual") == 0)
         say_sampled(s, report);
     else if (strcmp(c->kind, "none") == 0)
@@ -130,6 +132,8 @@ static json_t *json_certificate(const mercer_certificate *c) {
         json_gap(object, c);
         return object;
     }
+    if (strcmp(c->kind, "exact") == 0)
+        return object;
     json_put(object, "residual_relative", json_value(c->residual_relative));
     json_put(object, "residual", json_value(c->residual));
     if (c->sampled_rows) {
@@ -172,6 +176,8 @@ json_t *json_report(const mercer_model *model) {
     }
     if (r->step > 0)
         json_put(object, "step", json_value(r->step));
+    if (r->neighbors)
+        json_put(object, "neighbors", json_integer(r->neighbors));
     if (r->held_out) {
         json_put(object, "held_out", json_integer(r->held_out));
         json_put(object, "held_out_rmse", json_value(r->held_out_rmse));

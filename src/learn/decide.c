@@ -10,6 +10,7 @@
 #include "gram/fourier.h"
 #include "gram/gram.h"
 #include "learn/fitted.h"
+#include "learn/neighbours.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -151,6 +152,8 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
         status = mc_for(ctx, rows->n, ROW_GRAIN, decide_rows, &l);
     } else if (f->waves) {
         status = decide_waves(ctx, f, rows, out);
+    } else if (f->form == MC_NEIGHBOURS) {
+        status = mc_neighbours_decide(ctx, f, rows, out);
     } else if (f->form == MC_PAIRS && f->outputs > 2) {
         status = decide_pairs(ctx, f, rows, out, entry);
     } else if (f->centres->n > 0) {
@@ -169,7 +172,7 @@ static void two_sides(double first, double *a, double *b) {
 }
 
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out) {
-    if (f->form == MC_VALUES) {
+    if (f->form == MC_VALUES || f->form == MC_NEIGHBOURS) {
         memcpy(out, decision, (size_t)f->outputs * sizeof *out);
     } else if (f->form == MC_REGION) {
         two_sides(decision[0], &out[1], &out[0]);

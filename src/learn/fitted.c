@@ -3,7 +3,8 @@
 #include "base/memory.h"
 #include "data/data.h"
 
-const char *const mc_form_names[MC_FORMS] = {[MC_VALUES] = "values", [MC_PAIRS] = "pairs", [MC_REGION] = "region"};
+const char *const mc_form_names[MC_FORMS] = {[MC_VALUES] = "values", [MC_PAIRS] = "pairs", [MC_REGION] = "region",
+                                              [MC_NEIGHBOURS] = "neighbours"};
 
 void mc_fitted_free(mc_fitted *fitted) {
     mercer_kernel_free(fitted->kernel);
@@ -19,7 +20,7 @@ void mc_fitted_free(mc_fitted *fitted) {
 }
 
 int64_t mc_form_width(mc_form form, int64_t outputs) {
-    return form == MC_PAIRS ? outputs - 1 : form == MC_REGION ? 1 : outputs;
+    return form == MC_PAIRS ? outputs - 1 : form == MC_REGION ? 1 : form == MC_NEIGHBOURS ? outputs + 1 : outputs;
 }
 
 int64_t mc_form_decisions(mc_form form, int64_t outputs) {

@@ -10,8 +10,10 @@
        pairs    one for every pair of classes (0,1), (0,2), ..., (1,2), ..., positive for the first of the two; votes are counted.
                 A centre of class c meets the other classes only, so alpha has classes - 1 columns: column j of it belongs to the
                 pair with class j below c, with class j + 1 from c on. Centres of one class stand together
-       region   one, positive inside: classes "-1" and "1" */
-typedef enum mc_form { MC_VALUES, MC_PAIRS, MC_REGION, MC_FORMS } mc_form;
+       region   one, positive inside: classes "-1" and "1"
+       neighbours  one per output: sum of alpha_ik / sum of the weights over the nearest centres; alpha has one column more, the weight
+                of the row, which multiplies the other columns too */
+typedef enum mc_form { MC_VALUES, MC_PAIRS, MC_REGION, MC_NEIGHBOURS, MC_FORMS } mc_form;
 extern const char *const mc_form_names[MC_FORMS];
 
 typedef struct mc_fitted {
@@ -28,6 +30,7 @@ typedef struct mc_fitted {
     int64_t *row;        /* the place of each centre in the training data; NULL: all of them in order */
     bool open;           /* rows may have more columns than the centres, which are 0 there */
     bool waves;          /* centres are frequencies, the same twice: the first half of alpha goes with cosines, the second with sines */
+    bool by_distance;    /* neighbours: weighted by 1 / distance; how many: report.neighbors */
     double *primal;      /* linear kernel of a support vector machine: decisions x d weights; NULL otherwise */
     mercer_report report;
 } mc_fitted;

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include <string.h>
 
-enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, MACHINES };
+enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, KNN, MACHINES };
 
 static const mercer_machine machines[MACHINES] = {
     [RIDGE] = {.name = "ridge",
@@ -53,11 +53,16 @@ static const mercer_machine machines[MACHINES] = {
              .settings = mc_lms_settings,
              .count = MC_LMS_SETTINGS,
              .size = sizeof(mercer_lms)},
+    [KNN] = {.name = "knn",
+             .help = "the nearest rows in feature space decide: classes by votes, numbers by their mean",
+             .settings = mc_knn_settings,
+             .count = MC_KNN_SETTINGS,
+             .size = sizeof(mercer_knn)},
 };
 static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner, [SVC] = &mc_svc_learner,
                                                    [NU_SVC] = &mc_nu_svc_learner, [SVR] = &mc_svr_learner,
                                                    [NU_SVR] = &mc_nu_svr_learner, [ONE_CLASS] = &mc_one_class_learner,
-                                                   [LMS] = &mc_lms_learner};
+                                                   [LMS] = &mc_lms_learner, [KNN] = &mc_knn_learner};
 
 const mercer_machine *mercer_machines(int *count) {
     *count = MACHINES;
@@ -104,6 +109,12 @@ mercer_gp mercer_gp_defaults(void) {
 mercer_lms mercer_lms_defaults(void) {
     mercer_lms set;
     mercer_settings_defaults(&machines[LMS], &set);
+    return set;
+}
+
+mercer_knn mercer_knn_defaults(void) {
+    mercer_knn set;
+    mercer_settings_defaults(&machines[KNN], &set);
     return set;
 }
 

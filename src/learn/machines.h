@@ -29,6 +29,10 @@ enum { MC_LMS_SETTINGS = 10 };
 extern const mercer_setting mc_lms_settings[MC_LMS_SETTINGS];
 extern const mc_learner mc_lms_learner;
 
+enum { MC_KNN_SETTINGS = 3 };
+extern const mercer_setting mc_knn_settings[MC_KNN_SETTINGS];
+extern const mc_learner mc_knn_learner;
+
 enum {
     MC_SVC_SETTINGS = 8,
     MC_NU_SVC_SETTINGS = 8,

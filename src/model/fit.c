@@ -69,6 +69,11 @@ mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const
     return mercer_fit(ctx, mercer_machine_find("lms"), set, kernel, data, out);
 }
 
+mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
+                             mercer_model **out) {
+    return mercer_fit(ctx, mercer_machine_find("knn"), set, kernel, data, out);
+}
+
 mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_gp *set,
                             mercer_model **out) {
     return mercer_fit(ctx, mercer_machine_find("gp"), set, kernel, data, out);

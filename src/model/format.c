@@ -28,6 +28,7 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"step", MC_FIELD_REAL, offsetof(mercer_report, step), "0"},
     {"held_out", MC_FIELD_COUNT, offsetof(mercer_report, held_out), "0"},
     {"held_out_rmse", MC_FIELD_REAL, offsetof(mercer_report, held_out_rmse), "0"},
+    {"neighbors", MC_FIELD_COUNT, offsetof(mercer_report, neighbors), "0"},
     {"certificate.kind", MC_FIELD_WORD, offsetof(mercer_report, certificate.kind), NULL},
     {"certificate.residual_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual_relative), NULL},
     {"certificate.residual", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual), NULL},

@@ -66,6 +66,8 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     if (f->scale.kind != MC_SCALE_NONE)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none", f->report.scale);
+    if (f->form == MC_NEIGHBOURS)
+        return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM holds sums over rows, and %s looks for the nearest", f->report.machine);
     if (f->form == MC_VALUES && f->outputs != 1)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: LIBSVM decides between classes by pairs and predicts one number; this %s has %lld outputs",

@@ -206,6 +206,9 @@ static mercer_status check_values(mercer_ctx *ctx, const mc_loading *l, const mc
     for (int64_t i = 0; l->shape.noisy && i < l->shape.n; i++)
         if (!(l->model->f.noise[i] > 0))
             return mc_damaged(ctx, l, "the noise of row %lld is %g", (long long)i + 1, l->model->f.noise[i]);
+    for (int64_t i = 0; l->shape.form == MC_NEIGHBOURS && i < l->shape.n; i++)
+        if (!(l->model->f.alpha[(i + 1) * (l->shape.outputs + 1) - 1] > 0))
+            return mc_damaged(ctx, l, "the weight of row %lld is not positive", (long long)i + 1);
     if (l->shape.form == MC_PAIRS)
         MC_TRY(check_classes(ctx, l));
     return l->shape.stored >= 0 ? check_sparse(ctx, l) : MERCER_OK;

@@ -127,6 +127,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     add_pair(text, "form", mc_form_names[model->f.form]);
     if (model->f.row)
         add_pair(text, "row", "kept");
+    if (model->f.by_distance)
+        add_pair(text, "weighting", "distance");
     if (model->f.primal)
         add_pair(text, "primal", "kept");
     add_pair(text, "layout", x->row_start ? "sparse" : "dense");

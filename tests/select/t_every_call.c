@@ -122,6 +122,7 @@ SCENARIO(prove, proof, mercer_prove(ctx, world.quadratic, 0, &made))
 SCENARIO(ridge_fit, model, mercer_ridge_fit(ctx, world.kernel, world.data, NULL, &made))
 SCENARIO(gp_fit, model, mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
 SCENARIO(lms_fit, model, mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
+SCENARIO(knn_fit, model, mercer_knn_fit(ctx, world.kernel, world.data, NULL, &made))
 SCENARIO(posterior_open, posterior, mercer_posterior_open(ctx, world.gp, &made))
 SCENARIO_PLAIN(posterior_std, mercer_posterior_std(ctx, world.posterior, world.data, out))
 SCENARIO_PLAIN(posterior_sample, mercer_posterior_sample(ctx, world.posterior, world.data, 0, 2, 1, out))
@@ -189,7 +190,7 @@ static void test_every_call_survives_failing_memory(void **state) {
     static scenario *const calls[] = {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
-        gp_fit,         lms_fit,       posterior_open,   model_read, predict,     decide,        model_save, model_load,   model_update,
+        gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,   model_update,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
     };
     static double out[MOST];

@@ -1,0 +1,12 @@
+/* neighbours.h: predictions from the nearest rows in feature space. */
+#ifndef MC_LEARN_NEIGHBOURS_H
+#define MC_LEARN_NEIGHBOURS_H
+
+#include "learn/fitted.h"
+
+/* Bytes a prediction takes beside the rows themselves. */
+size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows, const mercer_data *centres, int64_t k);
+/* rows scaled as the centres are; out: n x outputs. */
+mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out);
+
+#endif

@@ -1,0 +1,234 @@
+/* Nearest neighbours in feature space: against a plain sort of k(x,x) + k(z,z) - 2 k(x,z), and by what must hold. */
+#include "machines_of_test.h"
+#include <unistd.h>
+
+enum { NEW = 23 };
+
+static mercer_model *fit_knn(mercer_ctx *ctx, const char *kernel_text, const mercer_data *data, int64_t k, const char *weighting) {
+    mercer_kernel *kernel = kernel_of(ctx, kernel_text);
+    mercer_knn set = mercer_knn_defaults();
+    set.neighbors = k;
+    set.weighting = weighting;
+    set.scale = "none";
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_knn_fit(ctx, kernel, data, &set, &model));
+    mercer_kernel_free(kernel);
+    return model;
+}
+
+static double value_of(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z) {
+    double value = 0;
+    assert_ok(ctx, mercer_kernel_value(ctx, kernel, x, z, COLUMNS_, &value));
+    return value;
+}
+
+/* The mean of the targets of the k nearest rows to x, by a plain search. */
+static double nearest_mean(mercer_ctx *ctx, const mercer_kernel *kernel, const sheet *s, const double *x, int64_t k, bool by_distance) {
+    double square[ROWS], sum = 0, weight = 0;
+    bool used[ROWS] = {false};
+    for (int64_t i = 0; i < s->n; i++) {
+        const double *z = s->x + i * s->d;
+        square[i] = value_of(ctx, kernel, x, x) + value_of(ctx, kernel, z, z) - 2 * value_of(ctx, kernel, x, z);
+    }
+    for (int64_t step = 0; step < k; step++) {
+        int64_t best = -1;
+        for (int64_t i = 0; i < s->n; i++)
+            if (!used[i] && (best < 0 || square[i] < square[best]))
+                best = i;
+        used[best] = true;
+        const double w = by_distance ? 1 / sqrt(square[best]) : 1;
+        sum += w * s->y[best];
+        weight += w;
+    }
+    return sum / weight;
+}
+
+static void compare(mercer_ctx *ctx, const char *text, int64_t k, const char *weighting) {
+    const sheet s = random_sheet(ROWS, 1, 1), t = random_sheet(NEW, 1, 2);
+    mercer_data *data = data_of(ctx, &s);
+    mercer_model *model = fit_knn(ctx, text, data, k, weighting);
+    double out[NEW];
+    predict_sheet(ctx, model, &t, out);
+    for (int64_t i = 0; i < NEW; i++)
+        assert_close(out[i],
+                     nearest_mean(ctx, mercer_model_kernel(model), &s, t.x + i * t.d, k, strcmp(weighting, "distance") == 0), 1e-9);
+    mercer_model_free(model);
+    mercer_data_free(data);
+}
+
+static void test_numbers_are_the_mean_over_the_nearest_rows(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"linear", "rbf(gamma=0.3)", "poly(degree=3)", "laplacian(gamma=1) + 0.2*linear"};
+    mercer_ctx *ctx = open_ctx(2);
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        for (int64_t k = 1; k <= ROWS; k += 19) {
+            compare(ctx, kernels[i], k, "uniform");
+            compare(ctx, kernels[i], k, "distance");
+        }
+    close_clean(ctx);
+}
+
+/* Rows on a line with classes; text labels. */
+static mercer_data *line(mercer_ctx *ctx, const double *x, const char *const *labels, const double *weights, int64_t n) {
+    const mercer_table table = {.n = n, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels, .weights = weights};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+static void shares_at(mercer_ctx *ctx, const mercer_model *model, double at, double *out) {
+    const mercer_table table = {.n = 1, .d = 1, .dtype = MERCER_F64, .values = &at};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_predict(ctx, model, data, out));
+    mercer_data_free(data);
+}
+
+static void test_equal_distances_go_to_the_earlier_row(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {1, -1, 1, -1};
+    const char *const labels[] = {"b", "a", "a", "a"};
+    mercer_data *data = line(ctx, x, labels, NULL, 4);
+    mercer_model *model = fit_knn(ctx, "linear", data, 1, "uniform");
+    double out[2];
+    shares_at(ctx, model, 0, out); /* all four are at distance 1 */
+    assert_true(out[0] == 0 && out[1] == 1);
+    mercer_model_free(model);
+    model = fit_knn(ctx, "linear", data, 2, "uniform");
+    shares_at(ctx, model, 0, out); /* rows 1 and 2: a tie of votes; the first class wins by standing first */
+    assert_true(out[0] == 0.5 && out[1] == 0.5);
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_rows_at_distance_zero_alone_count_when_weighted_by_distance(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {0.1, 0.3, 0.1, 0.2};
+    const char *const labels[] = {"a", "b", "b", "b"};
+    mercer_data *data = line(ctx, x, labels, NULL, 4);
+    static const char *const kernels[] = {"linear", "rbf(gamma=2)", "exponential(gamma=1)"};
+    for (int i = 0; i < 3; i++) {
+        mercer_model *model = fit_knn(ctx, kernels[i], data, 4, "distance");
+        double out[2];
+        shares_at(ctx, model, 0.1, out);
+        assert_true(out[0] == 0.5 && out[1] == 0.5);
+        mercer_model_free(model);
+    }
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* k counts rows, so a row of weight 3 among 2 neighbours outvotes its companion. */
+static void test_a_weight_multiplies_a_vote(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {0, 1, 5, 0.5}, weights[] = {1, 3, 1, 0};
+    const char *const labels[] = {"a", "b", "a", "a"};
+    mercer_data *data = line(ctx, x, labels, weights, 4);
+    mercer_model *model = fit_knn(ctx, "linear", data, 2, "uniform");
+    double out[2];
+    shares_at(ctx, model, 0.2, out);
+    assert_true(out[0] == 0.25 && out[1] == 0.75);
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_more_neighbours_than_rows_are_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const sheet s = random_sheet(4, 1, 3);
+    mercer_data *data = data_of(ctx, &s);
+    mercer_kernel *kernel = kernel_of(ctx, "linear");
+    mercer_model *model = NULL;
+    assert_fails(ctx, mercer_knn_fit(ctx, kernel, data, NULL, &model), MERCER_INVALID, "neighbors = 5 and there are 4 rows");
+    assert_null(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* More rows than a strip and more centres than a block. */
+static void test_the_bits_do_not_depend_on_the_number_of_threads(void **state) {
+    (void)state;
+    enum { MANY = 2300 };
+    static double one[2 * MANY], four[2 * MANY];
+    for (int threads = 1; threads <= 4; threads += 3) {
+        mercer_ctx *ctx = open_ctx(threads);
+        mercer_data *data = NULL;
+        assert_ok(ctx, mercer_data_generate(ctx, "moons", MANY, 0.2, 1, &data));
+        mercer_model *model = fit_knn(ctx, "rbf(gamma=1)", data, 17, "distance");
+        assert_ok(ctx, mercer_predict(ctx, model, data, threads == 1 ? one : four));
+        mercer_model_free(model);
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
+    assert_memory_equal(one, four, sizeof one);
+}
+
+static void test_a_saved_model_predicts_the_same_bits(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    sheet s = random_sheet(ROWS, 2, 4);
+    s.weighted = true;
+    mercer_data *data = data_of(ctx, &s);
+    mercer_model *model = fit_knn(ctx, "rbf(gamma=0.5)", data, 7, "distance"), *loaded = NULL;
+    double a[2 * ROWS], b[2 * ROWS];
+    char path[] = "/tmp/mercer-knn-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_ok(ctx, mercer_model_save(ctx, model, path));
+    assert_ok(ctx, mercer_model_load(ctx, path, &loaded));
+    unlink(path);
+    assert_int_equal(mercer_model_report(loaded)->neighbors, 7);
+    assert_ok(ctx, mercer_predict(ctx, model, data, a));
+    assert_ok(ctx, mercer_predict(ctx, loaded, data, b));
+    assert_memory_equal(a, b, sizeof a);
+    mercer_scores scores;
+    assert_ok(ctx, mercer_score(ctx, loaded, data, &scores));
+    assert_close(scores.rmse, 0, 1e-12); /* each row is its own nearest, at distance zero */
+    mercer_model_free(loaded);
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static struct {
+    mercer_model *model;
+    mercer_data *data;
+} world;
+
+static mercer_status predict_again(mercer_ctx *ctx, void *out) {
+    return mercer_predict(ctx, world.model, world.data, out);
+}
+
+static void test_a_prediction_survives_failing_memory(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const sheet s = random_sheet(ROWS, 1, 5);
+    double out[ROWS];
+    world.data = data_of(ctx, &s);
+    world.model = fit_knn(ctx, "rbf(gamma=0.5)", world.data, 3, "uniform");
+    assert_survives_failing_memory(predict_again, out);
+    mercer_model_free(world.model);
+    mercer_data_free(world.data);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_are_the_mean_over_the_nearest_rows),
+        cmocka_unit_test(test_equal_distances_go_to_the_earlier_row),
+        cmocka_unit_test(test_rows_at_distance_zero_alone_count_when_weighted_by_distance),
+        cmocka_unit_test(test_a_weight_multiplies_a_vote),
+        cmocka_unit_test(test_more_neighbours_than_rows_are_refused),
+        cmocka_unit_test(test_the_bits_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(test_a_saved_model_predicts_the_same_bits),
+        cmocka_unit_test(test_a_prediction_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
