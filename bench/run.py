@@ -18,6 +18,7 @@ TITLES = {  # in the order they are run
     "read": "Reading files",
     "ridge": "Exact ridge",
     "ridge_large": "Ridge beyond memory",
+    "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
 }

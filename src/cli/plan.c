@@ -1,5 +1,6 @@
 /* plan.c: mercer plan DATA: which solver a fit would take, what it would cost, and why. */
 #include "cli.h"
+#include <string.h>
 
 static json_t *json_choice(const mercer_choice *c) {
     json_t *object = json_object();
@@ -20,14 +21,28 @@ static void report_json(session *s, const job *j, const mercer_plan *plan) {
     json_put(object, "kernel", json_text(mercer_kernel_text(j->kernel)));
     json_put(object, "n", json_integer(mercer_data_rows(j->data)));
     json_put(object, "d", json_integer(mercer_data_columns(j->data)));
+    json_put(object, "data_bytes", json_integer((json_int_t)mercer_memory_used(s->ctx)));
     json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
     json_finish(s, object);
 }
 
 static void say_choice(session *s, const char *label, const mercer_choice *c) {
-    say(s, label, "%s: %s", c->solver, c->reason);
-    say(s, "", "%s%s of memory, about %s", c->possible ? "" : "not possible: ", text_size(c->memory_bytes).bytes,
-        text_seconds(c->seconds).bytes);
+    const bool costs = c->memory_bytes > 0; /* nothing where it cannot be done at any price */
+    say(s, label, "%-8s  %8s  %7s  %s%s", c->solver, costs ? text_size(c->memory_bytes).bytes : "-",
+        costs ? text_seconds(c->seconds).bytes : "-", c->possible ? "" : "not possible: ", c->reason);
+}
+
+/* When the way taken cannot end in time: what becomes of it, and what would. */
+static void say_late(session *s, const mercer_plan *plan) {
+    if (s->time_limit <= 0 || plan->chosen.seconds <= s->time_limit)
+        return;
+    say(s, "late", "%s is not done within %g s%s", plan->chosen.solver, s->time_limit,
+        strcmp(plan->chosen.solver, "pcg") ? "" : "; it hands over its best answer then");
+    for (int i = 0; i < plan->alternative_count; i++) {
+        const mercer_choice *c = &plan->alternatives[i];
+        if (c->possible && c->seconds <= s->time_limit)
+            say(s, "", "%s would be: %s", c->solver, c->reason);
+    }
 }
 
 static void report_people(session *s, const job *j, const mercer_plan *plan) {
@@ -35,10 +50,14 @@ static void report_people(session *s, const job *j, const mercer_plan *plan) {
         j->chosen ? ")" : "");
     say_kernel(s, j->kernel, "");
     say_data(s, j->path, j->data);
-    say(s, "limit", "%s of memory, %d threads", text_size(mercer_memory_limit(s->ctx)).bytes, mercer_threads(s->ctx));
+    char seconds[48] = "";
+    if (s->time_limit > 0)
+        snprintf(seconds, sizeof seconds, ", %g s", s->time_limit);
+    say(s, "limit", "%s of memory, %d threads%s", text_size(mercer_memory_limit(s->ctx)).bytes, mercer_threads(s->ctx), seconds);
     say_choice(s, "solver", &plan->chosen);
     for (int i = 0; i < plan->alternative_count; i++)
         say_choice(s, i ? "" : "instead", &plan->alternatives[i]);
+    say_late(s, plan);
 }
 
 static int plan_job(session *s, const job *j) {

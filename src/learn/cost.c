@@ -8,10 +8,12 @@
        check      the operator and what certify.c takes */
 #include "learn/cost.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
 #include "learn/certify.h"
 #include "learn/ridge_primal.h"
+#include "learn/ridge_work.h"
 #include "solve/cholesky.h"
 #include "solve/eigen.h"
 #include <stdio.h>
@@ -66,11 +68,6 @@ static size_t primal_bytes(const mc_ridge_size *s) {
                     check_bytes(s));
 }
 
-static double primal_factor(const mc_ridge_size *s) {
-    const double D = (double)s->features, passes = s->loo ? 2 : 1;
-    return D < 0 ? 0 : passes * (double)s->n * D * D + D * D * D / 3;
-}
-
 static size_t nystrom_bytes(const mc_ridge_size *s) {
     return small + s->nystrom;
 }
@@ -79,51 +76,25 @@ static size_t fourier_bytes(const mc_ridge_size *s) {
     return small + s->fourier;
 }
 
-static double cube(const mc_ridge_size *s) {
-    return (double)s->n * (double)s->n * (double)s->n;
-}
-
-static double cholesky_factor(const mc_ridge_size *s) {
-    return cube(s) / 3 * (s->loo ? 2 : 1);
-}
-
-static double eigen_factor(const mc_ridge_size *s) {
-    (void)s;
-    return 0;
-}
-
-static double cholesky_eigen(const mc_ridge_size *s) {
-    (void)s;
-    return 0;
-}
-
 typedef struct way {
     const char *name, *reason;
     size_t (*bytes)(const mc_ridge_size *size);
-    double (*factor)(const mc_ridge_size *size), (*eigen)(const mc_ridge_size *size);
+    void (*work)(const mc_ridge_size *size, mc_option *out);
     int64_t largest; /* n */
-    double pairs;    /* kernel values, as a share of n^2: the triangle or the square, and the check */
 } way;
 
 enum { CHOLESKY, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, WAYS };
 static const way ways[WAYS] = {
-    {"cholesky", "exact, and the cheapest when lambda > 0: one factorisation in half a square of memory",
-     cholesky_bytes, cholesky_factor, cholesky_eigen, INT32_MAX - 1, 1},
-    {"eigen", "exact for every lambda: with lambda = 0 the eigenvalues show the rank and the minimum-norm solution",
-     eigen_bytes, eigen_factor, cube, MC_EIGEN_LARGEST, 1.5},
-    {"pcg",
-     "exact to the tolerance without storing or factoring K: conjugate gradients with a preconditioner of low rank",
-     pcg_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 10},
-    {"primal",
-     "exact, and the cheapest when the kernel has fewer features than there are rows: their products and one small "
-     "factorisation",
-     primal_bytes, primal_factor, cholesky_eigen, INT32_MAX - 1, 0.5},
-    {"nystrom",
-     "approximate: functions at landmarks only, with the residual of the exact problem measured on a sample of rows",
-     nystrom_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 1},
-    {"fourier",
-     "approximate: random cosines and sines, with the residual of the exact problem measured on a sample of rows",
-     fourier_bytes, eigen_factor, cholesky_eigen, INT32_MAX - 1, 1},
+    {"cholesky", "exact: one factorisation in half a square of memory", cholesky_bytes, mc_ridge_work_cholesky, INT32_MAX - 1},
+    {"eigen", "exact for every lambda: the eigenvalues show the rank and, with lambda = 0, the least norm", eigen_bytes,
+     mc_ridge_work_eigen, MC_EIGEN_LARGEST},
+    {"pcg", "exact to the tolerance, without storing K: conjugate gradients with a preconditioner of low rank", pcg_bytes,
+     mc_ridge_work_pcg, INT32_MAX - 1},
+    {"primal", "exact: in the features of the kernel, which are fewer than the rows", primal_bytes, mc_ridge_work_primal, INT32_MAX - 1},
+    {"nystrom", "approximate: functions at landmarks only, its residual measured on a sample of rows", nystrom_bytes,
+     mc_ridge_work_nystrom, INT32_MAX - 1},
+    {"fourier", "approximate: random cosines and sines, its residual measured on a sample of rows", fourier_bytes, mc_ridge_work_fourier,
+     INT32_MAX - 1},
 };
 
 static bool is_direct(const way *w) {
@@ -145,15 +116,15 @@ static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) 
 
 static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
     mc_option o = {.solver = w->name, .reason = w->reason};
+    const char *against = why_not(size, w, asked);
+    o.possible = !against;
+    if (against) {
+        o.reason = against;
+        return o;
+    }
     o.bytes = w->bytes(size);
-    o.pairs = w->pairs * (double)size->n * (double)size->n;
-    o.factor = w->factor(size);
-    o.eigen = w->eigen(size);
-    o.possible = true;
-    if (why_not(size, w, asked)) {
-        o.possible = false;
-        o.reason = why_not(size, w, asked);
-    } else if (size->n > w->largest) {
+    w->work(size, &o);
+    if (size->n > w->largest) {
         o.possible = false;
         o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
     } else if (o.bytes > mc_memory_left(ctx)) {
@@ -170,7 +141,8 @@ static int choose(const mc_ridge_size *size, const mc_options *options) {
     if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
         return PRIMAL;
     const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
-    const bool dear = DOUBLES * options->option[CHOLESKY].factor > PATIENCE * size->pcg.work;
+    const double n = (double)size->n, factor = n * n * n / 3 * (size->loo ? 2 : 1);
+    const bool dear = DOUBLES * factor > PATIENCE * size->pcg.work;
     return steps && (!direct || dear || size->wants_pcg) ? PCG : CHOLESKY;
 }
 
@@ -185,6 +157,25 @@ void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char
     out->automatic = out->chosen < 0;
     if (out->automatic)
         out->chosen = choose(size, out);
+}
+
+/* The way that ends soonest, of those that give the exact answer; -1: none can be taken. */
+static int soonest(const mc_options *options) {
+    int best = -1;
+    for (int i = 0; i < WAYS; i++)
+        if (options->option[i].possible && i != NYSTROM && i != FOURIER
+            && (best < 0 || options->option[i].seconds < options->option[best].seconds))
+            best = i;
+    return best;
+}
+
+void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options) {
+    const double left = mc_time_left(ctx);
+    const int soon = soonest(options);
+    if (!options->automatic || soon < 0 || options->option[options->chosen].seconds <= left)
+        return;
+    const bool steps = options->option[PCG].possible; /* which hand over what they have when the time is up */
+    options->chosen = options->option[soon].seconds <= left || !steps ? soon : PCG;
 }
 
 /* The most rows that fit, by halving: for the message only. The operator is counted in full: a part of it does not depend on n. */

@@ -11,9 +11,14 @@ typedef struct mc_option {
     const char *solver, *reason;
     bool possible;
     size_t bytes;         /* most that is held at once, beside what is held already */
-    double pairs;         /* kernel values */
-    double factor, eigen; /* operations of the factorisation, of the eigendecomposition */
+    /* What there is to do, in the units of ridge_work.c, and, once priced, the seconds that takes on this machine. */
+    double pairs, fast, factor, eigen, waves;
+    double seconds;
 } mc_option;
+
+/* Operations of a factorisation and an eigendecomposition of order n, at the speed of large ones. */
+double mc_factor_work(double n);
+double mc_eigen_work(double n);
 
 typedef struct mc_options {
     int count, chosen;
@@ -29,6 +34,9 @@ typedef struct mc_ridge_size {
     size_t matrix_bytes, product_bytes;
     mc_ridge_pcg_plan pcg;
     int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
+    int64_t rank;        /* pcg: columns and steps to expect */
+    double steps;
+    int64_t marks, frequencies;
     int threads;
     size_t nystrom, fourier;  /* bytes of the approximations */
     int64_t nystrom_rank;     /* landmarks that would fit into what is left; 0: none */
@@ -38,6 +46,9 @@ typedef struct mc_ridge_size {
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
+/* Another choice, of priced options, where the first would not end within the time limit: the exact way that ends soonest, or, where none
+   does, the one that can be stopped. */
+void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options);
 /* MERCER_MEMORY or MERCER_INVALID with the cure when the chosen way is not possible. */
 mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options);
 

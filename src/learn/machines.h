@@ -14,6 +14,8 @@ typedef struct mc_learner {
     mercer_status (*prepare)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                              const mercer_data *data, mc_problem *out);
     void (*weigh)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out);
+    /* The seconds of each, and another choice where the time limit wants one; NULL: by the counts alone. */
+    mercer_status (*price)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *options);
 } mc_learner;
 
 /* NULL for a machine that is not in the table. */

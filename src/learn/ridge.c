@@ -9,6 +9,7 @@
    Order of work: problem.c makes rows and targets ready, cost.c picks a way to solve and says no while it is cheap,
    ridge_solve.c solves, certify.c recomputes the residual from the rows. */
 #include "base/clock.h"
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -23,6 +24,7 @@
 #include "learn/ridge_pcg.h"
 #include "learn/ridge_primal.h"
 #include "learn/ridge_system.h"
+#include "learn/speed.h"
 #include <math.h>
 #include <string.h>
 
@@ -144,6 +146,10 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     const int64_t t = p->outputs + set->intercept;
     size.nystrom = mc_nystrom_bytes(ctx, p, mc_landmarks_count(set->landmarks, p->n, set->rank), t);
     size.fourier = mc_fourier_fit_bytes(ctx, p, set->rank, t);
+    size.rank = size.pcg.rank;
+    size.steps = MC_PCG_TYPICAL_STEPS;
+    size.marks = mc_nystrom_count(p->n, mc_landmarks_count(set->landmarks, p->n, set->rank));
+    size.frequencies = mc_fourier_count(p->n, set->rank);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
     return size;
 }
@@ -152,6 +158,22 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *probl
     const mercer_ridge *set = settings;
     const mc_ridge_size size = size_of(ctx, set, problem);
     mc_ridge_weigh(ctx, &size, set->solver, out);
+}
+
+/* How long each way would take. The steps of conjugate gradients depend on the spectrum, which a sample of rows shows. */
+static mercer_status price(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *options) {
+    const mercer_ridge *set = settings;
+    mc_ridge_size size = size_of(ctx, set, p);
+    mc_speed speed;
+    MC_TRY(mc_speed_measure(ctx, p, &speed));
+    if (size.lambda > 0)
+        MC_TRY(mc_ridge_pcg_foresee(ctx, p, set, &size.pcg, &size.rank, &size.steps));
+    const int chosen = options->chosen;
+    mc_ridge_weigh(ctx, &size, set->solver, options);
+    options->chosen = chosen;
+    mc_speed_price(&speed, options);
+    mc_ridge_in_time(ctx, options);
+    return MERCER_OK;
 }
 
 /* ---- The fit ---- */
@@ -263,10 +285,21 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, con
     return MERCER_OK;
 }
 
+static void say_hurry(mercer_ctx *ctx, const mc_options *options) {
+    for (int i = 0; i < options->count; i++)
+        if (options->option[i].possible)
+            mc_log(ctx, "plan: %s would take about %.2g s of the %.2g s there are", options->option[i].solver, options->option[i].seconds,
+                   mc_time_left(ctx));
+}
+
 static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, mc_fitted *f) {
     const mc_ridge_size size = size_of(ctx, set, p);
     mc_options options;
     mc_ridge_weigh(ctx, &size, set->solver, &options);
+    if (ctx->options.time_limit > 0 && options.automatic) {
+        MC_TRY(price(ctx, set, p, &options));
+        say_hurry(ctx, &options);
+    }
     MC_TRY(mc_ridge_allow(ctx, &size, &options));
     const char *solver = options.option[options.chosen].solver;
     const bool waves = strcmp(solver, "fourier") == 0;
@@ -289,4 +322,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_ridge_learner = {.fit = fit, .prepare = prepare, .weigh = weigh};
+const mc_learner mc_ridge_learner = {.fit = fit, .prepare = prepare, .weigh = weigh, .price = price};

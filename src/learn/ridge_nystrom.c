@@ -57,17 +57,37 @@ static int64_t sample_of(int64_t n, int64_t m) {
     return m <= CHEAP || n <= OVERSAMPLE * m ? n : OVERSAMPLE * m;
 }
 
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* A sample of rows in place of all, with its operator. */
+static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *z) {
+    mercer_data few = *p->x;
+    few.n = sample_of(p->n, z->n);
+    return few.n == p->n ? 0
+                         : mc_work_need(p->n, 8) + (size_t)(few.n * p->x->d) * 16
+                               + mc_gram_bytes(ctx, p->kernel, &few, z, MERCER_F64, 0);
+}
+
+/* Between the choice of the landmarks and the check: K_zz, the operators, the normal equations and what is iterated on. */
+static size_t solving_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *z, int64_t t) {
+    const int64_t n = p->n, m = z->n;
+    const size_t grams = mc_gram_bytes(ctx, p->kernel, p->x, z, MERCER_F64, t) + mc_gram_bytes(ctx, p->kernel, z, p->x, MERCER_F64, t);
+    const size_t vectors = mc_work_need(n * t, 8) + 3 * mc_work_need(m * t, 8) + mc_work_need(m, 8);
+    const size_t rows = mc_work_need(ROWS * m, 8) + sample_bytes(ctx, p, z);
+    return mc_work_need(m * m, 8) + mc_normal_bytes(m, 0) + grams + vectors + larger(rows, mc_pcg_bytes(m, t));
+}
+
 size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int64_t t) {
     const int64_t n = p->n, m = mc_nystrom_count(n, asked);
     mercer_data z = *p->x;
     z.n = m;
-    const size_t grams =
-        mc_gram_bytes(ctx, p->kernel, p->x, &z, MERCER_F64, t) + mc_gram_bytes(ctx, p->kernel, &z, p->x, MERCER_F64, t);
-    const size_t vectors = mc_work_need(n * t, 8) + 3 * mc_work_need(m * t, 8) + mc_work_need(m, 8) + mc_pcg_bytes(m, t);
-    const size_t squares = 2 * mc_work_need(m * m, 8) + mc_normal_bytes(m, t) + mc_work_need(ROWS * (m + t), 8);
+    const size_t square = mc_work_need(m * m, 8) + 3 * mc_work_need(m, 8) + mc_gram_bytes(ctx, p->kernel, &z, NULL, MERCER_F64, 0);
     const size_t kept = mc_work_need(m * p->outputs, 8) + mc_work_need(n * p->outputs, 8) + 2 * (size_t)(m * p->x->d) * 8;
-    return mc_landmarks_bytes(ctx, p, m) + grams + vectors + squares + kept + mc_spot_bytes(ctx, p) + (size_t)(p->x->d * 64)
-           + 64 * MC_ALIGN;
+    const size_t before = larger(mc_landmarks_bytes(ctx, p, m), square), after = mc_spot_bytes(ctx, p);
+    const size_t phases = larger(before, larger(solving_bytes(ctx, p, &z, t), after));
+    return mc_work_need(n, 8) + kept + phases + (size_t)(p->x->d * 64) + 64 * MC_ALIGN;
 }
 
 /* ---- The features ---- */

@@ -36,7 +36,6 @@ enum {
     STEPS_MOST = 100000, /* that none should ever take */
     PAIRS = 512,         /* rows of the largest block of proposals */
     PATIENCE = 100,      /* steps without progress, and a quarter of those expected, before precision is said to be exhausted */
-    TYPICAL_STEPS = 60,  /* where nothing better is known */
     SEARCH = 120,        /* steps for the smallest eigenvalue, at most */
     CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
 };
@@ -134,7 +133,18 @@ void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, in
     out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
     out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
     const double entry = mc_rank_entry(values_of_row(p->x));
-    out->work = mc_rank_growth(p->n, entry, 0, out->rank) + TYPICAL_STEPS * mc_rank_step(p->n, entry, columns);
+    out->work = mc_rank_growth(p->n, entry, 0, out->rank) + MC_PCG_TYPICAL_STEPS * mc_rank_step(p->n, entry, columns);
+}
+
+mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *plan, double lambda, double tolerance, int64_t columns,
+                               int64_t asked) {
+    const double entry = mc_rank_entry(values_of_row(p->x));
+    return (mc_rank_rule){.lambda = lambda,
+                          .tolerance = tolerance,
+                          .entry = entry,
+                          .step = mc_rank_step(p->n, plan->stored ? STORED_ENTRY : entry, batch_of(columns)),
+                          .most = plan->rank,
+                          .asked = asked};
 }
 
 /* ---- Operators ---- */
@@ -187,13 +197,8 @@ static mercer_status store(mercer_ctx *ctx, solver *s) {
 static mercer_status grow(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
     const mc_entries entries = mc_gram_entries(&s->source);
-    const double entry = mc_rank_entry(values_of_row(p->x));
-    const mc_rank_rule rule = {.lambda = s->r->lambda,
-                               .tolerance = s->r->tolerance,
-                               .entry = entry,
-                               .step = mc_rank_step(s->n, s->choice.stored ? STORED_ENTRY : entry, s->t),
-                               .most = s->choice.most,
-                               .asked = s->r->rank_asked};
+    const mc_ridge_pcg_plan plan = {.rank = s->choice.most, .stored = s->choice.stored};
+    const mc_rank_rule rule = mc_ridge_pcg_rule(p, &plan, s->r->lambda, s->r->tolerance, s->t, s->r->rank_asked);
     mc_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &entries, p->root, ctx->options.seed, &s->f));
     return mc_rank_grow(ctx, &rule, s->f);

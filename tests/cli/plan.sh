@@ -8,6 +8,7 @@ print(sorted(r), r["solver"], r["memory_bytes"] >= 300 * 300 * 4, r["seconds_est
 mercer plan f.csv --solver eigen --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["solver"])'
 mercer plan f.csv --memory 10K; echo "exit $?"
 mercer generate friedman1 -n 1000 -o g.csv -q
-mercer plan g.csv --memory 3M --threads 2; echo "exit $?"
+mercer plan g.csv --memory 3M --threads 2 | tr -s ' '; echo "exit ${PIPESTATUS[0]}"
+mercer plan g.csv --time-limit 0.001 | grep -c -e '^late .* is not done within 0.001 s' 
 mercer plan g.csv -m gp --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])'
 ls

@@ -1,14 +1,15 @@
 /* A forecast is a promise: with exactly the bytes it names a fit succeeds, and it uses nearly all of them. */
 #include "../learn/machines_of_test.h"
+#include "learn/cost.h"
 
-enum { MANY = 900, WIDE = 4 };
+enum { MANY = 900, WIDE = 4, TARGETS = 7 };
 
 static mercer_data *table_of(mercer_ctx *ctx, int64_t outputs, bool weighted) {
-    static double x[MANY * WIDE], y[MANY * 3], w[MANY];
+    static double x[MANY * WIDE], y[MANY * TARGETS], w[MANY];
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 60);
     for (int i = 0; i < MANY * WIDE; i++)
         x[i] = mc_rng_normal(&rng) * (i % WIDE ? 1 : 100);
-    for (int i = 0; i < MANY * 3; i++)
+    for (int i = 0; i < MANY * TARGETS; i++)
         y[i] = mc_rng_normal(&rng);
     for (int i = 0; i < MANY; i++)
         w[i] = i % 9 ? 1 : 0;
@@ -27,7 +28,12 @@ static const struct {
 } cases[] = {
     {1, "auto", "auto", false, false, false, 1},    {1, "cholesky", "none", true, true, false, 3},
     {1, "eigen", "standard", true, true, true, 1},  {0, "auto", "none", false, false, false, 2},
-    {1, "cholesky", "minmax", true, true, true, 2},
+    {1, "cholesky", "minmax", true, true, true, 2}, {1, "cholesky", "none", false, true, false, TARGETS},
+    {1, "eigen", "none", false, false, false, 6},   {1, "pcg", "none", false, false, false, 1},
+    {1, "pcg", "standard", false, true, true, TARGETS}, {1, "primal", "none", true, true, false, 2},
+    {1, "primal", "minmax", false, false, true, TARGETS}, {1, "nystrom", "none", false, false, false, 1},
+    {1, "nystrom", "standard", false, true, true, TARGETS}, {1, "fourier", "none", false, false, false, 1},
+    {1, "fourier", "standard", false, true, true, TARGETS},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -41,10 +47,23 @@ static mercer_ridge settings_of(int k) {
     return set;
 }
 
+static const char *kernel_for(int k) {
+    return strcmp(cases[k].solver, "primal") ? "rbf" : "poly(degree=3, c=1, gamma=0.1)";
+}
+
+/* Which ways take what is forecast to the last bytes; the others stop growing when it pays no more. */
+static bool is_direct(int k) {
+    return strcmp(cases[k].solver, "auto") == 0 || strcmp(cases[k].solver, "cholesky") == 0 || strcmp(cases[k].solver, "eigen") == 0;
+}
+
+/* Asked for once. */
 static size_t forecast_of(int k) {
+    static size_t known[CASES];
+    if (known[k])
+        return known[k];
     mercer_ctx *ctx = open_ctx(2);
     mercer_data *data = table_of(ctx, cases[k].outputs, cases[k].weighted);
-    mercer_kernel *kernel = kernel_of(ctx, "rbf");
+    mercer_kernel *kernel = kernel_of(ctx, kernel_for(k));
     const mercer_ridge set = settings_of(k);
     mercer_plan plan;
     assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), &set, kernel, data, &plan));
@@ -52,14 +71,14 @@ static size_t forecast_of(int k) {
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
-    return plan.chosen.memory_bytes;
+    return known[k] = plan.chosen.memory_bytes;
 }
 
 /* Data in a context of its own, so that the limit is for the fit alone. */
 static mercer_status fit_within(int k, size_t limit, size_t *peak, char *message) {
     mercer_ctx *owner = open_ctx(1), *ctx = NULL;
     mercer_data *data = table_of(owner, cases[k].outputs, cases[k].weighted);
-    mercer_kernel *kernel = kernel_of(owner, "rbf");
+    mercer_kernel *kernel = kernel_of(owner, kernel_for(k));
     mercer_options options = mercer_options_defaults();
     options.memory_limit = limit;
     options.threads = 2;
@@ -86,7 +105,7 @@ static void test_a_fit_keeps_to_its_forecast(void **state) {
         char message[1024];
         if (fit_within(k, forecast + context, &peak, message) != MERCER_OK)
             fail_msg("case %d with %zu bytes: %s", k, forecast, message);
-        if (!((double)peak >= 0.9 * (double)forecast))
+        if (!((double)peak >= (is_direct(k) ? 0.9 : 0.25) * (double)forecast))
             fail_msg("case %d: %zu bytes were forecast and %zu used", k, forecast, peak);
     }
 }
@@ -97,8 +116,8 @@ static void test_too_little_memory_is_said_first(void **state) {
         const size_t forecast = forecast_of(k);
         size_t peak;
         char message[1024];
-        if (strcmp(cases[k].solver, "auto") == 0 && cases[k].lambda > 0)
-            continue; /* another way is taken */
+        if (!is_direct(k) || (strcmp(cases[k].solver, "auto") == 0 && cases[k].lambda > 0))
+            continue; /* another way is taken, or a smaller rank */
         assert_int_equal(fit_within(k, forecast / 2, &peak, message), MERCER_MEMORY);
         assert_non_null(strstr(message, "rows would fit"));
         assert_true(peak < forecast / 8); /* the matrix was never begun */
@@ -223,6 +242,41 @@ static void test_less_memory_means_another_way_then_none(void **state) {
     assert_int_equal(fit_auto((size_t)(0.95 * said), &peak, message), MERCER_MEMORY);
 }
 
+/* With seconds made up: the way that is preferred where it ends in time, else the exact one that ends soonest, else the one that can be
+   stopped. What is approximate is never chosen. */
+static void test_a_time_limit_decides(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.time_limit = 1e6;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_data *data = table_of(ctx, 1, false);
+    mercer_kernel *kernel = kernel_of(ctx, "rbf");
+    mercer_plan plan;
+    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, data, &plan));
+    assert_string_equal(plan.chosen.solver, "cholesky");
+    static const struct {
+        double cholesky, eigen, pcg, nystrom;
+        const char *chosen;
+    } wanted[] = {{5e5, 9e5, 1, 1, "cholesky"}, {2e6, 9e5, 3e6, 1, "eigen"}, {2e6, 4e6, 5e5, 1, "pcg"}, {2e6, 4e6, 3e6, 1, "pcg"}};
+    for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
+        const mc_ridge_size size = {.n = 10, .outputs = 1, .lambda = 1, .features = -1, .pcg = {.work = 1e9}};
+        mc_options ways;
+        mc_ridge_weigh(ctx, &size, "auto", &ways);
+        assert_string_equal(ways.option[ways.chosen].solver, "cholesky");
+        for (int i = 0; i < ways.count; i++) {
+            const char c = ways.option[i].solver[0];
+            const double near = c == 'p' ? wanted[k].pcg : wanted[k].nystrom;
+            ways.option[i].seconds = c == 'c' ? wanted[k].cholesky : c == 'e' ? wanted[k].eigen : near;
+        }
+        mc_ridge_in_time(ctx, &ways);
+        assert_string_equal(ways.option[ways.chosen].solver, wanted[k].chosen);
+    }
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static mercer_status make_a_plan(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
     const mercer_table table = {
@@ -254,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_the_plan_names_what_the_fit_takes),
         cmocka_unit_test(test_a_plan_that_does_not_fit_says_so),
         cmocka_unit_test(test_less_memory_means_another_way_then_none),
+        cmocka_unit_test(test_a_time_limit_decides),
         cmocka_unit_test(test_plan_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

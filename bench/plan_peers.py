@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""plan_peers.py MERCER [--threads N]: what `mercer plan` forecasts against what `mercer fit` then takes, for every solver of ridge over a range
+of n; beside it how seconds and bytes grow with n, and how theory says they do. Bars: bytes never above the forecast, seconds within a
+factor of 2 of it. Fits of less than 20 ms are left out of the second."""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+SOLVERS = {  # kernel, sizes, exponents of seconds and bytes in theory
+    "cholesky": ("rbf(gamma=0.5)", (1000, 2000, 4000, 8000), "3, 2"),
+    "eigen": ("rbf(gamma=0.5)", (500, 1000, 2000, 4000), "3, 2"),
+
+    "pcg": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1.5 (rank up to 10 sqrt n)"),
+    "primal": ("poly(degree=2, c=1, gamma=0.1)", (4000, 16000, 64000), "1, 1"),
+    "nystrom": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1 (m = 10 sqrt n)"),
+    "fourier": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1 (m = 10 sqrt n)"),
+}
+
+
+def ask(mercer, verb, *arguments):
+    done = subprocess.run([mercer, verb, *arguments, "--json"], capture_output=True, text=True)
+    if not done.stdout:
+        raise SystemExit(f"{verb} {' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def exponent(n, values):
+    x, y = [math.log(v) for v in n], [math.log(v) for v in values]
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
+
+
+def rows_of(mercer, folder, n):
+    path = os.path.join(folder, f"{n}.csv")
+    if not os.path.exists(path):
+        subprocess.run([mercer, "generate", "friedman1", "-n", str(n), "--noise", "0.1", "--seed", "1", "-o", path, "-q"], check=True)
+    return path
+
+
+def main(mercer, threads):
+    worst, over = 1, 0
+    print("| solver | n | forecast s | seconds | ratio | forecast MiB | MiB |\n|---|---|---|---|---|---|---|")
+    growth = []
+    with tempfile.TemporaryDirectory() as folder:
+        for solver, (kernel, sizes, theory) in SOLVERS.items():
+            taken = []
+            for n in sizes:
+                common = (rows_of(mercer, folder, n), "-m", "ridge", "-k", kernel, "--lambda", "0.1", "--scale", "none", "--solver", solver,
+                          "--tolerance", "1e-6", "--threads", str(threads), "--no-loo")
+                plan = ask(mercer, "plan", *common)
+                fit = ask(mercer, "fit", *common, "-o", os.path.join(folder, "m.mercer"))
+                seconds, held = fit["seconds"]["fit"], fit["memory_peak_bytes"]
+                data = plan["data_bytes"]
+                ratio = plan["seconds_estimate"] / seconds
+                taken.append((n, seconds, held))
+                if seconds > 0.02:
+                    worst = max(worst, ratio, 1 / ratio)
+                over += held > plan["memory_bytes"] + data
+                print(f"| {solver} | {n} | {plan['seconds_estimate']:.3g} | {seconds:.3g} | {ratio:.2f} | "
+                      f"{(plan['memory_bytes'] + data) / 2**20:.1f} | {held / 2**20:.1f} |", flush=True)
+            ns, ts, bs = zip(*taken)
+            growth.append(f"| {solver} | {exponent(ns, ts):.2f}, {exponent(ns, bs):.2f} | {theory} |")
+    print(f"\nWorst ratio {worst:.2f} (bar 2); {over} fits took more bytes than were forecast (bar 0).\n")
+    print("| solver | exponents of seconds, bytes as fitted | in theory |\n|---|---|---|")
+    print("\n".join(growth))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count())
