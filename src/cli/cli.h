@@ -121,6 +121,7 @@ struct session {
     double began;      /* clock at the start */
     double time_limit; /* seconds for the whole run; 0: none */
     bool expired;      /* the time limit was reached */
+    bool plans;        /* the time limit is that of a fit to come: nothing is stopped by it */
     bool bar;          /* a progress bar may be drawn */
     bool drawn;        /* one stands on the terminal now */
 };

@@ -72,6 +72,7 @@ static int plan_job(session *s, const job *j) {
 
 static int run_plan(session *s) {
     job j = {0};
+    s->plans = true;
     int code = job_open(s, &j);
     if (code == EXIT_DONE)
         code = plan_job(s, &j);

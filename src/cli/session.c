@@ -71,7 +71,7 @@ static int on_progress(void *user, const mercer_progress *p) {
     session *s = user;
     if (s->bar)
         draw_bar(s, p);
-    if (s->time_limit > 0 && clock_now() - s->began > s->time_limit)
+    if (s->time_limit > 0 && !s->plans && clock_now() - s->began > s->time_limit)
         s->expired = true;
     return interrupted || s->expired;
 }

@@ -2,6 +2,7 @@
    (learn/cost.c), the same that decide a fit; the speed of this machine is measured on the spot (learn/speed.c). */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
 #include "learn/machines.h"
@@ -57,9 +58,11 @@ mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, co
     mercer_settings_defaults(machine, chosen);
     if (settings)
         memcpy(chosen, settings, machine->size);
+    mc_shield(ctx, true); /* the time limit is that of the fit */
     mercer_status status = mc_settings_check(ctx, machine->name, machine->settings, machine->count, chosen);
     if (!status)
         status = plan(ctx, learner, chosen, kernel, data, out);
+    mc_shield(ctx, false);
     mc_free(chosen);
     return status;
 }

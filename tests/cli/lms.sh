@@ -11,7 +11,7 @@ print(r["solver"], r["stopped"], r["certificate"]["kind"], r["certificate"]["res
 mercer fit sine.csv -m lms -k 'rbf(sigma=1)' --step 10; echo "exit $?"
 mercer fit sine.csv -m lms -k 'rbf(sigma=1)' --step 2 --mode sample; echo "exit $?"
 mercer fit sine.csv -m lms -k 'rbf(sigma=1)' --solver features; echo "exit $?"
-mercer plan sine.csv -m lms | grep -e solver -e features
+mercer plan sine.csv -m lms | tr -s ' ' | grep -e solver -e features
 # Updates: in place, under a budget, from ridge, classes; what cannot be is refused.
 mercer update sine.mercer sine.csv; echo "exit $?"
 mercer update sine.mercer sine.csv --budget 20 --passes 3 -o small.mercer; echo "exit $?"

@@ -18,7 +18,7 @@ mercer score region.mercer sine.csv | grep -o "^[a-zA-Z]*"
 mercer fit trees.csv -m svr -q; echo "exit $?"
 mercer fit sine.csv -m svc -q -k 'tanh(a=1, c=1)'; echo "exit $?"
 mercer fit sine.csv -m svr --C inf -q; echo "exit $?"
-mercer plan trees.csv -m svc
+mercer plan trees.csv -m svc | tr -s ' '
 mercer fit trees.csv --json -o trees.mercer | python3 -c 'import json, sys; r = json.load(sys.stdin); c = r["certificate"]; print(sorted(c), c["kind"], 0 <= c["gap_relative"] < 1e-3, c["kkt_violation"] <= 1e-3, r["support_vectors"] > 0, r["machine"], r["classes"])'
 mercer fit trees.csv --scale none -q -o words.mercer; mercer export words.mercer --to libsvm; echo "exit $?"
 printf '1 1:1 3:2\n1 1:0.5 3:1\n-1 1:-1\n-1 2:-1 3:-0.5\n' > small.svm
