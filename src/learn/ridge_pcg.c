@@ -430,6 +430,8 @@ static mercer_status solve(mercer_ctx *ctx, solver *s) {
         s->r->stopped = s->stop == MERCER_TIME ? "time" : "caller";
     clear_rest(s);
     s->r->iterations = s->choice.iterations;
+    if (!status && s->stop && s->choice.iterations == 0) /* there is no iterate to hand over */
+        return mc_fail(ctx, s->stop, "ridge: stopped before the first step of conjugate gradients");
     return status;
 }
 

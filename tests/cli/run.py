@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 NEUTRAL = [
-    (re.compile(r"(?<=\S )  *(?=\d+(\.\d+)? (m?s|min|KiB|MiB|GiB|TiB)\b)"), ""),  # numbers flush right in a table
+    (re.compile(r"^(\w* +\w+) +(\d[\d.]* .iB) +(\d[\d.]* m?s|\d+ min \d\d s)  ", re.M), r"\1  \2  \3  "),  # a table flush right
     (re.compile(r"\b\d+(\.\d+)? min \d\d s\b|\b\d+(\.\d+)? m?s\b"), "T s"),
     (re.compile(r"\b\d+(\.\d+)? (KiB|MiB|GiB|TiB)\b"), "M MiB"),
     (re.compile(r"\b\d+ rows would fit"), "N rows would fit"),
