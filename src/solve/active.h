@@ -1,7 +1,7 @@
 /* active.h: the programme of smo.h where K is too large to be stored: it is solved on active sets of some thousand variables, whose part of
    K is stored, and the function of all rows is brought up to date by products with what has changed.
 
-   Of a row of K that is used once, as most are, nothing is ever written to memory: a product with many rows costs less than keeping them. */
+   Of a row of K that is used once, as most are, nothing is written to memory: a product with many rows costs less than keeping them. */
 #ifndef MC_SOLVE_ACTIVE_H
 #define MC_SOLVE_ACTIVE_H
 
