@@ -81,7 +81,8 @@ static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
     const int place = mc_choice("values|pairs|region|neighbours", form);
     const int64_t outputs = l->shape.outputs;
     const bool few = place == MC_NEIGHBOURS && (l->model->f.report.neighbors < 1 || l->model->f.report.neighbors > l->shape.n);
-    if (place < 0 || few || outputs == INT64_MAX || (place == MC_PAIRS && (outputs < 2 || outputs > INT32_MAX)) || (place == MC_REGION && outputs != 2))
+    if (place < 0 || few || outputs == INT64_MAX || (place == MC_PAIRS && (outputs < 2 || outputs > INT32_MAX))
+        || (place == MC_REGION && outputs != 2))
         return mc_damaged(ctx, l, "its form is '%.40s' with %lld outputs", form, (long long)outputs);
     l->shape.form = l->model->f.form = (mc_form)place;
     l->shape.row = json_object_get(l->metadata, "row") != NULL;

@@ -190,7 +190,8 @@ static void test_every_call_survives_failing_memory(void **state) {
     static scenario *const calls[] = {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
-        gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,   model_update,
+        gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
+        model_update,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
     };
     static double out[MOST];
