@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test test-long bench install format clean setup
+.PHONY: all demo test test-long fuzz bench install format clean setup
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -27,6 +27,11 @@ test:
 test-long:
 	@tools/setup build test
 	@python3 tools/test.py --long
+
+# FUZZ_SECONDS=600 make fuzz: ten minutes for each parser.
+fuzz:
+	@tools/setup build test
+	@tools/fuzz
 
 bench: all
 	@tools/setup build bench
