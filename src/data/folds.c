@@ -1,4 +1,4 @@
-/* folds.c: rows in random order are dealt out like cards. Stratified: the order is first sorted by class, so that every class is dealt
+/* folds.c: rows in random order are dealt out like cards, or the first of them set aside. Stratified: the order is first sorted by class, so that every class is dealt
    out evenly. Grouped: groups, the largest first, each go to the fold that is smallest so far. */
 #include "data/folds.h"
 #include "base/memory.h"
@@ -81,4 +81,19 @@ mercer_status mc_folds_make(mercer_ctx *ctx, mc_folding kind, int64_t n, int64_t
     if (kind == MC_FOLDS_GROUPED)
         return deal_groups(ctx, &rng, n, k, key, fold);
     return deal_rows(ctx, &rng, n, k, kind == MC_FOLDS_STRATIFIED ? key : NULL, fold);
+}
+
+mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t seed, int64_t *place) {
+    mc_rng rng = mc_rng_at(seed, MC_STREAM_FOLDS, 0);
+    mc_work w;
+    MC_TRY(mc_work_open(ctx, &w, mc_work_need(n, 8) + mc_work_need(n, 1)));
+    int64_t *order = mc_work_take(&w, n, 8), kept = 0, aside = n - held;
+    bool *out = mc_work_take(&w, n, 1);
+    mc_rng_shuffle(&rng, order, n);
+    for (int64_t i = 0; i < held; i++)
+        out[order[i]] = true;
+    for (int64_t i = 0; i < n; i++)
+        place[out[i] ? aside++ : kept++] = i;
+    mc_work_close(&w);
+    return MERCER_OK;
 }

@@ -1,4 +1,4 @@
-/* folds.h: which rows are held out together in cross-validation. */
+/* folds.h: which rows are held out: together, in cross-validation, or once, to see when to stop. */
 #ifndef MC_DATA_FOLDS_H
 #define MC_DATA_FOLDS_H
 
@@ -14,5 +14,8 @@ typedef enum mc_folding {
    gives the same folds everywhere. */
 mercer_status mc_folds_make(mercer_ctx *ctx, mc_folding kind, int64_t n, int64_t k, const int32_t *key, uint64_t seed,
                             int32_t *fold);
+
+/* The places 0 .. n - 1: first those to learn from, then those that are held out, so many; both in order. A seeded choice. */
+mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t seed, int64_t *place);
 
 #endif

@@ -16,10 +16,10 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "base/rng.h"
 #include "base/settings.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "data/folds.h"
 #include "gram/gram.h"
 #include "kernel/features.h"
 #include "learn/certify.h"
@@ -110,25 +110,14 @@ static int64_t weighty(const mercer_data *data, int64_t *out) {
     return count;
 }
 
-/* Sort count places into d->rows: the first d->held of a random order are held out. scratch: 2 count numbers. */
-static void deal(mercer_ctx *ctx, const int64_t *places, int64_t count, int64_t *scratch, division *d) {
-    int64_t *const order = scratch, *const held = scratch + count, train = 0, aside = d->train;
-    mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_FOLDS, 0);
-    mc_rng_shuffle(&rng, order, count);
-    for (int64_t i = 0; i < count; i++)
-        held[order[i]] = i < d->held;
-    for (int64_t i = 0; i < count; i++)
-        d->rows[held[i] ? aside++ : train++] = places[i];
-}
-
 /* Rows NULL when none is held out. */
 static mercer_status divide(mercer_ctx *ctx, const mercer_lms *set, const mercer_data *data, division *out) {
-    int64_t *scratch = NULL;
+    int64_t *place = NULL;
     *out = (division){0};
     if (set->held_out == 0)
         return MERCER_OK;
-    MC_TRY(MC_ALLOC(ctx, scratch, 3 * data->n));
-    const int64_t count = weighty(data, scratch);
+    MC_TRY(MC_ALLOC(ctx, place, data->n));
+    const int64_t count = weighty(data, place);
     out->held = (int64_t)ceil(set->held_out * (double)count);
     out->train = count - out->held;
     mercer_status status = MC_ALLOC(ctx, out->rows, count);
@@ -136,8 +125,10 @@ static mercer_status divide(mercer_ctx *ctx, const mercer_lms *set, const mercer
         status = mc_fail(ctx, MERCER_INVALID, "lms: held-out = %g of %lld rows leaves none to learn from",
                          set->held_out, (long long)count);
     if (!status)
-        deal(ctx, scratch, count, scratch + data->n, out);
-    mc_free(scratch);
+        status = mc_hold_out(ctx, count, out->held, ctx->options.seed, out->rows);
+    for (int64_t i = 0; i < count && !status; i++)
+        out->rows[i] = place[out->rows[i]];
+    mc_free(place);
     return status;
 }
 

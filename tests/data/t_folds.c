@@ -55,6 +55,26 @@ static void test_stratified_folds_are_even_in_every_class(void **state) {
     close_clean(ctx);
 }
 
+static void test_rows_held_out_are_a_seeded_choice_in_order(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int64_t held = 0; held <= N; held += 59) {
+        int64_t place[N], again[N], other[N];
+        bool seen[N] = {false};
+        assert_ok(ctx, mc_hold_out(ctx, N, held, 5, place));
+        assert_ok(ctx, mc_hold_out(ctx, N, held, 5, again));
+        assert_ok(ctx, mc_hold_out(ctx, N, held, 6, other));
+        assert_memory_equal(place, again, sizeof place);
+        assert_true(held == 0 || held == N || memcmp(place, other, sizeof place) != 0);
+        for (int64_t i = 0; i < N; i++) {
+            assert_true(place[i] >= 0 && place[i] < N && !seen[place[i]]);
+            assert_true(i == 0 || i == N - held || place[i] > place[i - 1]);
+            seen[place[i]] = true;
+        }
+    }
+    close_clean(ctx);
+}
+
 static void test_groups_are_never_split(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -101,7 +121,8 @@ static mercer_status make_all(mercer_ctx *ctx, void *arg) {
         if (status)
             return status;
     }
-    return MERCER_OK;
+    int64_t place[4];
+    return mc_hold_out(ctx, 4, 2, 1, place);
 }
 
 static void test_folds_survive_failing_memory(void **state) {
@@ -113,6 +134,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_folds_are_even),
         cmocka_unit_test(test_stratified_folds_are_even_in_every_class),
+        cmocka_unit_test(test_rows_held_out_are_a_seeded_choice_in_order),
         cmocka_unit_test(test_groups_are_never_split),
         cmocka_unit_test(test_seeds_decide),
         cmocka_unit_test(test_folds_survive_failing_memory),
