@@ -220,6 +220,12 @@ MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *d
 MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                           mercer_data **out);
 
+/* Folds for cross-validation: a number from 0 to k - 1 for each row, a seeded choice. groups: n texts; rows with the same text stay in one
+   fold, and k = 0 gives every group a fold of its own. NULL: folds of equal size, each class spread evenly over them; k = 0: every row is
+   a fold. */
+MERCER_API mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups, uint64_t seed,
+                                           int64_t *fold);
+
 /* Generated data: moons, circles, spirals, blobs, sinc, friedman1, ... ; the same seed gives the same bits everywhere. */
 MERCER_API const char *const *mercer_generators(int *count);
 MERCER_API mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n, double noise, uint64_t seed,
@@ -365,6 +371,7 @@ MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *
 typedef struct mercer_ridge_path_row {
     double lambda;
     double loo_rmse;  /* of rows left out one by one, weighted, over all outputs; NaN where it is not defined */
+    double fold_rmse; /* of folds left out; NaN without folds and where it is not defined */
     double gcv;       /* generalised cross-validation: (weighted mean square) / (1 - dof/n)^2 */
     double dof;       /* effective degrees of freedom, the intercept counted */
     double norm;      /* sqrt(sum over outputs of |f|^2): the bound B of the constrained form that has this lambda */
@@ -374,13 +381,17 @@ typedef struct mercer_ridge_path_row {
    scale and allow_indefinite are looked at. */
 MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                            const double *lambdas, int64_t count, mercer_ridge_path_row *out);
+/* The same with the error of folds as well: rows with the same number in fold leave together, as in mercer_ridge_folds. A lambda costs
+   n^3 / k operations for k folds, no refit. */
+MERCER_API mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                                 const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
+                                                 mercer_ridge_path_row *out);
 /* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a fold, a group
-   of rows that
-   belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for rows
-   of weight zero.
-   *rmse: their weighted root mean square; NULL: not wanted. Columns are scaled once, by all rows. */
+   of rows that belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for
+   rows of weight zero. variances: n, of y given the rows of other folds when f ~ GP(0, k) with noise lambda / w_i; NULL: not wanted.
+   *rmse: the weighted root mean square of the residuals; NULL: not wanted. Columns are scaled once, by all rows. */
 MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                            const int64_t *fold, double *residuals, double *rmse);
+                                            const int64_t *fold, double *residuals, double *variances, double *rmse);
 
 /* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters
    and the

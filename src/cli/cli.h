@@ -9,7 +9,8 @@
    say.c       results for people; json.c: results for programs
    input.c     kernels, data files and model files, as several verbs read them
    report.c    rows and JSON that several verbs print
-   job.c       what fit and plan share: machine, settings, kernel and data from the options */
+   job.c       what fit and plan share: machine, settings, kernel and data from the options
+   folding.c   which rows leave together in cross-validation */
 #ifndef MC_CLI_CLI_H
 #define MC_CLI_CLI_H
 
@@ -60,7 +61,7 @@ typedef struct verb {
     const char *usage;       /* what follows the name on a usage line */
     const char *notes;       /* more words and examples for `mercer help NAME` */
     int least, most;         /* operands */
-    const option *tables[6]; /* closed by NULL */
+    const option *tables[8]; /* closed by NULL */
     bool machine;            /* takes the settings of the machines as options */
     bool computes;           /* runs parallel work: see set_environment in main.c */
     int (*run)(session *s);
@@ -220,12 +221,29 @@ typedef struct job {
 int job_open(session *s, job *j);
 void job_close(job *j);
 extern const option job_options[];
+/* The machine must be ridge, and of its settings only these (closed by NULL) may be given. */
+int job_check_ridge(const session *s, const job *j, const char *const *known);
 bool job_flag(const job *j, const char *name); /* the value of a machine's flag; false when it has none */
+
+/* ---- Rows that leave together (folding.c) ---------------------------------------------------------------------------
+ */
+
+typedef struct folding {
+    bool asked;         /* --folds or --groups was given */
+    int64_t k;          /* --folds; 0: not given */
+    const char *groups; /* the column; NULL: not given */
+    int64_t *fold;      /* of every row, from 0 */
+    int64_t count;
+} folding;
+extern const option fold_options[];
+int folding_read(session *s, folding *f);
+int folding_make(session *s, const mercer_data *data, folding *f);
+void folding_close(folding *f);
 
 /* ---- Verbs ---------------------------------------------------------------------------------------------------------
  */
 
 extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_export,
-    verb_generate, verb_info, verb_update;
+    verb_generate, verb_info, verb_update, verb_folds;
 
 #endif

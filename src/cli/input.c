@@ -53,6 +53,7 @@ int input_data(session *s, const char *path, const char *weights, mercer_target 
     TRY(read_target(&s->args, wanted, &set));
     TRY(read_missing(&s->args, &set));
     set.weights = weights;
+    set.text = args_text(&s->args, "groups");
     if (is_model(path))
         return complain("'%s' is a model, not data; 'mercer show %s' prints it", path, path);
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));

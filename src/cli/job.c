@@ -29,7 +29,7 @@ static int unknown_machine(const char *name) {
 
 static int named_machine(const args *a, job *j) {
     const char *name = args_text(a, "machine");
-    j->machine = name ? mercer_machine_find(name) : NULL;
+    j->machine = name ? mercer_machine_find(name) : j->machine;
     return name && !j->machine ? unknown_machine(name) : EXIT_DONE;
 }
 
@@ -219,6 +219,20 @@ void job_close(job *j) {
     mercer_kernel_free(j->kernel);
     free(j->settings);
     free(j->landmarks);
+}
+
+int job_check_ridge(const session *s, const job *j, const char *const *known) {
+    if (strcmp(j->machine->name, "ridge") != 0)
+        return complain("%s is made for ridge, not for %s", s->args.verb->name, j->machine->name);
+    for (int i = 0; i < s->args.count; i++) {
+        bool fine = !s->args.given[i].setting;
+        for (int k = 0; known[k]; k++)
+            fine = fine || strcmp(option_text(s->args.given[i].name).bytes, known[k]) == 0;
+        if (!fine)
+            return complain("--%s has no meaning for %s; of the settings of ridge it takes those that 'mercer help %s' names",
+                            option_text(s->args.given[i].name).bytes, s->args.verb->name, s->args.verb->name);
+    }
+    return EXIT_DONE;
 }
 
 bool job_flag(const job *j, const char *name) {

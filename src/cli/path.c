@@ -14,6 +14,7 @@ static const option options[] = {
 
 typedef struct path {
     job job;
+    folding by;
     double from, to;
     int64_t count;
     double *lambda;
@@ -32,24 +33,11 @@ static int read_range(session *s, path *p) {
     return EXIT_DONE;
 }
 
-/* Of the settings of ridge only these mean something here. */
-static int check_settings(const session *s, const path *p) {
-    static const char *const known[] = {"intercept", "scale", "allow_indefinite", "allow-indefinite"};
-    if (strcmp(p->job.machine->name, "ridge") != 0)
-        return complain("path is made for ridge, not for %s", p->job.machine->name);
-    for (int i = 0; i < s->args.count; i++) {
-        bool fine = !s->args.given[i].setting;
-        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-            fine = fine || strcmp(known[k], s->args.given[i].name) == 0;
-        if (!fine)
-            return complain("--%s has no meaning for path, which compares values of lambda by one method",
-                            option_text(s->args.given[i].name).bytes);
-    }
-    return EXIT_DONE;
-}
-
 static int compute(session *s, path *p) {
-    TRY(check_settings(s, p));
+    static const char *const known[] = {"intercept", "scale", "allow-indefinite", NULL};
+    TRY(job_check_ridge(s, &p->job, known));
+    if (p->by.asked)
+        TRY(folding_make(s, p->job.data, &p->by));
     p->lambda = session_take(s, p->count, 1, sizeof *p->lambda);
     p->row = p->lambda ? session_take(s, p->count, 1, sizeof *p->row) : NULL;
     if (!p->row)
@@ -58,7 +46,8 @@ static int compute(session *s, path *p) {
     for (int64_t l = 0; l < p->count; l++)
         p->lambda[l] = l == 0 ? p->from : l == p->count - 1 ? p->to : exp(low + step * (double)l);
     const mercer_status status =
-        mercer_ridge_path(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->lambda, p->count, p->row);
+        p->by.asked ? mercer_ridge_path_folds(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->by.fold, p->lambda, p->count, p->row)
+                    : mercer_ridge_path(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->lambda, p->count, p->row);
     return status ? session_fail_at(s, status, p->job.expression) : session_alive(s);
 }
 
@@ -76,10 +65,23 @@ static int64_t best(const path *p, size_t offset) {
     return place;
 }
 
-static json_t *json_row(const mercer_ridge_path_row *r) {
+/* Which rows are best by which criterion: -1 where there is none. */
+typedef struct choices {
+    int64_t loo, folds, gcv;
+} choices;
+
+static choices choose(const path *p) {
+    return (choices){.loo = best(p, offsetof(mercer_ridge_path_row, loo_rmse)),
+                     .folds = best(p, offsetof(mercer_ridge_path_row, fold_rmse)),
+                     .gcv = best(p, offsetof(mercer_ridge_path_row, gcv))};
+}
+
+static json_t *json_row(const path *p, const mercer_ridge_path_row *r) {
     json_t *object = json_object();
     json_put(object, "lambda", json_value(r->lambda));
     json_put(object, "loo_rmse", json_value(r->loo_rmse));
+    if (p->by.asked)
+        json_put(object, "fold_rmse", json_value(r->fold_rmse));
     json_put(object, "gcv", json_value(r->gcv));
     json_put(object, "dof", json_value(r->dof));
     json_put(object, "norm", json_value(r->norm));
@@ -91,60 +93,77 @@ static void put_best(json_t *object, const char *key, const path *p, int64_t pla
     json_put(object, key, place < 0 ? json_null() : json_value(p->lambda[place]));
 }
 
-static int report_json(session *s, const path *p, int64_t loo, int64_t gcv) {
+static int report_json(session *s, const path *p, choices c) {
     json_t *object = json_object(), *rows = json_array();
     for (int64_t l = 0; l < p->count; l++)
-        json_array_append_new(rows, json_row(&p->row[l]));
+        json_array_append_new(rows, json_row(p, &p->row[l]));
     json_put(object, "kernel", json_text(mercer_kernel_text(p->job.kernel)));
     json_put(object, "n", json_integer(mercer_data_rows(p->job.data)));
-    put_best(object, "best_lambda", p, loo);
-    put_best(object, "best_lambda_gcv", p, gcv);
+    put_best(object, "best_lambda", p, c.loo);
+    if (p->by.asked)
+        put_best(object, "best_lambda_folds", p, c.folds);
+    put_best(object, "best_lambda_gcv", p, c.gcv);
     json_put(object, "rows", rows);
     return json_finish(s, object);
 }
 
-static const char *mark(int64_t l, int64_t loo, int64_t gcv) {
-    return l == loo && l == gcv ? "  < least LOO RMSE and GCV"
-           : l == loo           ? "  < least LOO RMSE"
-           : l == gcv           ? "  < least GCV"
-                                : "";
+/* "  < least LOO RMSE and GCV" */
+static void mark(int64_t l, choices c, char *bytes, size_t size) {
+    const int64_t at[] = {c.loo, c.folds, c.gcv};
+    static const char *const names[] = {"LOO RMSE", "fold RMSE", "GCV"};
+    bytes[0] = '\0';
+    for (int i = 0; i < 3; i++)
+        if (at[i] == l)
+            snprintf(bytes + strlen(bytes), size - strlen(bytes), "%s%s", *bytes ? " and " : "  < least ", names[i]);
 }
 
-static int report_people(session *s, const path *p, int64_t loo, int64_t gcv) {
-    if (!says(s))
-        return EXIT_DONE;
-    say_kernel(s, p->job.kernel, "");
-    say_data(s, p->job.path, p->job.data);
-    say_text(s, "\n%12s %12s %12s %12s %12s\n", "lambda", "LOO RMSE", "GCV", "dof", "norm");
+static void say_rows(session *s, const path *p, choices c) {
+    char remark_text[64];
+    say_text(s, "\n%12s %12s%s %12s %12s %12s\n", "lambda", "LOO RMSE", p->by.asked ? "    fold RMSE" : "", "GCV", "dof", "norm");
     for (int64_t l = 0; l < p->count; l++) {
         const mercer_ridge_path_row *r = &p->row[l];
-        say_text(s, "%12.4g %12.6g %12.6g %12.6g %12.6g%s\n", r->lambda, r->loo_rmse, r->gcv, r->dof, r->norm,
-                 mark(l, loo, gcv));
+        say_text(s, "%12.4g %12.6g", r->lambda, r->loo_rmse);
+        if (p->by.asked)
+            say_text(s, " %12.6g", r->fold_rmse);
+        mark(l, c, remark_text, sizeof remark_text);
+        say_text(s, " %12.6g %12.6g %12.6g%s\n", r->gcv, r->dof, r->norm, remark_text);
     }
-    if (loo >= 0) {
-        const bool edge = p->count > 1 && (loo == 0 || loo == p->count - 1);
+}
+
+static int report_people(session *s, const path *p, choices c) {
+    if (!says(s))
+        return EXIT_DONE;
+    const int64_t place = p->by.asked ? c.folds : c.loo;
+    say_kernel(s, p->job.kernel, "");
+    say_data(s, p->job.path, p->job.data);
+    if (p->by.asked)
+        say(s, "folds", "%lld%s%s", (long long)p->by.count, p->by.groups ? ", groups kept together by " : "",
+            p->by.groups ? p->by.groups : "");
+    say_rows(s, p, c);
+    if (place >= 0) {
+        const bool edge = p->count > 1 && (place == 0 || place == p->count - 1);
         say_text(s, "\n");
         say(s, "next",
             edge ? "the least error is at the end of the range: widen it with %s" : "mercer fit %s --lambda %.4g",
-            edge ? loo == 0 ? "--from" : "--to" : p->job.path, p->lambda[loo]);
+            edge ? place == 0 ? "--from" : "--to" : p->job.path, p->lambda[place]);
     }
     return EXIT_DONE;
 }
 
 static int run_path(session *s) {
-    path p = {0};
+    path p = {.job.machine = mercer_machine_find("ridge")};
     int code = read_range(s, &p);
+    if (code == EXIT_DONE)
+        code = folding_read(s, &p.by);
     if (code == EXIT_DONE)
         code = job_open(s, &p.job);
     if (code == EXIT_DONE)
         code = compute(s, &p);
-    if (code == EXIT_DONE) {
-        const int64_t loo = best(&p, offsetof(mercer_ridge_path_row, loo_rmse)),
-                      gcv = best(&p, offsetof(mercer_ridge_path_row, gcv));
-        code = s->json ? report_json(s, &p, loo, gcv) : report_people(s, &p, loo, gcv);
-    }
+    if (code == EXIT_DONE)
+        code = s->json ? report_json(s, &p, choose(&p)) : report_people(s, &p, choose(&p));
     free(p.lambda);
     free(p.row);
+    folding_close(&p.by);
     job_close(&p.job);
     return code;
 }
@@ -152,17 +171,18 @@ static int run_path(session *s) {
 const verb verb_path = {
     .name = "path",
     .summary = "compare values of lambda by the exact error on rows left out; fits none of them",
-    .usage = "DATA [-k KERNEL] [--from LAMBDA] [--to LAMBDA] [--count N] [options]",
+    .usage = "DATA [-k KERNEL] [--from LAMBDA] [--to LAMBDA] [--count N] [--folds K] [--groups COLUMN] [options]",
     .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out "
              "one by one, generalised\n"
-             "cross-validation, the effective degrees of freedom and the norm of the function. Of the settings of "
-             "ridge it takes --intercept,\n"
-             "--scale and --allow-indefinite.\n\n"
+             "cross-validation, the effective degrees of freedom and the norm of the function. With --folds or --groups also the exact "
+             "error\n"
+             "of folds left out (see 'mercer help folds'). Of the settings of ridge it takes --intercept, --scale and "
+             "--allow-indefinite.\n\n"
              "  mercer path houses.csv -k 'rbf(sigma=2)' --intercept\n"
              "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json",
     .least = 1,
     .most = 1,
-    .tables = {options, job_options, data_options, common_options},
+    .tables = {options, fold_options, job_options, data_options, seed_options, common_options},
     .machine = true,
     .computes = true,
     .run = run_path,

@@ -6,15 +6,18 @@
 
    since the equations of the rows that stay say that the full solution, with beta_F moved to zero along C, is theirs. One row at a
    time it is
-   the leave-one-out formula. The inverse costs n^3 operations, a fold of f rows f^3 / 3. */
+   the leave-one-out formula. The inverse costs n^3 operations, a fold of f rows f^3 / 3.
+
+   Under the prior f ~ GP(0, k) with noise lambda / w (and b anything) the rows of F have, given the others, the covariance (C_FF)^-1 in
+   the scaled unit: block inversion again. Its diagonal gives the variances, for f^3 operations more. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/settings.h"
-#include "base/sort.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "learn/fold_order.h"
 #include "learn/machines.h"
 #include "learn/ridge_system.h"
 #include "solve/cholesky.h"
@@ -24,48 +27,12 @@
 
 typedef struct folds {
     mc_ridge_system r;
-    const int64_t *fold; /* of each row of the data */
-    int64_t *place;      /* n: the row of the data that row i is */
-    int64_t *order;      /* n, and n more for sorting: rows by fold */
-    int64_t largest;     /* rows of the largest fold */
-    double g;            /* s' B s */
-    double *A;           /* packed: A, its factor, B */
-    double *part;        /* packed: C_FF */
-    double *E;           /* largest x outputs: beta_F, then the residuals */
+    mc_fold_order by;
+    double g;     /* s' B s */
+    double *A;    /* packed: A, its factor, B */
+    double *part; /* packed: C_FF */
+    double *E;    /* largest x outputs: beta_F, then the residuals */
 } folds;
-
-static int by_fold(const void *arg, int64_t a, int64_t b) {
-    const folds *f = arg;
-    const int64_t x = f->fold[f->place[a]], y = f->fold[f->place[b]];
-    return (x > y) - (x < y);
-}
-
-/* The end of the fold that begins at the given place of the order. */
-static int64_t end_of(const folds *f, int64_t begin) {
-    int64_t end = begin + 1;
-    while (end < f->r.p->n && by_fold(f, f->order[begin], f->order[end]) == 0)
-        end++;
-    return end;
-}
-
-static mercer_status sort_rows(mercer_ctx *ctx, folds *f, const mercer_data *data) {
-    const int64_t n = f->r.p->n;
-    for (int64_t i = 0, row = 0; row < data->n; row++)
-        if (!data->weight || data->weight[row] > 0)
-            f->place[i++] = row;
-    for (int64_t i = 0; i < n; i++)
-        f->order[i] = i;
-    mc_sort(f->order, f->order + n, n, by_fold, f);
-    for (int64_t begin = 0, end; begin < n; begin = end) {
-        end = end_of(f, begin);
-        f->largest = end - begin > f->largest ? end - begin : f->largest;
-    }
-    if (f->largest == n)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "ridge folds: all %lld rows that count are in fold %lld; at least two folds are needed",
-                       (long long)n, (long long)f->fold[f->place[0]]);
-    return MERCER_OK;
-}
 
 /* X <- A^-1 of the right sides, A <- its inverse. */
 static mercer_status invert(mercer_ctx *ctx, folds *f) {
@@ -118,28 +85,39 @@ static void gather(const folds *f, const int64_t *rows, int64_t m) {
     }
 }
 
-static mercer_status leave_out(mercer_ctx *ctx, const folds *f, const int64_t *rows, int64_t m, double *residuals) {
+/* The diagonal of (C_FF)^-1, which takes the place of the factor, is the variance of S y. */
+static mercer_status write_variances(mercer_ctx *ctx, const folds *f, const int64_t *rows, int64_t m, double *variances) {
+    MC_TRY(mc_cholesky_inverse(ctx, m, f->part));
+    for (int64_t a = 0; a < m; a++) {
+        const double s = root_at(f, rows[a]);
+        variances[f->by.place[rows[a]]] = f->part[mc_packed_place(m, a, a)] / (s * s);
+    }
+    return MERCER_OK;
+}
+
+static mercer_status leave_out(mercer_ctx *ctx, const folds *f, const int64_t *rows, int64_t m, double *residuals,
+                               double *variances) {
     const int64_t outputs = f->r.p->outputs;
     int64_t bad = 0;
     gather(f, rows, m);
     MC_TRY(mc_cholesky_factor(ctx, m, f->part, &bad));
     if (bad)
         return mc_fail(ctx, MERCER_NUMERIC, "ridge folds: leaving fold %lld out broke down; use a larger lambda",
-                       (long long)f->fold[f->place[rows[0]]]);
+                       (long long)f->by.fold[f->by.place[rows[0]]]);
     MC_TRY(mc_cholesky_solve(ctx, m, f->part, outputs, f->E));
     for (int64_t a = 0; a < m; a++)
         for (int64_t k = 0; k < outputs; k++)
-            residuals[f->place[rows[a]] * outputs + k] = f->E[a * outputs + k] / root_at(f, rows[a]);
-    return MERCER_OK;
+            residuals[f->by.place[rows[a]] * outputs + k] = f->E[a * outputs + k] / root_at(f, rows[a]);
+    return variances ? write_variances(ctx, f, rows, m, variances) : MERCER_OK;
 }
 
-static mercer_status leave_all_out(mercer_ctx *ctx, const folds *f, double *residuals) {
+static mercer_status leave_all_out(mercer_ctx *ctx, const folds *f, double *residuals, double *variances) {
     const int64_t n = f->r.p->n;
     mc_phase(ctx, "folds");
     for (int64_t begin = 0, end; begin < n; begin = end) {
-        end = end_of(f, begin);
+        end = mc_fold_end(&f->by, begin);
         mc_span(ctx, (double)begin / (double)n, (double)end / (double)n);
-        MC_TRY(leave_out(ctx, f, f->order + begin, end - begin, residuals));
+        MC_TRY(leave_out(ctx, f, f->by.order + begin, end - begin, residuals, variances));
     }
     return MERCER_OK;
 }
@@ -155,25 +133,21 @@ static double rmse_of(const mercer_data *data, int64_t outputs, const double *re
     return sqrt(sum / weight / (double)outputs);
 }
 
-static mercer_status allocate(mercer_ctx *ctx, folds *f, const mercer_data *data) {
+static mercer_status allocate(mercer_ctx *ctx, folds *f) {
     const int64_t n = f->r.p->n, outputs = f->r.p->outputs;
-    MC_TRY(MC_ALLOC(ctx, f->place, n));
-    MC_TRY(MC_ALLOC(ctx, f->order, 2 * n));
-    MC_TRY(sort_rows(ctx, f, data));
     char what[80];
     snprintf(what, sizeof what, "ridge folds: the inverse of %lld rows", (long long)n);
-    MC_TRY(mc_memory_check(ctx, (size_t)(mc_packed_count(n) + mc_packed_count(f->largest)) * 8, what));
+    MC_TRY(mc_memory_check(ctx, (size_t)(mc_packed_count(n) + mc_packed_count(f->by.largest)) * 8, what));
     MC_TRY(MC_ALLOC(ctx, f->r.X, n * f->r.columns));
     MC_TRY(MC_ALLOC(ctx, f->r.mean, outputs));
-    MC_TRY(MC_ALLOC(ctx, f->E, f->largest * outputs));
+    MC_TRY(MC_ALLOC(ctx, f->E, f->by.largest * outputs));
     f->A = mc_alloc_unset(ctx, mc_packed_count(n), 8);
-    f->part = f->A ? mc_alloc_unset(ctx, mc_packed_count(f->largest), 8) : NULL;
+    f->part = f->A ? mc_alloc_unset(ctx, mc_packed_count(f->by.largest), 8) : NULL;
     return f->part ? MERCER_OK : MERCER_MEMORY;
 }
 
 static void release(folds *f) {
-    mc_free(f->place);
-    mc_free(f->order);
+    mc_fold_order_close(&f->by);
     mc_free(f->r.X);
     mc_free(f->r.mean);
     mc_free(f->E);
@@ -181,17 +155,20 @@ static void release(folds *f) {
     mc_free(f->part);
 }
 
-static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, double *residuals) {
-    MC_TRY(allocate(ctx, f, data));
+static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, double *residuals, double *variances) {
+    MC_TRY(allocate(ctx, f));
     for (int64_t i = 0; i < data->n * f->r.p->outputs; i++)
         residuals[i] = NAN;
+    for (int64_t i = 0; variances && i < data->n; i++)
+        variances[i] = NAN;
     MC_TRY(invert(ctx, f));
     take_intercept(f);
-    return leave_all_out(ctx, f, residuals);
+    return leave_all_out(ctx, f, residuals, variances);
 }
 
 mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                 const mercer_ridge *set, const int64_t *fold, double *residuals, double *rmse) {
+                                 const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
+                                 double *rmse) {
     mc_begin(ctx);
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
@@ -200,9 +177,11 @@ mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, c
                        "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
-    folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}, .fold = fold};
+    folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}};
     f.r.columns = problem.outputs + chosen.intercept;
-    const mercer_status status = run(ctx, &f, data, residuals);
+    mercer_status status = mc_fold_order_open(ctx, data, fold, problem.n, &f.by);
+    if (!status)
+        status = run(ctx, &f, data, residuals, variances);
     if (!status && rmse)
         *rmse = rmse_of(data, problem.outputs, residuals);
     release(&f);

@@ -8,7 +8,8 @@
 
        B_ii(lambda_l) = sum_j U_ij^2 h_jl.
 
-   The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one batch. */
+   The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one batch.
+   Folds left out: ridge_path_folds.c. */
 #include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -20,6 +21,7 @@
 #include "data/data.h"
 #include "gram/gram.h"
 #include "learn/machines.h"
+#include "learn/ridge_path_folds.h"
 #include "learn/ridge_spectrum.h"
 #include "learn/ridge_system.h"
 #include "solve/eigen.h"
@@ -40,6 +42,8 @@ typedef struct path {
     double *coordinates, *back; /* n x (batch columns): of beta and z; beta and z themselves */
     double *b;                  /* outputs */
     double *tiles;              /* one for each thread */
+    double *squares;            /* batch: of folds left out */
+    const mc_path_folds *folds; /* NULL: none asked for */
 } path;
 
 /* ---- Memory ---- */
@@ -48,7 +52,7 @@ static size_t small_bytes(const path *p, int threads) {
     const int64_t n = p->s.n, columns = p->s.columns;
     return 2 * mc_work_need(n, 8) + mc_work_need(n * columns, 8) * 2 + 2 * mc_work_need(n * p->batch, 8)
            + 2 * mc_work_need(n * p->batch * columns, 8) + 2 * mc_work_need(p->s.outputs, 8)
-           + mc_work_need((int64_t)threads * ROWS * DEPTH, 8);
+           + mc_work_need((int64_t)threads * ROWS * DEPTH, 8) + mc_work_need(p->batch, 8);
 }
 
 static void carve(path *p, mc_work *work, int threads) {
@@ -64,6 +68,7 @@ static void carve(path *p, mc_work *work, int threads) {
     p->b = mc_work_take(work, p->s.outputs, 8);
     p->r.mean = mc_work_take(work, p->s.outputs, 8);
     p->tiles = mc_work_take(work, (int64_t)threads * ROWS * DEPTH, 8);
+    p->squares = mc_work_take(work, p->batch, 8);
 }
 
 static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
@@ -173,6 +178,7 @@ static mercer_ridge_path_row row_of(const path *p, double lambda, int64_t l, int
     row.objective = at.loss + lambda * at.square;
     row.gcv = defined ? at.beta / cells * (n / at.trace) * (n / at.trace) : at.loss / cells / (share * share);
     row.loo_rmse = defined ? left_out(p, lambda, l, count) : NAN;
+    row.fold_rmse = defined && p->folds ? sqrt(p->squares[l] / cells) : NAN;
     return row;
 }
 
@@ -185,9 +191,12 @@ static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lam
     const mc_region region = mc_blas_begin();
     const mercer_status status = mc_for(ctx, p->s.n, ROWS, square_rows, &q);
     mc_blas_end(region);
-    for (int64_t l = 0; l < count && !status; l++)
+    MC_TRY(status);
+    if (p->folds)
+        MC_TRY(mc_path_folds_errors(ctx, p->folds, p->U, p->H, p->back, count, p->squares));
+    for (int64_t l = 0; l < count; l++)
         out[l] = row_of(p, lambdas[l], l, count);
-    return status;
+    return MERCER_OK;
 }
 
 static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count) {
@@ -225,38 +234,70 @@ static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64
     return MERCER_OK;
 }
 
-static mercer_status open_and_run(mercer_ctx *ctx, const mc_problem *problem, bool intercept, const double *lambdas,
-                                  int64_t count, mercer_ridge_path_row *out) {
+static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    MC_TRY(check_memory(ctx, p));
+    p->U = mc_alloc_unset(ctx, p->s.n * p->s.n, sizeof *p->U);
+    if (!p->U)
+        return MERCER_MEMORY;
+    mc_work work;
+    mercer_status status = mc_work_open(ctx, &work, small_bytes(p, ctx->threads));
+    if (!status) {
+        carve(p, &work, ctx->threads);
+        status = run_path(ctx, p, lambdas, count, out);
+        mc_work_close(&work);
+    }
+    mc_free(p->U);
+    return status;
+}
+
+static path path_of(const mc_problem *problem, bool intercept, int64_t count) {
     const int64_t n = problem->n, outputs = problem->outputs, columns = outputs + intercept;
     path p = {.r = {.p = problem, .intercept = intercept, .columns = columns}};
     p.s = (mc_ridge_spectrum){.n = n, .outputs = outputs, .columns = columns, .intercept = intercept};
     p.batch = columns < WIDTH ? WIDTH / columns : 1;
     p.batch = count < p.batch ? count : p.batch;
-    MC_TRY(check_memory(ctx, &p));
-    p.U = mc_alloc_unset(ctx, n * n, sizeof *p.U);
-    if (!p.U)
-        return MERCER_MEMORY;
-    mc_work work;
-    mercer_status status = mc_work_open(ctx, &work, small_bytes(&p, ctx->threads));
-    if (!status) {
-        carve(&p, &work, ctx->threads);
-        status = run_path(ctx, &p, lambdas, count, out);
-        mc_work_close(&work);
-    }
-    mc_free(p.U);
+    return p;
+}
+
+static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold, const double *lambdas,
+                                    int64_t count, mercer_ridge_path_row *out) {
+    mc_fold_order by;
+    mc_path_folds f = {.by = &by, .outputs = p->s.outputs, .columns = p->s.columns, .intercept = p->s.intercept, .root = p->r.p->root};
+    mercer_status status = mc_fold_order_open(ctx, data, fold, p->s.n, &by);
+    if (!status)
+        status = mc_memory_check(ctx, mc_path_folds_bytes(by.n, by.largest, f.outputs), "ridge path: the largest fold");
+    if (!status)
+        status = mc_path_folds_open(ctx, &f);
+    p->folds = &f;
+    if (!status)
+        status = run_with_work(ctx, p, lambdas, count, out);
+    mc_path_folds_close(&f);
+    mc_fold_order_close(&by);
     return status;
 }
 
-mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                const mercer_ridge *set, const double *lambdas, int64_t count,
-                                mercer_ridge_path_row *out) {
-    mc_begin(ctx);
+static mercer_status make_table(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                          const int64_t *fold, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
-    const mercer_status status = open_and_run(ctx, &problem, chosen.intercept, lambdas, count, out);
+    path p = path_of(&problem, chosen.intercept, count);
+    const mercer_status status =
+        fold ? run_with_folds(ctx, &p, data, fold, lambdas, count, out) : run_with_work(ctx, &p, lambdas, count, out);
     mc_problem_close(&problem);
     return status;
+}
+
+mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    mc_begin(ctx);
+    return make_table(ctx, kernel, data, set, NULL, lambdas, count, out);
+}
+
+mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                      const int64_t *fold, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    mc_begin(ctx);
+    return make_table(ctx, kernel, data, set, fold, lambdas, count, out);
 }

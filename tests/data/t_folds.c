@@ -112,6 +112,36 @@ static void test_seeds_decide(void **state) {
     close_clean(ctx);
 }
 
+static void test_rows_of_data_get_folds_by_group_class_or_chance(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[6] = {0};
+    const char *const labels[] = {"a", "b", "a", "b", "a", "b"}, *const groups[] = {"q", "r", "q", "s", "r", "s"};
+    const char *const one[] = {"q", "q", "q", "q", "q", "q"};
+    const mercer_table table = {.n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    mercer_data *data = NULL;
+    int64_t fold[6];
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_data_folds(ctx, data, 0, NULL, 1, fold));
+    for (int64_t i = 0; i < 6; i++)
+        assert_int_equal(fold[i], i);
+    assert_ok(ctx, mercer_data_folds(ctx, data, 0, groups, 1, fold));
+    const int64_t by_group[] = {0, 1, 0, 2, 1, 2};
+    assert_memory_equal(fold, by_group, sizeof fold);
+    assert_ok(ctx, mercer_data_folds(ctx, data, 2, groups, 1, fold));
+    assert_true(fold[0] == fold[2] && fold[1] == fold[4] && fold[3] == fold[5] && fold[0] + fold[1] + fold[3] > 0);
+    assert_ok(ctx, mercer_data_folds(ctx, data, 3, NULL, 1, fold)); /* one row of each class in each */
+    for (int64_t i = 0; i < 6; i++)
+        for (int64_t j = i + 2; j < 6; j += 2)
+            assert_true(fold[i] != fold[j]);
+    assert_fails(ctx, mercer_data_folds(ctx, data, 1, NULL, 1, fold), MERCER_INVALID, "[2, 6]");
+    assert_fails(ctx, mercer_data_folds(ctx, data, 7, NULL, 1, fold), MERCER_INVALID, "got 7");
+    assert_fails(ctx, mercer_data_folds(ctx, data, 4, groups, 1, fold), MERCER_INVALID, "3 groups cannot fill 4 folds");
+    assert_fails(ctx, mercer_data_folds(ctx, data, 0, one, 1, fold), MERCER_INVALID, "one group, 'q'");
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static mercer_status make_all(mercer_ctx *ctx, void *arg) {
     (void)arg;
     const int32_t key[] = {0, 1, 0, 1};
@@ -137,6 +167,7 @@ int main(void) {
         cmocka_unit_test(test_rows_held_out_are_a_seeded_choice_in_order),
         cmocka_unit_test(test_groups_are_never_split),
         cmocka_unit_test(test_seeds_decide),
+        cmocka_unit_test(test_rows_of_data_get_folds_by_group_class_or_chance),
         cmocka_unit_test(test_folds_survive_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

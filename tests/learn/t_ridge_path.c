@@ -66,7 +66,7 @@ static void folds_of(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set, c
                      double *rmse) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
-    assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, set, fold, residuals, rmse));
+    assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, set, fold, residuals, NULL, rmse));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
 }
@@ -217,8 +217,8 @@ static void test_threads_do_not_change_a_bit(void **state) {
         assert_ok(ctx, mercer_data_generate(ctx, "friedman1", N, 0.1, 5, &data));
         mercer_ridge set = mercer_ridge_defaults();
         set.intercept = true;
-        assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, &set, lambdas, LAMBDAS, rows[run]));
-        assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals[run], NULL));
+        assert_ok(ctx, mercer_ridge_path_folds(ctx, kernel, data, &set, fold, lambdas, LAMBDAS, rows[run]));
+        assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals[run], NULL, NULL));
         mercer_kernel_free(kernel);
         mercer_data_free(data);
         close_clean(ctx);
@@ -251,6 +251,78 @@ static void test_fold_residuals_are_what_refitting_gives(void **state) {
         for (int64_t i = 0; i < s.n * s.outputs; i++)
             assert_close(ours[i], theirs[i], 1e-9);
         assert_close(rmse, rmse_of(&s, theirs), 1e-10);
+    }
+    close_clean(ctx);
+}
+
+/* Variance of y_i given the rows of other folds: k_ii + lambda / w_i - k'(K + lambda / W)^-1 k over those rows, by elimination. */
+static double variance_given(const sheet *s, const int64_t *fold, int64_t row, double lambda) {
+    long double A[ROWS][ROWS + 1];
+    int64_t m = 0, rest[ROWS];
+    for (int64_t i = 0; i < s->n; i++)
+        if (fold[i] != fold[row])
+            rest[m++] = i;
+    rest[m] = row;
+    for (int64_t a = 0; a <= m; a++)
+        for (int64_t b = 0; b <= m; b++) {
+            long double distance = 0;
+            for (int64_t j = 0; j < s->d; j++) {
+                const long double u = s->x[rest[a] * s->d + j] - s->x[rest[b] * s->d + j];
+                distance += u * u;
+            }
+            A[a][b] = expl(-0.4L * distance) + (a == b ? lambda / (s->weighted ? s->w[rest[a]] : 1) : 0);
+        }
+    for (int64_t p = 0; p < m; p++) /* what elimination leaves in the last corner is the conditional variance */
+        for (int64_t a = p + 1; a <= m; a++) {
+            const long double factor = A[a][p] / A[p][p];
+            for (int64_t b = p; b <= m; b++)
+                A[a][b] -= factor * A[p][b];
+        }
+    return (double)A[m][m];
+}
+
+static void test_fold_variances_are_conditional_variances(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int variant = 0; variant < 2; variant++) {
+        sheet s = random_sheet(30, 1, 41);
+        const mercer_ridge set = variant_of(&s, variant, 0.05);
+        int64_t fold[ROWS];
+        double residuals[ROWS], variances[ROWS];
+        name_folds(&s, fold);
+        mercer_data *data = data_of(ctx, &s);
+        mercer_kernel *kernel = kernel_of(ctx, text);
+        assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals, variances, NULL));
+        for (int64_t i = 0; i < s.n; i++)
+            assert_close(variances[i], variance_given(&s, fold, i, 0.05), 1e-10);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
+static void test_the_path_of_folds_is_that_of_single_lambdas(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int variant = 0; variant < 4; variant++) {
+        sheet s = random_sheet(50, OUTPUTS, 42);
+        mercer_ridge set = variant_of(&s, variant, 1);
+        int64_t fold[ROWS];
+        double residuals[ROWS * OUTPUTS], rmse;
+        mercer_ridge_path_row rows[LAMBDAS], without[LAMBDAS];
+        name_folds(&s, fold);
+        mercer_data *data = data_of(ctx, &s);
+        mercer_kernel *kernel = kernel_of(ctx, text);
+        assert_ok(ctx, mercer_ridge_path_folds(ctx, kernel, data, &set, fold, lambdas, LAMBDAS, rows));
+        assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, &set, lambdas, LAMBDAS, without));
+        for (int l = 0; l < LAMBDAS; l++) {
+            set.lambda = lambdas[l];
+            folds_of(ctx, &s, &set, fold, residuals, &rmse);
+            assert_close(rows[l].fold_rmse, rmse, 1e-9);
+            assert_true(isnan(without[l].fold_rmse) && rows[l].loo_rmse == without[l].loo_rmse);
+        }
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
     }
     close_clean(ctx);
 }
@@ -320,9 +392,10 @@ static void test_bad_input_is_refused(void **state) {
     assert_fails(ctx, mercer_ridge_path(ctx, bad, data, &set, small, 1, row), MERCER_NUMERIC, "smallest eigenvalue");
     const int64_t same[10] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
     double residuals[10];
-    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, NULL, same, residuals, NULL), MERCER_INVALID, "fold 7");
+    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, NULL, same, residuals, NULL, NULL), MERCER_INVALID, "fold 7");
+    assert_fails(ctx, mercer_ridge_path_folds(ctx, kernel, data, NULL, same, small, 1, row), MERCER_INVALID, "fold 7");
     set = plain(NAN);
-    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, &set, same, residuals, NULL), MERCER_INVALID,
+    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, &set, same, residuals, NULL, NULL), MERCER_INVALID,
                  "lambda must be");
     mercer_kernel_free(bad);
     mercer_kernel_free(kernel);
@@ -339,7 +412,7 @@ static mercer_status run_everything(mercer_ctx *ctx, void *arg) {
     mercer_ridge set = mercer_ridge_defaults();
     mercer_ridge_path_row rows[LAMBDAS];
     int64_t fold[ROWS];
-    double residuals[ROWS];
+    double residuals[ROWS], variances[ROWS];
     name_folds(s, fold);
     set.intercept = true;
     mercer_status status = mercer_data_make(ctx, &table, &data);
@@ -348,7 +421,9 @@ static mercer_status run_everything(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_ridge_path(ctx, kernel, data, &set, lambdas, LAMBDAS, rows);
     if (!status)
-        status = mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals, NULL);
+        status = mercer_ridge_path_folds(ctx, kernel, data, &set, fold, lambdas, LAMBDAS, rows);
+    if (!status)
+        status = mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals, variances, NULL);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -370,6 +445,8 @@ int main(void) {
         cmocka_unit_test(test_a_long_path_is_many_short_ones),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
         cmocka_unit_test(test_fold_residuals_are_what_refitting_gives),
+        cmocka_unit_test(test_fold_variances_are_conditional_variances),
+        cmocka_unit_test(test_the_path_of_folds_is_that_of_single_lambdas),
         cmocka_unit_test(test_rows_without_weight_have_no_residual_and_no_say),
         cmocka_unit_test(test_a_fold_for_each_row_is_leave_one_out),
         cmocka_unit_test(test_bad_input_is_refused),

@@ -4,6 +4,8 @@ import json
 import numpy as np
 from oracle import close, mercer, mercer_json, path, rng, run
 from scipy.optimize import minimize
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics.pairwise import rbf_kernel
@@ -198,6 +200,29 @@ def standard_scaling():
     close(predict(S[:30]), model.predict((S[:30] - mean) / sd), 1e-8)
 
 
+def grouped_folds():
+    """Exact folds against refits: groups dealt out by the command, every fold fitted by KernelRidge on the others."""
+    group = rng.integers(0, 12, size=n)
+    names = [f"c{i + 1}" for i in range(d)] + ["ward", "y"]
+    np.savetxt(path("g.csv"), np.column_stack([X, group, y]), delimiter=",", header=",".join(names), comments="", fmt=["%.17g"] * d + ["w%d", "%.17g"])
+    options = ["-k", "rbf(gamma=0.3)", "--scale", "none", "--groups", "ward"]
+    for more, most in (["--folds", "4"], 4), ([], 12):
+        report = mercer_json("folds", path("g.csv"), *options, "--lambda", "0.05", *more, "-o", path("r.csv"))
+        fold, prediction, residual, std = np.loadtxt(path("r.csv"), delimiter=",", skiprows=1).T
+        assert report["folds"] == len(np.unique(fold)) == min(most, len(np.unique(group)))
+        for g in np.unique(group):
+            assert len(np.unique(fold[group == g])) == 1, "a group was split"
+        for f in np.unique(fold):
+            out = fold == f
+            close(prediction[out], KernelRidge(alpha=0.05, kernel="rbf", gamma=0.3).fit(X[~out], y[~out]).predict(X[out]), 1e-8)
+            model = GaussianProcessRegressor(RBF(np.sqrt(1 / 0.6)), alpha=0.05, optimizer=None).fit(X[~out], y[~out])
+            close(std[out], np.sqrt(model.predict(X[out], return_std=True)[1] ** 2 + 0.05), 1e-8)
+        close(residual, y - prediction, 1e-12)
+        close(report["rmse"], np.sqrt(np.mean(residual**2)), 1e-12)
+        row = mercer_json("path", path("g.csv"), *options, *more, "--from", "0.05", "--to", "0.05", "--count", "1")["rows"][0]
+        close(row["fold_rmse"], report["rmse"], 1e-9)
+
+
 run({
     "predictions equal KernelRidge for four kernels": kernel_ridge,
     "several outputs equal KernelRidge": several_outputs,
@@ -213,4 +238,5 @@ run({
     "the certificate bounds the true error": certificate,
     "lambda 0 gives the pseudo-inverse": minimum_norm,
     "standard scaling is the usual one": standard_scaling,
+    "folds of groups, their deviations and the path of folds equal refits": grouped_folds,
 })

@@ -133,7 +133,7 @@ SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NU
 SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
 SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &made))
 SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
-SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, NULL))
+SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, (double *)out + N, NULL))
 
 static mercer_status settings_put(mercer_ctx *ctx, void *out) {
     (void)out;
@@ -152,6 +152,19 @@ static mercer_status ridge_path(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_ridge_path_row rows[2];
     return mercer_ridge_path(ctx, world.kernel, world.data, NULL, lambdas, 2, rows);
+}
+
+static mercer_status ridge_path_folds(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_ridge_path_row rows[2];
+    return mercer_ridge_path_folds(ctx, world.kernel, world.data, NULL, fold, lambdas, 2, rows);
+}
+
+static mercer_status data_folds(mercer_ctx *ctx, void *out) {
+    const char *groups[N];
+    for (int i = 0; i < N; i++)
+        groups[i] = i % 3 ? "a" : "b";
+    return mercer_data_folds(ctx, world.data, 2, groups, 1, out);
 }
 
 static mercer_status score(mercer_ctx *ctx, void *out) {
@@ -193,6 +206,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
         model_update,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
+        ridge_path_folds, data_folds,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
