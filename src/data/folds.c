@@ -1,5 +1,5 @@
-/* folds.c: rows in random order are dealt out like cards, or the first of them set aside. Stratified: the order is first sorted by class, so that every class is dealt
-   out evenly. Grouped: groups, the largest first, each go to the fold that is smallest so far. */
+/* folds.c: rows in random order are dealt out like cards, or the first of them set aside. Stratified: the order is first sorted by class,
+   so that every class is dealt out evenly. Grouped: groups, the largest first, each go to the fold that is smallest so far. */
 #include "data/folds.h"
 #include "base/memory.h"
 #include "base/rng.h"
