@@ -38,6 +38,9 @@ const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell
     const char *last = stop;
     while (last > p && is_space(last[-1], delimiter))
         last--;
+    const char *inside = last > p ? memchr(p, '\r', (size_t)(last - p)) : NULL;
+    if (inside)
+        return fault(cell, MC_CELL_RETURN, inside);
     *cell = (mc_cell){.begin = p, .end = last};
     return stop;
 }
@@ -72,6 +75,23 @@ mc_cell_kind mc_cell_read(const mc_cell *cell, double *value) {
     if (!cell->quoted && is_any(cell, missing, sizeof missing / sizeof missing[0]))
         return MC_CELL_MISSING;
     return is_any(cell, infinite, sizeof infinite / sizeof infinite[0]) ? MC_CELL_INFINITE : MC_CELL_TEXT;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+bool mc_cell_has_commas(const mc_cell *cell) {
+    const char *p = cell->begin;
+    p += p < cell->end && (*p == '-' || *p == '+');
+    if (p >= cell->end || !is_digit(*p) || !is_digit(cell->end[-1]))
+        return false;
+    int commas = 0, points = 0;
+    for (; p < cell->end && (is_digit(*p) || *p == ',' || *p == '.'); p++) {
+        commas += *p == ',';
+        points += *p == '.';
+    }
+    return p == cell->end && commas > 0 && points < 2;
 }
 
 int64_t mc_cell_copy(const mc_cell *cell, char *out) {

@@ -6,7 +6,13 @@
 #include <string.h>
 
 typedef enum mc_cell_kind { MC_CELL_NUMBER, MC_CELL_MISSING, MC_CELL_INFINITE, MC_CELL_TEXT } mc_cell_kind;
-typedef enum mc_cell_fault { MC_CELL_FINE, MC_CELL_STRAY_QUOTE, MC_CELL_OPEN_QUOTE, MC_CELL_AFTER_QUOTE } mc_cell_fault;
+typedef enum mc_cell_fault {
+    MC_CELL_FINE,
+    MC_CELL_STRAY_QUOTE,
+    MC_CELL_OPEN_QUOTE,
+    MC_CELL_AFTER_QUOTE,
+    MC_CELL_RETURN /* inside a field: the end of a line for some, and then the whole file is one line */
+} mc_cell_fault;
 
 /* What stands between two delimiters, without the spaces around it or the quotes. */
 typedef struct mc_cell {
@@ -21,6 +27,8 @@ const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell
 /* Number: *value is it. Missing: empty, NA, NaN, null or ?, in any case, without quotes (empty: with or without).
    Infinite: inf or infinity in any case, or a number past the largest double. */
 mc_cell_kind mc_cell_read(const mc_cell *cell, double *value);
+/* Digits with commas among them, such as 1,5 or 1,234.5: a number to a person, text by the rules. */
+bool mc_cell_has_commas(const mc_cell *cell);
 /* The content, doubled quotes halved and a zero after it, to out, which holds end - begin + 1 bytes; returns its
  * length. */
 int64_t mc_cell_copy(const mc_cell *cell, char *out);

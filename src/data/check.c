@@ -52,6 +52,10 @@ static mercer_status fail_text(mercer_ctx *ctx, const mc_raw *raw, int64_t i, in
     const mc_file_column *c = &raw->column[j];
     const mc_cell cell = mc_raw_cell(raw, c, i);
     const mc_quote seen = mc_quote_of(cell.begin, cell.end - cell.begin);
+    if (mc_cell_has_commas(&cell))
+        return mc_raw_fail(ctx, raw, i, j,
+                           "expected a number, found '%s'; write a decimal comma as a point, and thousands without one",
+                           seen.text);
     if (c->numbers > 0)
         return mc_raw_fail(ctx, raw, i, j, "expected a number, found '%s' (%lld cells of this column are numbers)",
                            seen.text, (long long)c->numbers);

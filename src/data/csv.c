@@ -44,17 +44,12 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         fill_piece(f, k, f->special + thread * f->raw->columns);
 }
 
-static mercer_status fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char *record) {
-    return mc_fail_line(ctx, raw->input, record, "%lld fields where the first record has %lld",
-                        (long long)mc_csv_count(raw, record), (long long)raw->columns);
-}
-
 static mercer_status report(mercer_ctx *ctx, const filling *f) {
     for (int64_t k = 0; k < f->raw->lines->pieces; k++) {
         if (f->at[k].halt.why == MC_CSV_BAD_CELL)
             return mc_csv_fail_cell(ctx, f->raw, &f->at[k].halt.cell);
         if (f->at[k].halt.why == MC_CSV_RAGGED)
-            return fail_ragged(ctx, f->raw, f->at[k].p);
+            return mc_csv_fail_ragged(ctx, f->raw, f->at[k].p);
     }
     return MERCER_OK;
 }
@@ -93,7 +88,7 @@ static mercer_status check_delimiters(mercer_ctx *ctx, const mc_raw *raw) {
     const char *p = mc_record_at(l, 0);
     while (p < l->end && mc_csv_count(raw, p) == raw->columns)
         p = mc_record_skip(l, mc_record_end(l, p));
-    return fail_ragged(ctx, raw, p);
+    return mc_csv_fail_ragged(ctx, raw, p);
 }
 
 static mercer_status read_cells(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {

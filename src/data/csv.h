@@ -48,6 +48,8 @@ char mc_csv_delimiter(const mc_lines *lines, const char *name);
 mercer_status mc_csv_head(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw);
 /* Cells of the record at p; its faults are not looked at. */
 int64_t mc_csv_count(const mc_raw *raw, const char *p);
+/* A record with another number of fields than the first. */
+mercer_status mc_csv_fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char *record);
 mercer_status mc_csv_fail_cell(mercer_ctx *ctx, const mc_raw *raw, const mc_cell *cell);
 
 #endif

@@ -63,12 +63,22 @@ int64_t mc_csv_count(const mc_raw *raw, const char *p) {
     return count;
 }
 
+mercer_status mc_csv_fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char *record) {
+    const bool comment = *mc_record_at(raw->lines, 0) == '#';
+    return mc_fail_line(ctx, raw->input, record, "%lld fields where the first record has %lld%s",
+                        (long long)mc_csv_count(raw, record), (long long)raw->columns,
+                        comment ? "; that one begins with #: CSV has no lines of comment, so take them out" : "");
+}
+
 mercer_status mc_csv_fail_cell(mercer_ctx *ctx, const mc_raw *raw, const mc_cell *cell) {
     static const char *const sentence[] = {
         [MC_CELL_STRAY_QUOTE] =
             "a double quote stands inside a field that does not begin with one; quote the whole field and double the "
             "quotes inside",
         [MC_CELL_OPEN_QUOTE] = "the double quote that opens here is never closed",
+        [MC_CELL_RETURN] =
+            "a carriage return stands inside a field; where lines end with carriage returns alone, replace "
+            "them by newlines (tr '\\r' '\\n')",
         [MC_CELL_AFTER_QUOTE] = "text follows the closing double quote; a quote inside a quoted field is written twice",
     };
     return mc_fail_line(ctx, raw->input, cell->begin, "%s", sentence[cell->fault]);
@@ -105,7 +115,7 @@ static void look(sample *s, int64_t record, int64_t j, const mc_cell *cell) {
     g->repeats |= same_cell(cell, &g->first);
     if (kind == MC_CELL_NUMBER)
         s->value[j * s->records + g->numbers++] = value;
-    g->texts += kind == MC_CELL_TEXT;
+    g->texts += kind == MC_CELL_TEXT && !mc_cell_has_commas(cell);
     g->others += kind == MC_CELL_MISSING || kind == MC_CELL_INFINITE;
 }
 
@@ -116,9 +126,7 @@ static mercer_status look_at_record(mercer_ctx *ctx, const mc_raw *raw, sample *
         if (cell.fault)
             return mc_csv_fail_cell(ctx, raw, &cell);
         if ((*stop != raw->delimiter) != (j == raw->columns - 1))
-            return mc_fail_line(ctx, raw->input, p, "%lld fields where the first record has %lld",
-                                (long long)mc_csv_count(raw, mc_record_at(raw->lines, record)),
-                                (long long)raw->columns);
+            return mc_csv_fail_ragged(ctx, raw, mc_record_at(raw->lines, record));
         look(s, record, j, &cell);
         p = stop + 1;
     }
@@ -223,7 +231,7 @@ static void guess_text(mc_raw *raw, sample *s) {
     for (int64_t j = 0; j < raw->columns; j++) {
         glance *g = &s->column[j];
         if (!raw->header) {
-            g->texts += g->first_kind == MC_CELL_TEXT;
+            g->texts += g->first_kind == MC_CELL_TEXT && !mc_cell_has_commas(&g->first);
             if (g->first_kind == MC_CELL_NUMBER)
                 mc_cell_read(&g->first, &s->value[j * s->records + g->numbers++]);
         }

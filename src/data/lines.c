@@ -123,6 +123,19 @@ static void count_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, i
         count_piece(arg, k);
 }
 
+/* Where a zero byte stands: the usual reasons by name. */
+static mercer_status refuse_zero(mercer_ctx *ctx, const mc_input *input, const char *place) {
+    const bool zip = input->size > 4 && memcmp(input->bytes, "PK\3\4", 4) == 0;
+    const bool wide =
+        input->size > 2 && (memcmp(input->bytes, "\xff\xfe", 2) == 0 || memcmp(input->bytes, "\xfe\xff", 2) == 0);
+    if (zip)
+        return mc_fail(ctx, MERCER_DATA,
+                       "%s is a zip archive, as .npz and .xlsx files are; save the table as .npy or CSV", input->name);
+    if (wide)
+        return mc_fail(ctx, MERCER_DATA, "%s is UTF-16 text; convert it (iconv -f UTF-16 -t UTF-8)", input->name);
+    return mc_fail_line(ctx, input, place, "a zero byte; this is not a text file");
+}
+
 /* Whether each piece begins between quotes; a zero byte ends the matter. */
 static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, scan *s) {
     mc_lines *l = s->lines;
@@ -130,7 +143,7 @@ static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, scan 
     for (int64_t k = 0; k < l->pieces; k++) {
         if (s->tally[k].zero) {
             const char *p = memchr(piece_begin(l, k), 0, (size_t)(mc_piece_end(l, k) - piece_begin(l, k)));
-            return mc_fail_line(ctx, input, p, "a zero byte; this is not a text file");
+            return refuse_zero(ctx, input, p);
         }
         s->inside[k] = l->quotes && quotes % 2;
         quotes += s->tally[k].quotes;

@@ -2,7 +2,7 @@
 
    A column with text and numbers is text when at least half of its cells are text, or when its numbers look like names
    of classes (whole, at most 20 distinct, at most a fifth of the rows); otherwise its first text cell is a mistake, and
-   an error. */
+   an error. So it is when that cell is a number but for its commas, such as 1,5: nobody means that as a name. */
 #include "data/raw.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -125,6 +125,15 @@ static mercer_status numbers_are_names(mercer_ctx *ctx, const mc_raw *raw, const
     return MERCER_OK;
 }
 
+static bool first_text_has_commas(const mc_raw *raw, const mc_file_column *c) {
+    for (int64_t i = 0; i < raw->n; i++)
+        if (mc_cell_kind_of(c->cell[i * c->stride]) == MC_CELL_TEXT) {
+            const mc_cell cell = mc_raw_cell(raw, c, i);
+            return mc_cell_has_commas(&cell);
+        }
+    return false;
+}
+
 static mercer_status becomes_text(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw,
                                   const mc_file_column *c, bool *yes) {
     *yes = false;
@@ -132,6 +141,8 @@ static mercer_status becomes_text(mercer_ctx *ctx, const mc_reading *reading, co
         return MERCER_OK;
     const bool classes =
         c->kind == MC_COLUMN_TARGET && (reading->set->kind == MERCER_TARGET_CLASS || reading->classes > 0);
+    if (!classes && first_text_has_commas(raw, c))
+        return MERCER_OK;
     *yes = classes || c->texts >= c->numbers;
     return *yes ? MERCER_OK : numbers_are_names(ctx, raw, c, yes);
 }

@@ -84,11 +84,11 @@ static mercer_status give_role(mercer_ctx *ctx, mc_raw *raw, int64_t column, mc_
 
 /* A role for every column of a list; the whole list may itself be a name. */
 static mercer_status give_roles(mercer_ctx *ctx, mc_raw *raw, const char *what, const char *list, mc_column_kind kind) {
-    for (int64_t j = 0; j < raw->columns; j++)
-        if (list && is_name(raw->column[j].name, list, strlen(list)))
-            return give_role(ctx, raw, j, kind);
+    bool whole = false;
+    for (int64_t j = 0; j < raw->columns && list; j++)
+        whole |= is_name(raw->column[j].name, list, strlen(list));
     for (const char *p = list; p && *p;) {
-        const size_t length = strcspn(p, ",");
+        const size_t length = whole ? strlen(p) : strcspn(p, ",");
         int64_t column = 0;
         MC_TRY(find_column(ctx, raw, what, p, length, &column));
         MC_TRY(give_role(ctx, raw, column, kind));
@@ -107,6 +107,19 @@ static mercer_status give_default_target(mercer_ctx *ctx, mc_raw *raw) {
                        "%s has no column left for the target; name it, or say that there is none (target \"\")",
                        raw->input->name);
     return give_role(ctx, raw, last, MC_COLUMN_TARGET);
+}
+
+/* One column whose first field has spaces inside: they were meant to separate. */
+static mercer_status refuse_spaces(mercer_ctx *ctx, const mc_raw *raw) {
+    mc_cell cell = {0};
+    if (raw->lines)
+        mc_cell_scan(mc_record_at(raw->lines, 0), raw->lines->end, raw->delimiter, &cell);
+    for (const char *p = cell.begin; p < cell.end && !cell.quoted; p++)
+        if (*p == ' ')
+            return mc_fail_line(ctx, raw->input, p,
+                                "one field, '%s'; commas, semicolons or tabs separate fields, spaces do not",
+                                mc_quote_of(cell.begin, cell.end - cell.begin).text);
+    return MERCER_OK;
 }
 
 static mercer_status roles_afresh(mercer_ctx *ctx, const mercer_read *set, mc_raw *raw) {
@@ -136,6 +149,8 @@ static mercer_status roles_afresh(mercer_ctx *ctx, const mercer_read *set, mc_ra
     if (weights > 1)
         return mc_fail(ctx, MERCER_DATA, "%s: one column of weights is enough, '%s' names %lld", raw->input->name,
                        set->weights, (long long)weights);
+    if (inputs == 0 && raw->columns == 1)
+        MC_TRY(refuse_spaces(ctx, raw));
     if (inputs == 0)
         return mc_fail(
             ctx, MERCER_DATA, "%s has no column left for the inputs once the target is taken%s", raw->input->name,

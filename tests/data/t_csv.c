@@ -223,6 +223,34 @@ static void test_missing_cells_are_named_filled_or_dropped(void **state) {
     close_clean(ctx);
 }
 
+static void test_a_name_that_stands_twice_names_no_column(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    mercer_data *data = NULL;
+    mercer_read set = mercer_read_defaults();
+    set.target = "a";
+    assert_fails(ctx, mc_data_parse(ctx, "a,a,b\n1,2,3\n", 12, "t.csv", &set, &data), MERCER_DATA,
+                 "two columns named 'a' (1 and 2); give the target by place");
+    set.target = "2";
+    assert_ok(ctx, mc_data_parse(ctx, "a,a,b\n1,2,3\n", 12, "t.csv", &set, &data));
+    assert_true(mercer_data_target(data, 0, 0) == 2);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_numbers_with_commas_are_classes_when_asked_for(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    mercer_data *data = NULL;
+    mercer_read set = mercer_read_defaults();
+    set.kind = MERCER_TARGET_CLASS;
+    assert_ok(ctx, mc_data_parse(ctx, "a;y\n1;1,5\n2;2,5\n", 16, "t.csv", &set, &data));
+    assert_int_equal(mercer_data_classes(data), 2);
+    assert_string_equal(mercer_data_label(data, 0), "1,5");
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static void test_malformed_text_is_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
@@ -239,6 +267,11 @@ static void test_malformed_text_is_named(void **state) {
         {"a,b\n1,2\n3,1e999\n", "line 3, column 2 ('b'): the value is infinite", 3},
         {"a,b\n1,2\n2.5,3\n1.2.3,4\n7,8\n", "line 4, column 1 ('a'): expected a number, found '1.2.3'", 4},
         {"a,b\n\"1\n\n\",2\n3,4\nx\n", "line 6: 1 fields", 6},
+        {"1,2\r3,4\r5,6\r", "line 1: a carriage return stands inside a field", 1},
+        {"a;b\n1,5;2\n2,5;3\n", "line 2, column 1 ('a'): expected a number, found '1,5'; write a decimal comma as a point", 2},
+        {"a,b\n1,2\n\"1,234.5\",3\n", "line 3, column 1 ('a'): expected a number, found '1,234.5'; write", 3},
+        {"# made by hand\na,b\n1,2\n", "line 2: 2 fields where the first record has 1; that one begins with #", 2},
+        {"1 2 3\n4 5 6\n", "line 1: one field, '1 2 3'; commas, semicolons or tabs separate fields", 1},
         {"a,b,c\n", "a header and no rows", -1},
         {"\n \n", "is empty", -1},
         {"", "is empty", -1},
@@ -252,6 +285,8 @@ static void test_malformed_text_is_named(void **state) {
     }
     mercer_data *data = NULL;
     assert_fails(ctx, mc_data_parse(ctx, "1,2\n3,\0\n", 8, "t.csv", NULL, &data), MERCER_DATA, "line 2: a zero byte");
+    assert_fails(ctx, mc_data_parse(ctx, "\xff\xfe" "1\0,\0", 6, "t.csv", NULL, &data), MERCER_DATA, "is UTF-16 text; convert it");
+    assert_fails(ctx, mc_data_parse(ctx, "PK\3\4\0\0", 6, "t.csv", NULL, &data), MERCER_DATA, "is a zip archive");
     mercer_read set = mercer_read_defaults();
     set.dtype = MERCER_F32;
     assert_fails(ctx, mc_data_parse(ctx, "1,2\n1e39,3\n", 11, "t.csv", &set, &data), MERCER_DATA,
@@ -428,6 +463,8 @@ int main(void) {
         cmocka_unit_test(test_text_can_be_kept_as_strings),
         cmocka_unit_test(test_header_rule),
         cmocka_unit_test(test_missing_cells_are_named_filled_or_dropped),
+        cmocka_unit_test(test_a_name_that_stands_twice_names_no_column),
+        cmocka_unit_test(test_numbers_with_commas_are_classes_when_asked_for),
         cmocka_unit_test(test_malformed_text_is_named),
         cmocka_unit_test(test_mixed_columns),
         cmocka_unit_test(test_text_far_down_is_found),
