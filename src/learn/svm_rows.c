@@ -12,7 +12,7 @@
 
 enum {
     DOUBLE_ROWS = 3000, /* up to so many rows double precision costs nothing worth saving */
-    MOST = 4096,        /* variables in an active set */
+    MOST = 8192,        /* variables in an active set */
     LEAST = 16
 };
 

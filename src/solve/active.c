@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { SHARE = 8, FEW = 1024, MANY = 3072 };
 static const double INNER = 0.1; /* of the violation at the start of a round */
 
 typedef struct run {
@@ -28,6 +29,7 @@ typedef struct run {
     double *q, *low, *high, *own, *own_f, *diagonal;
     uint8_t *group;
     void *K;
+    int64_t K_rows;             /* that fit in K */
 } run;
 
 static int64_t set_size(int64_t m, int64_t most) {
@@ -38,19 +40,19 @@ static size_t entry_bytes(mercer_dtype dtype) {
     return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
 }
 
-static size_t own_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
-    const int64_t q = set_size(m, most), rows = q < n ? q : n;
+static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
+    const int64_t q = set_size(m, most);
     return mc_selection_need(m, q) + 3 * mc_work_need(q, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t))
-           + 6 * mc_work_need(q, sizeof(double)) + mc_work_need(q, 1) + mc_work_need(rows * rows, entry_bytes(dtype));
+           + 6 * mc_work_need(q, sizeof(double)) + mc_work_need(q, 1);
 }
 
 size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
-    const int64_t q = set_size(m, most);
-    return own_bytes(n, m, most, dtype) + mc_smo_bytes(q < n ? q : n, q, dtype);
+    const int64_t q = set_size(m, most), rows = q < n ? q : n;
+    return own_bytes(n, m, most) + mc_work_need(rows * rows, entry_bytes(dtype)) + mc_smo_bytes(rows, q, dtype);
 }
 
 static void cut(mc_work *work, run *r) {
-    const int64_t n = r->p->matrix.n, m = r->p->dual.m, q = set_size(m, r->p->most), rows = q < n ? q : n;
+    const int64_t n = r->p->matrix.n, m = r->p->dual.m, q = set_size(m, r->p->most);
     mc_selection_open(work, m, q, &r->selection);
     int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
@@ -60,7 +62,6 @@ static void cut(mc_work *work, run *r) {
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         *reals[i] = mc_work_take(work, q, sizeof(double));
     r->group = mc_work_take(work, q, 1);
-    r->K = mc_work_take(work, rows * rows, entry_bytes(r->p->matrix.dtype));
 }
 
 static int64_t row_of(const mc_dual *dual, int64_t t) {
@@ -145,11 +146,34 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
     return kept && !all ? r->p->matrix.add(ctx, &r->p->matrix, precision_of(r, c, kept), r->row_id, c, kept, r->f) : MERCER_OK;
 }
 
+/* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. */
+static int64_t size_now(const run *r) {
+    const int64_t m = r->p->dual.m;
+    int64_t size = m / SHARE, free = 0;
+    for (int64_t t = 0; t < m; t++)
+        free += r->beta[t] > r->p->dual.low[t] && r->beta[t] < r->p->dual.high[t];
+    size = size < FEW ? FEW : size < MANY ? size : MANY;
+    size = size < 3 * free ? 3 * free : size;
+    return set_size(m, size < r->p->most ? size : r->p->most);
+}
+
+/* Room for K_AA; it is written before it is read, and only as far as the set reaches. */
+static mercer_status make_room(mercer_ctx *ctx, run *r) {
+    if (r->K_rows >= r->rows)
+        return MERCER_OK;
+    mc_free(r->K);
+    r->K = mc_alloc_unset(ctx, r->rows * r->rows, entry_bytes(r->p->matrix.dtype));
+    r->K_rows = r->K ? r->rows : 0;
+    return r->K ? MERCER_OK : MERCER_MEMORY;
+}
+
 /* One active set. *stuck: nothing in it could move although the violation is above the tolerance: the precision is used up. */
 static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const mc_active_problem *p = r->p;
+    r->selection.q = size_now(r);
     choose(r, e);
     write_programme(r);
+    MC_TRY(make_room(ctx, r));
     MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
     const bool all = r->count == p->dual.m;
     const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, r->K, r->rows, r->diagonal),
@@ -178,9 +202,10 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
     *result = (mc_smo_result){0};
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most, problem->matrix.dtype)));
+    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
     cut(&work, &r);
     const mercer_status status = descend(ctx, &r);
+    mc_free(r.K);
     mc_work_close(&work);
     mc_dual_judge(&problem->dual, beta, f, result);
     result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
