@@ -44,7 +44,12 @@ static void test_a_norm_leads_back_to_its_lambda(void **state) {
                 assert_close(r->norm / set.norm_bound, 1, 1e-6);
                 assert_close(row_at(ctx, kernels[k], &s, &set, r->lambda).norm / set.norm_bound, 1, 1e-11);
                 assert_string_equal(r->solver, "eigen");
-                assert_true(r->certificate.residual_relative < 1e-8);
+                /* What is measured is below 1e-9 of the target. The certificate adds what its own product may have rounded: the worst-case
+                   error of an entry times sum |alpha|, which grows like 1 / lambda. */
+                const double target = r->certificate.residual / r->certificate.residual_relative;
+                const double rounding = r->certificate.rounding / target;
+                assert_true(r->certificate.residual_relative < 1e-9 + rounding);
+                assert_true(rounding < 1e-9 + 1e-11 / lambda);
                 double a[ROWS * OUTPUTS], b[ROWS * OUTPUTS];
                 predict_sheet(ctx, given, &s, a);
                 predict_sheet(ctx, found, &s, b);
