@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 44, MOST = 700 };
+enum { N = 29, MOST = 500 };
 
 static const char *const isas[] = {"portable", "avx2", "avx512"};
 
@@ -168,7 +168,7 @@ static void check_all(const cloud *clouds, size_t count, bool close) {
 static void test_no_error_passes_the_bound_on_ugly_points(void **state) {
     (void)state;
     const cloud clouds[] = {{1, 0, 1, 0, false},      {2, 1e3, 1, 0, false},      {17, 0, 1e-6, 1, false}, {40, 1e6, 1, 0, false},
-                            {130, 0.3, 1e4, 2, false}, {700, -2, 0.1, 0.3, false}, {9, 0, 1, 0, true},      {300, 0, 1e5, 1, true}};
+                            {130, 0.3, 1e4, 2, false}, {500, -2, 0.1, 0.3, false}, {9, 0, 1, 0, true},      {300, 0, 1e5, 1, true}};
     check_all(clouds, sizeof clouds / sizeof *clouds, false);
 }
 

@@ -41,7 +41,7 @@ static void test_a_norm_leads_back_to_its_lambda(void **state) {
                 mercer_model *found = fit_sheet(ctx, kernels[k], &s, &set);
                 const mercer_report *r = mercer_model_report(found);
                 assert_close(r->lambda / lambda, 1, lambda > 0.01 ? 1e-7 : 1e-4); /* a small lambda moves the norm little */
-                assert_close(r->norm / set.norm_bound, 1, 1e-6);
+                assert_close(r->norm / set.norm_bound, 1, lambda > 0.01 ? 1e-6 : 1e-5); /* rounding of K, over lambda */
                 assert_close(row_at(ctx, kernels[k], &s, &set, r->lambda).norm / set.norm_bound, 1, 1e-11);
                 assert_string_equal(r->solver, "eigen");
                 /* What is measured is below 1e-9 of the target. The certificate adds what its own product may have rounded: the worst-case
