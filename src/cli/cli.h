@@ -121,6 +121,8 @@ struct session {
     bool json, quiet;
     double began;      /* clock at the start */
     double time_limit; /* seconds for the whole run; 0: none */
+    const char *phase; /* of the progress bar: its name, when it began, the share done then and last */
+    double phase_began, phase_from, phase_done;
     bool expired;      /* the time limit was reached */
     bool plans;        /* the time limit is that of a fit to come: nothing is stopped by it */
     bool bar;          /* a progress bar may be drawn */

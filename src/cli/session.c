@@ -54,6 +54,19 @@ void session_wipe(session *s) {
     s->drawn = false;
 }
 
+/* Of the phase, from how long the share done of it has taken. */
+static double time_left(session *s, const mercer_progress *p) {
+    const double now = clock_now();
+    if (!s->phase || strcmp(s->phase, p->phase) != 0 || p->done < s->phase_done) {
+        s->phase = p->phase;
+        s->phase_began = now;
+        s->phase_from = p->done;
+    }
+    s->phase_done = p->done;
+    const double advanced = p->done - s->phase_from;
+    return advanced > 0 ? (now - s->phase_began) * (1 - p->done) / advanced : p->seconds * (1 - p->done) / p->done;
+}
+
 static void draw_bar(session *s, const mercer_progress *p) {
     enum { WIDTH = 30 };
     const double elapsed = clock_now() - s->began;
@@ -63,7 +76,12 @@ static void draw_bar(session *s, const mercer_progress *p) {
     fprintf(stderr, "\r%-10s [%.*s%*s] ", p->phase, full, "##############################", WIDTH - full, "");
     if (p->done >= 0)
         fprintf(stderr, "%3.0f%%  ", 100 * fmin(p->done, 1));
-    fprintf(stderr, "%.0f s\033[K", elapsed);
+    fprintf(stderr, "%.0f s", elapsed);
+    if (p->done > 0.01 && p->done < 1 && p->seconds > 0) /* the share done is of this phase, and so is the time left */
+        fprintf(stderr, ", about %s left", text_seconds(time_left(s, p)).bytes);
+    if (!isnan(p->measure))
+        fprintf(stderr, ", %s %.1e", strcmp(p->phase, "solve") ? "at" : "residual", p->measure);
+    fputs("\033[K", stderr);
     s->drawn = true;
 }
 

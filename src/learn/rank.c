@@ -7,7 +7,8 @@
 
    the classical bound with gain in place of the largest eigenvalue of E. It is an estimate, not a bound (the bound, with the trace, is some
    ten times larger); on the data sets of the benchmark it is right to a fifth, because conjugate gradients take care of the few
-   eigenvalues above. Between ranks the gain follows a power of the rank, whose exponent the last doubling shows. */
+   eigenvalues above. A larger rank also makes every step dearer, by reading F. Between ranks the gain follows a power of the rank, whose
+   exponent the last doubling shows. */
 #include "learn/rank.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -15,7 +16,10 @@
 
 enum { START = 64 };
 static const double EXPONENTIAL = 30, /* operations of an entry beside its inner product */
-    DOUBLES = 2;                      /* an operation on doubles counts for two on floats */
+    COLUMNS = 2, SQUARES = 5,         /* operations of a product of F in float; of one in F'F, in double from widened columns */
+    READING = 250, NEAR = 80,         /* operations in the time of reading a number of F twice: from memory, from a cache */
+    CACHE = 4e6,                      /* numbers that stay in one */
+    SHARE = 0.33;                     /* of a step, at most, for the preconditioner: the optimum is flat, and memory better kept */
 
 int64_t mc_rank_cap(int64_t n) {
     const int64_t cap = (int64_t)(10 * sqrt((double)n));
@@ -37,17 +41,29 @@ double mc_rank_steps(double gain, double lambda, double tolerance) {
 /* Entries, products with the columns there are, and the r x r matrix of the preconditioner. */
 double mc_rank_growth(int64_t n, double entry, int64_t from, int64_t to) {
     const double a = (double)from, b = (double)to;
-    return (double)n * ((b - a) * entry + (b * b - a * a) + DOUBLES * b * b) + DOUBLES * b * b * b / 3;
+    return (double)n * ((b - a) * entry + COLUMNS * (b * b - a * a) + SQUARES * b * b) + SQUARES * b * b * b / 3;
+}
+
+/* In every step the preconditioner reads F twice. */
+static double applying(int64_t n, int64_t rank) {
+    const double numbers = (double)n * (double)rank;
+    return (numbers < CACHE ? NEAR : READING) * numbers;
+}
+
+static int64_t rank_at_most(const mc_rank_rule *rule, int64_t n) {
+    const double most = fmax(CACHE, SHARE * rule->step / READING) / (double)n;
+    return most < (double)rule->most ? (int64_t)most : rule->most;
 }
 
 int64_t mc_rank_next(const mc_rank_rule *rule, int64_t n, int64_t rank, double before, double gain) {
-    const int64_t next = 2 * rank < rule->most ? 2 * rank : rule->most;
+    const int64_t most = rank_at_most(rule, n), next = 2 * rank < most ? 2 * rank : most;
     if (next <= rank || !(gain > 0))
         return rank;
     const double slope = fmax(0, log2(before / gain)); /* gain ~ rank^-slope */
     const double then = gain * pow((double)next / (double)rank, -slope);
-    const double saved = mc_rank_steps(gain, rule->lambda, rule->tolerance) - mc_rank_steps(then, rule->lambda, rule->tolerance);
-    return saved * rule->step > mc_rank_growth(n, rule->entry, rank, next) ? next : rank;
+    const double now = mc_rank_steps(gain, rule->lambda, rule->tolerance) * (rule->step + applying(n, rank));
+    const double later = mc_rank_steps(then, rule->lambda, rule->tolerance) * (rule->step + applying(n, next));
+    return now - later > mc_rank_growth(n, rule->entry, rank, next) ? next : rank;
 }
 
 mercer_status mc_rank_grow(mercer_ctx *ctx, const mc_rank_rule *rule, mc_lowrank *f) {
