@@ -206,6 +206,7 @@ MERCER_API int64_t mercer_data_stored(const mercer_data *data);        /* values
 MERCER_API const char *mercer_data_column_name(const mercer_data *data, int64_t column); /* "x3" where the file has none */
 MERCER_API const char *mercer_data_label(const mercer_data *data, int64_t k);  /* classes sorted: numbers by value, then text */
 MERCER_API int64_t mercer_data_class(const mercer_data *data, int64_t row);
+MERCER_API double mercer_data_weight(const mercer_data *data, int64_t row); /* 1 where the data have none */
 MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64_t output);
 MERCER_API void mercer_data_row(const mercer_data *data, int64_t row, double *out); /* d values, zeros filled in */
 MERCER_API const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k); /* k-th text column kept */
@@ -397,7 +398,7 @@ MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel
    and the
    noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise variance is noise / weight. */
 typedef struct mercer_gp {
-    double noise;        /* variance of the noise; 0: learned */
+    double noise;        /* variance of the noise; 0: none, an error when two rows are equal; below 0: learned */
     bool learn;          /* choose the kernel's parameters too */
     bool ard;            /* one length scale per column */
     int64_t restarts;    /* searches from random starts beside the first */

@@ -2,6 +2,7 @@
 
    Cheap mistakes first: the kernel is parsed and a named machine looked up before a file is opened. */
 #include "cli.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@ const option job_options[] = {
     {"machine", 'm', "NAME", "what to fit (default: chosen by the target, and printed)"},
     {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf)"},
     {"weights", 0, "FILE|COLUMN", "row weights: a file with one number per row, else a column of the data"},
+    {"noise-column", 0, "COLUMN", "gp: the variance of the noise of every row stands in this column, times --noise where it is given"},
     {0},
 };
 
@@ -148,6 +150,8 @@ static int apply_settings(session *s, job *j) {
     if (!j->settings)
         return session_fail(s, MERCER_MEMORY);
     mercer_settings_defaults(j->machine, j->settings);
+    if (args_text(a, "noise-column")) /* known variances are taken as they stand */
+        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, "noise", "1"));
     for (int i = 0; i < a->count; i++)
         if (a->given[i].setting)
             TRY(put_setting(s, j, a->given[i].name, a->given[i].text));
@@ -189,8 +193,43 @@ static int weights_from_file(session *s, job *j, const char *path) {
     return code;
 }
 
+/* A weight says how precise a row is: its noise variance is noise / weight. */
+static int weigh_by_noise(session *s, job *j, const char *column) {
+    const int64_t n = mercer_data_rows(j->data);
+    double *weights = session_take(s, n, 1, sizeof *weights);
+    if (!weights)
+        return EXIT_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        weights[i] = 1 / mercer_data_weight(j->data, i);
+        if (isfinite(weights[i]))
+            continue;
+        free(weights);
+        return complain("--noise-column %s: the noise variance of row %lld is %g; it must be positive (--noise 0 fits without noise)",
+                        column, (long long)i + 1, mercer_data_weight(j->data, i));
+    }
+    mercer_data *weighted = NULL;
+    const mercer_status status = mercer_data_weigh(s->ctx, j->data, weights, &weighted);
+    free(weights);
+    if (status)
+        return session_fail(s, status);
+    mercer_data_free(j->data);
+    j->data = weighted;
+    return EXIT_DONE;
+}
+
+static int read_noise(session *s, job *j, const char *column) {
+    if (!j->machine || strcmp(j->machine->name, "gp") != 0)
+        return complain("--noise-column belongs to the machine gp, which -m gp asks for");
+    if (args_text(&s->args, "weights"))
+        return complain("--weights and --noise-column both say how precise the rows are; give one of them");
+    TRY(input_data(s, j->path, column, MERCER_TARGET_NUMBER, &j->data));
+    return weigh_by_noise(s, j, column);
+}
+
 static int read_data(session *s, job *j) {
-    const char *weights = args_text(&s->args, "weights");
+    const char *weights = args_text(&s->args, "weights"), *noise = args_text(&s->args, "noise-column");
+    if (noise)
+        return read_noise(s, j, noise);
     const bool from_file = weights && access(weights, F_OK) == 0;
     const double began = clock_now();
     const mercer_target wanted = j->machine ? j->machine->target : MERCER_TARGET_AUTO;

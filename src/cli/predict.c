@@ -8,6 +8,7 @@ static const option options[] = {
     {"output", 'o', "FILE", "the CSV file (default: standard output)"},
     {"decision", 0, NULL, "one more column per decision value: of each class, or of each pair of classes"},
     {"proba", 0, NULL, "one more column per class with its probability (machines that give probabilities)"},
+    {"samples", 0, "N", "N more columns, each one function drawn from the posterior at the rows (gp); --seed decides"},
     {"std", 0, NULL, "one more column with the standard deviation of the prediction (gp)"},
     {0},
 };
@@ -17,6 +18,8 @@ typedef struct prediction {
     mercer_data *data;
     double *values; /* n x outputs */
     double *std;    /* n; NULL: not asked for */
+    double *drawn;  /* outputs blocks of n x samples; NULL: not asked for */
+    int64_t samples;
     double *decision; /* n x decisions; NULL: not asked for */
     int64_t n, outputs, classes, decisions;
 } prediction;
@@ -39,15 +42,34 @@ static int compute_decision(session *s, prediction *p) {
     return session_alive(s);
 }
 
-static int compute_std(session *s, prediction *p) {
-    mercer_posterior *posterior = NULL;
+static int compute_std(session *s, const mercer_posterior *posterior, prediction *p) {
     p->std = session_take(s, p->n, 1, sizeof *p->std);
     if (!p->std)
         return EXIT_MEMORY;
+    TRY_CTX(s, mercer_posterior_std(s->ctx, posterior, p->data, p->std));
+    return session_alive(s);
+}
+
+static int draw(session *s, const mercer_posterior *posterior, prediction *p) {
+    int64_t seed = 0;
+    TRY(args_whole(&s->args, "seed", 0, (int64_t)1 << 53, &seed));
+    p->drawn = session_take(s, p->n * p->outputs, p->samples, sizeof *p->drawn);
+    if (!p->drawn)
+        return EXIT_MEMORY;
+    for (int64_t k = 0; k < p->outputs; k++)
+        TRY_CTX(s, mercer_posterior_sample(s->ctx, posterior, p->data, k, p->samples, (uint64_t)seed + (uint64_t)k,
+                                           p->drawn + k * p->n * p->samples));
+    return session_alive(s);
+}
+
+static int compute_uncertainty(session *s, prediction *p) {
+    mercer_posterior *posterior = NULL;
     TRY_CTX(s, mercer_posterior_open(s->ctx, p->model, &posterior));
-    const mercer_status status = mercer_posterior_std(s->ctx, posterior, p->data, p->std);
+    int code = args_flag(&s->args, "std") ? compute_std(s, posterior, p) : EXIT_DONE;
+    if (code == EXIT_DONE && p->samples)
+        code = draw(s, posterior, p);
     mercer_posterior_free(posterior);
-    return status ? session_fail(s, status) : session_alive(s);
+    return code;
 }
 
 static int64_t winner(const double *values, int64_t count) {
@@ -78,6 +100,17 @@ static void put_decision(FILE *out, const prediction *p, int64_t k) {
     put_field(out, "decision_", name);
 }
 
+/* sample_1, sample_2, ... of the first target; sample_2_1, ... of the second. */
+static void write_sample_names(FILE *out, const prediction *p) {
+    for (int64_t k = 0; k < p->outputs; k++)
+        for (int64_t i = 0; i < p->samples; i++) {
+            fputs(",sample_", out);
+            if (k)
+                fprintf(out, "%lld_", (long long)k + 1);
+            fprintf(out, "%lld", (long long)i + 1);
+        }
+}
+
 static void write_header(FILE *out, const prediction *p) {
     fputs("prediction", out);
     for (int64_t k = 1; !p->classes && k < p->outputs; k++)
@@ -86,7 +119,9 @@ static void write_header(FILE *out, const prediction *p) {
         fputc(',', out);
         put_decision(out, p, k);
     }
-    fputs(p->std ? ",std\n" : "\n", out);
+    fputs(p->std ? ",std" : "", out);
+    write_sample_names(out, p);
+    fputc('\n', out);
 }
 
 static void write_numbers(FILE *out, const double *values, int64_t count, const char *before) {
@@ -107,6 +142,8 @@ static void write_row(FILE *out, const prediction *p, int64_t i) {
         write_numbers(out, p->decision + i * p->decisions, p->decisions, ",");
     if (p->std)
         write_numbers(out, &p->std[i], 1, ",");
+    for (int64_t k = 0; k < p->outputs && p->drawn; k++)
+        write_numbers(out, p->drawn + (k * p->n + i) * p->samples, p->samples, ",");
     fputc('\n', out);
 }
 
@@ -147,6 +184,19 @@ static json_t *json_decisions(const prediction *p) {
     return rows;
 }
 
+/* A list for each row; of several targets one after the other. */
+static json_t *json_samples(const prediction *p) {
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < p->n; i++) {
+        json_t *row = json_array();
+        for (int64_t k = 0; k < p->outputs; k++)
+            for (int64_t j = 0; j < p->samples; j++)
+                json_array_append_new(row, json_value(p->drawn[(k * p->n + i) * p->samples + j]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
 static int report_json(session *s, const prediction *p, const char *path) {
     json_t *object = json_object();
     json_put(object, "n", json_integer(p->n));
@@ -158,6 +208,8 @@ static int report_json(session *s, const prediction *p, const char *path) {
         json_put(object, "decision", json_decisions(p));
     if (!path && p->std)
         json_put(object, "std", json_values(p->std, p->n));
+    if (!path && p->drawn)
+        json_put(object, "samples", json_samples(p));
     return json_finish(s, object);
 }
 
@@ -180,8 +232,9 @@ static int check_columns(const args *a, const prediction *p) {
     if (args_flag(a, "proba"))
         return complain("--proba: %s gives no probabilities; --decision prints the values its classes are chosen by",
                         machine);
-    if (args_flag(a, "std") && isnan(mercer_model_report(p->model)->log_evidence))
-        return complain("--std: %s gives predictions without standard deviations; gp gives them", machine);
+    if ((args_flag(a, "std") || p->samples) && isnan(mercer_model_report(p->model)->log_evidence))
+        return complain("--%s: %s gives predictions without standard deviations; gp gives them", p->samples ? "samples" : "std",
+                        machine);
     if (args_flag(a, "decision") && !p->classes)
         return complain("--decision: this model predicts numbers, which have no decision values beside them");
     return EXIT_DONE;
@@ -192,13 +245,14 @@ static int predict(session *s, prediction *p) {
     TRY(input_model(s, a->operand[0], &p->model));
     p->classes = mercer_model_classes(p->model);
     p->decisions = mercer_model_decisions(p->model);
+    TRY(args_whole(a, "samples", 1, 1000000, &p->samples));
     TRY(check_columns(a, p));
     TRY(input_data_for(s, p->model, a->operand[1], &p->data));
     TRY(compute(s, p));
     if (args_flag(a, "decision"))
         TRY(compute_decision(s, p));
-    if (args_flag(a, "std"))
-        TRY(compute_std(s, p));
+    if (args_flag(a, "std") || p->samples)
+        TRY(compute_uncertainty(s, p));
     return deliver(s, p);
 }
 
@@ -206,6 +260,7 @@ static int run_predict(session *s) {
     prediction p = {0};
     const int code = predict(s, &p);
     free(p.std);
+    free(p.drawn);
     free(p.decision);
     free(p.values);
     mercer_data_free(p.data);
@@ -216,7 +271,7 @@ static int run_predict(session *s) {
 const verb verb_predict = {
     .name = "predict",
     .summary = "predict new rows with a saved model",
-    .usage = "MODEL DATA [-o FILE] [--proba | --decision | --std] [options]",
+    .usage = "MODEL DATA [-o FILE] [--proba | --decision | --std | --samples N] [options]",
     .notes = "Writes CSV with the header 'prediction': a number or a class label per row of DATA. Columns are found by "
              "name where the files have\n"
              "headers; the target may be absent. Numbers read back to the same double.\n\n"
@@ -224,7 +279,7 @@ const verb verb_predict = {
              "  mercer predict flowers.mercer new.csv --decision",
     .least = 2,
     .most = 2,
-    .tables = {options, missing_options, common_options},
+    .tables = {options, missing_options, seed_options, common_options},
     .computes = true,
     .run = run_predict,
 };

@@ -60,8 +60,8 @@ void say_steps(session *s, const mercer_report *r) {
 
 void say_evidence(session *s, const mercer_report *report) {
     if (!isnan(report->log_evidence))
-        say(s, "evidence", "log marginal likelihood %.6g after %s", report->log_evidence,
-            text_count(report->iterations, "iteration").bytes);
+        say(s, "evidence", "log marginal likelihood %.6g after %s; log density of rows left out %.4g a row", report->log_evidence,
+            text_count(report->iterations, "iteration").bytes, report->loo_log_density);
 }
 
 void say_approximate(session *s, const mercer_report *r) {

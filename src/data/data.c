@@ -146,6 +146,10 @@ const char *mercer_data_label(const mercer_data *data, int64_t k) {
     return k >= 0 && k < data->classes ? data->label[k] : NULL;
 }
 
+double mercer_data_weight(const mercer_data *data, int64_t row) {
+    return data->weight && has_row(data, row) ? data->weight[row] : 1;
+}
+
 int64_t mercer_data_class(const mercer_data *data, int64_t row) {
     return data->class_of && has_row(data, row) ? data->class_of[row] : -1;
 }

@@ -12,6 +12,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/gram.h"
@@ -31,9 +32,10 @@ const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
     {.name = "noise",
      .type = MERCER_REAL,
      ROW(noise),
-     .low = 0,
+     .initial = -1,
+     .low = -1,
      .high = 1e100,
-     .help = "variance of the noise; 0: learned with the kernel"},
+     .help = "variance of the noise; 0: none, which distinct rows allow; below 0: learned with the kernel"},
     {.name = "learn",
      .type = MERCER_FLAG,
      ROW(learn),
@@ -152,6 +154,36 @@ static double centre(const mercer_gp *set, mc_problem *p, double *mean) {
     return squares > 0 ? squares / total : 1;
 }
 
+/* ---- No noise ---- */
+
+static int by_values(const void *arg, int64_t a, int64_t b) {
+    const mercer_data *x = arg;
+    for (int64_t j = 0; j < x->d; j++) {
+        const double u = mc_data_value(x, a, j), v = mc_data_value(x, b, j);
+        if (u != v)
+            return u < v ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Without noise two equal rows make K singular, whatever the kernel; rounding may hide that from the factorisation. */
+static mercer_status refuse_twins(mercer_ctx *ctx, const mc_problem *p) {
+    int64_t *order = NULL, twin = -1;
+    MC_TRY(MC_ALLOC(ctx, order, 2 * p->n));
+    for (int64_t i = 0; i < p->n; i++)
+        order[i] = i;
+    mc_sort(order, order + p->n, p->n, by_values, p->x);
+    for (int64_t i = 1; i < p->n && twin < 0; i++)
+        twin = by_values(p->x, order[i - 1], order[i]) == 0 ? i : -1;
+    const long long first = twin < 0 ? 0 : order[twin - 1] + 1, second = twin < 0 ? 0 : order[twin] + 1;
+    mc_free(order);
+    return twin < 0 ? MERCER_OK
+                    : mc_fail(ctx, MERCER_NUMERIC,
+                              "gp: rows %lld and %lld are equal, so that K is singular and noise 0 leaves no answer; give a positive "
+                              "noise, or none to have it learned",
+                              first, second);
+}
+
 /* ---- The fit ---- */
 
 typedef struct work {
@@ -170,9 +202,9 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
     MC_TRY(widen(ctx, w->set, variance, w->p, &widened));
     mercer_kernel_free(w->p->kernel);
     w->p->kernel = widened;
-    w->noise = w->set->noise > 0 ? w->set->noise : 0.1 * variance;
+    w->noise = w->set->noise >= 0 ? w->set->noise : 0.1 * variance;
     const mc_gp_search search = {.learn_kernel = w->set->learn,
-                                 .learn_noise = w->set->noise == 0,
+                                 .learn_noise = w->set->noise < 0,
                                  .restarts = w->set->restarts,
                                  .iterations_max = w->set->iterations,
                                  .seed = ctx->options.seed,
@@ -252,6 +284,8 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     MC_TRY(MC_ALLOC(ctx, w->f->noise, p->n));
     w->mean = w->f->intercept;
     const double variance = centre(w->set, p, w->mean);
+    if (w->set->noise == 0)
+        MC_TRY(refuse_twins(ctx, p));
     MC_TRY(mc_evidence_open(ctx, p->x, p->outputs, p->Y, p->root, &w->evidence));
     MC_TRY(choose_parameters(ctx, w, variance));
     if (!w->stopped)
@@ -287,7 +321,7 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
     const mercer_gp *set = settings;
     const double n = (double)problem->n, searches = (double)(set->restarts + 1);
-    const double evaluations = set->learn || set->noise == 0 ? 30 * searches : 1;
+    const double evaluations = set->learn || set->noise < 0 ? 30 * searches : 1;
     const size_t bytes = bytes_of(ctx, problem);
     *out = (mc_options){.count = 1};
     out->option[0] = (mc_option){

@@ -204,7 +204,7 @@ static mercer_status check_values(mercer_ctx *ctx, const mc_loading *l, const mc
             return mc_damaged(ctx, l, "array '%s' has a value that is not a finite number", arrays[k].name);
     }
     for (int64_t i = 0; l->shape.noisy && i < l->shape.n; i++)
-        if (!(l->model->f.noise[i] > 0))
+        if (!(l->model->f.noise[i] >= 0))
             return mc_damaged(ctx, l, "the noise of row %lld is %g", (long long)i + 1, l->model->f.noise[i]);
     for (int64_t i = 0; l->shape.form == MC_NEIGHBOURS && i < l->shape.n; i++)
         if (!(l->model->f.alpha[(i + 1) * (l->shape.outputs + 1) - 1] > 0))

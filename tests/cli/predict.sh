@@ -38,3 +38,16 @@ mercer fit two.csv --target u,v -k linear --lambda 1e-9 -q && mercer predict two
 import sys
 rows = [line.split(",") for line in sys.stdin.read().split()]
 print(rows[0], [[round(float(v), 3) + 0.0 for v in row] for row in rows[1:]])'
+mercer generate sinc -n 12 -o sinc.csv -q
+mercer fit sinc.csv -m gp -k 'exponential(gamma=0.3)' --no-learn --noise 0.01 -q -o gp.mercer
+mercer predict gp.mercer sinc.csv --std --samples 2 --seed 3 | head -n 3
+mercer predict gp.mercer sinc.csv --samples 2 --seed 3 --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(sorted(r), len(r["samples"]), len(r["samples"][0]))'
+mercer predict gp.mercer sinc.csv --samples 0; echo "exit $?"
+mercer fit sinc.csv -q -o ridge.mercer; mercer predict ridge.mercer sinc.csv --samples 3; echo "exit $?"
+awk -F, 'NR == 1 { print "v," $0 } NR > 1 { print NR / 100 "," $0 }' sinc.csv > noisy.csv
+mercer fit noisy.csv -m gp --noise-column v --restarts 0 -o gp.mercer --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["lambda"], r["d"])'
+mercer predict gp.mercer sinc.csv | head -n 2
+mercer fit noisy.csv --noise-column v; echo "exit $?"
+mercer fit noisy.csv -m gp --noise-column v --weights v; echo "exit $?"
+printf 'v,x,y\n1,2,3\n0,4,5\n' > zero.csv; mercer fit zero.csv -m gp --noise-column v; echo "exit $?"
+printf 'x,y\n1,2\n1,3\n2,5\n' > twins.csv; mercer fit twins.csv -m gp --noise 0; echo "exit $?"

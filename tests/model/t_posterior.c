@@ -202,6 +202,10 @@ static void test_duplicates_far_rows_and_bad_input(void **state) {
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
     assert_fails(ctx, mercer_gp_fit(ctx, kernel, classes, NULL, &none), MERCER_DATA, "regresses on numbers");
+    set.noise = 0;
+    assert_fails(ctx, mercer_gp_fit(ctx, kernel, data, &set, &none), MERCER_NUMERIC, "rows 1 and 2 are equal");
+    set.noise = -1.5;
+    assert_fails(ctx, mercer_gp_fit(ctx, kernel, data, &set, &none), MERCER_INVALID, "noise must be in [-1");
     mercer_posterior *refused = NULL;
     mercer_model *ridge = NULL;
     assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, NULL, &ridge));
