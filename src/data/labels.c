@@ -132,20 +132,21 @@ mercer_status mc_classes_known(mercer_ctx *ctx, char *const *labels, int64_t cla
     finder f = {.dict = mc_dict_open(ctx)};
     int64_t *place_of = NULL;
     mercer_status status = MC_ALLOC(ctx, place_of, classes);
-    *bad = -1;
+    if (bad)
+        *bad = -1;
     for (int64_t k = 0; k < classes && !status; k++)
         status = add_label(&f.dict, labels[k], k, place_of);
-    for (int64_t i = 0; i < n && !status && *bad < 0; i++) {
+    for (int64_t i = 0; i < n && !status && !(bad && *bad >= 0); i++) {
         int64_t id = 0;
         if (isnan(values[i * stride]))
             continue;
         status = find_value(&f, values[i * stride], false, &id);
         if (status)
             break;
-        if (id < 0)
+        if (id < 0 && bad)
             *bad = i;
         else
-            values[i * stride] = (double)place_of[id];
+            values[i * stride] = (double)(id < 0 ? classes : place_of[id]);
     }
     mc_free(place_of);
     mc_dict_close(&f.dict);

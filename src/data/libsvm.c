@@ -329,8 +329,26 @@ static mercer_status make_values(mercer_ctx *ctx, const char *name, const fillin
     return mc_for(ctx, f->lines->pieces, 1, move_piece, &m);
 }
 
-static mercer_status make_target(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, filling *f,
-                                 mercer_data *data) {
+/* A file to predict must begin its lines with some label. One that the model does not know is of a class of its own, of no other name. */
+static mercer_status take_classes(mercer_ctx *ctx, const mc_reading *reading, const double *label, mercer_data *data) {
+    const char **list = NULL;
+    bool unknown = false;
+    MC_TRY(MC_ALLOC(ctx, data->class_of, data->n));
+    for (int64_t i = 0; i < data->n; i++) {
+        data->class_of[i] = (int32_t)label[i];
+        unknown |= data->class_of[i] == reading->classes;
+    }
+    MC_TRY(MC_ALLOC(ctx, list, reading->classes + 1));
+    for (int64_t k = 0; k < reading->classes; k++)
+        list[k] = reading->labels[k];
+    list[reading->classes] = "(unknown)";
+    data->classes = reading->classes + unknown;
+    data->label = mc_strings_copy(ctx, list, data->classes);
+    mc_free(list);
+    return data->label ? MERCER_OK : MERCER_MEMORY;
+}
+
+static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, filling *f, mercer_data *data) {
     const mercer_read *set = reading->set;
     if (set->kind == MERCER_TARGET_NONE || (set->target && !*set->target))
         return MERCER_OK;
@@ -339,19 +357,8 @@ static mercer_status make_target(mercer_ctx *ctx, const mc_input *input, const m
         f->label = NULL; /* taken over */
         return mc_target_of_numbers(ctx, reading->schema ? MERCER_TARGET_NUMBER : set->kind, label, 1, data);
     }
-    int64_t bad = -1;
-    MC_TRY(mc_classes_known(ctx, reading->labels, reading->classes, label, data->n, 1, &bad));
-    char text[32];
-    if (bad >= 0)
-        return mc_fail_line(ctx, input, mc_record_at(f->lines, bad),
-                            "%s is a class the model has not seen; it knows %lld, such as '%s'",
-                            mercer_number_text(label[bad], text), (long long)reading->classes, reading->labels[0]);
-    MC_TRY(MC_ALLOC(ctx, data->class_of, data->n));
-    for (int64_t i = 0; i < data->n; i++)
-        data->class_of[i] = (int32_t)label[i];
-    data->classes = reading->classes;
-    data->label = mc_strings_copy(ctx, (const char *const *)reading->labels, reading->classes);
-    return data->label ? MERCER_OK : MERCER_MEMORY;
+    MC_TRY(mc_classes_known(ctx, reading->labels, reading->classes, label, data->n, 1, NULL));
+    return take_classes(ctx, reading, label, data);
 }
 
 static mercer_status check_settings(mercer_ctx *ctx, const mc_input *input, const mercer_read *set, bool afresh) {
@@ -394,7 +401,7 @@ static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc
     MC_TRY(mc_for(ctx, f->lines->pieces, 1, fill_pieces, f));
     MC_TRY(report(ctx, input, f));
     MC_TRY(make_values(ctx, input->name, f, data));
-    MC_TRY(make_target(ctx, input, reading, f, *data));
+    MC_TRY(make_target(ctx, reading, f, *data));
     return mc_data_finish(ctx, *data);
 }
 

@@ -65,16 +65,13 @@ static void score_numbers(const scoring *s, mercer_scores *out) {
 
 /* ---- Classes ---- */
 
-/* The model's number of each class of the data; an unknown class is an error. */
-static mercer_status match_classes(mercer_ctx *ctx, const mercer_data *x, const mercer_data *data, int64_t *number) {
+/* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets wrong. */
+static void match_classes(const mercer_data *x, const mercer_data *data, int64_t *number) {
     for (int64_t k = 0; k < data->classes; k++) {
         number[k] = 0;
         while (number[k] < x->classes && strcmp(x->label[number[k]], data->label[k]) != 0)
             number[k]++;
-        if (number[k] == x->classes)
-            return mc_fail(ctx, MERCER_DATA, "score: class '%s' of the data is unknown to the model", data->label[k]);
     }
-    return MERCER_OK;
 }
 
 static int64_t winner(const double *values, int64_t count) {
@@ -85,7 +82,7 @@ static int64_t winner(const double *values, int64_t count) {
     return best;
 }
 
-/* right and all: weights of the model's classes. */
+/* right and all: weights of the model's classes, and of any other. */
 static void score_accuracy(const scoring *s, const int64_t *number, double *right, double *all, mercer_scores *out) {
     for (int64_t i = 0; i < s->data->n; i++) {
         const int64_t k = number[s->data->class_of[i]];
@@ -94,7 +91,7 @@ static void score_accuracy(const scoring *s, const int64_t *number, double *righ
             right[k] += weight_of(s->data, i);
     }
     double sum = 0, shares = 0, present = 0;
-    for (int64_t k = 0; k < s->outputs; k++) {
+    for (int64_t k = 0; k <= s->outputs; k++) {
         sum += right[k];
         shares += all[k] > 0 ? right[k] / all[k] : 0;
         present += all[k] > 0;
@@ -116,7 +113,7 @@ static int by_margin(const void *arg, int64_t a, int64_t b) {
 static double area(const scoring *s, const int64_t *number, const int64_t *order) {
     double below = 0, above = 0, pairs = 0;
     for (int64_t i = 0; i < s->data->n;) {
-        double group[2] = {0, 0};
+        double group[3] = {0, 0, 0};
         const double level = margin(s, order[i]);
         for (; i < s->data->n && margin(s, order[i]) == level; i++)
             group[number[s->data->class_of[order[i]]]] += weight_of(s->data, order[i]);
@@ -146,11 +143,11 @@ static mercer_status score_classes(mercer_ctx *ctx, const mercer_data *x, const 
     double *sums = NULL;
     mercer_status status = MC_ALLOC(ctx, number, s->data->classes);
     if (!status)
-        status = MC_ALLOC(ctx, sums, 2 * s->outputs);
-    if (!status)
-        status = match_classes(ctx, x, s->data, number);
-    if (!status)
-        score_accuracy(s, number, sums, sums + s->outputs, out);
+        status = MC_ALLOC(ctx, sums, 2 * (s->outputs + 1));
+    if (!status) {
+        match_classes(x, s->data, number);
+        score_accuracy(s, number, sums, sums + s->outputs + 1, out);
+    }
     if (!status)
         status = score_auc(ctx, s, number, out);
     mc_free(number);
