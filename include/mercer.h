@@ -517,6 +517,8 @@ typedef struct mercer_report {
     double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
     double objective;
     double loo_rmse;           /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
+    double dof, gcv;           /* ridge by cholesky or eigen, with loo_rmse: effective degrees of freedom, the intercept counted, and
+                                  generalised cross-validation as in mercer_ridge_path_row; NaN otherwise */
     int64_t iterations;
     int64_t iteration_bound;   /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
     const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision":

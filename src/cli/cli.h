@@ -201,6 +201,7 @@ void say_data(session *s, const char *path, const mercer_data *data);
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
 void say_approximate(session *s, const mercer_report *report); /* nothing for an exact one */
 void say_certificate(session *s, const mercer_report *report);
+void say_freedom(session *s, const mercer_report *report); /* of ridge, where they were found; nothing otherwise */
 void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
 text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
 void say_steps(session *s, const mercer_report *report); /* of lms; nothing otherwise */

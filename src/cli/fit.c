@@ -222,6 +222,7 @@ static int report_people(session *s, fit *f) {
     say_data(s, f->job.path, f->job.data);
     say_scale(s, f);
     say_quality(s, f);
+    say_freedom(s, mercer_model_report(f->model));
     say_evidence(s, mercer_model_report(f->model));
     say_steps(s, mercer_model_report(f->model));
     say_vectors(s, mercer_model_report(f->model));

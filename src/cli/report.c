@@ -58,6 +58,11 @@ void say_steps(session *s, const mercer_report *r) {
         say(s, "held out", "RMSE %.4g on %s kept aside", r->held_out_rmse, text_count(r->held_out, "row").bytes);
 }
 
+void say_freedom(session *s, const mercer_report *r) {
+    if (!isnan(r->dof))
+        say(s, "freedom", "%.4g effective degrees of freedom of %lld rows; GCV %.4g", r->dof, (long long)r->n, r->gcv);
+}
+
 void say_evidence(session *s, const mercer_report *report) {
     if (!isnan(report->log_evidence))
         say(s, "evidence", "log marginal likelihood %.6g after %s; log density of rows left out %.4g a row", report->log_evidence,
@@ -170,6 +175,10 @@ json_t *json_report(const mercer_model *model) {
         json_put(object, "iteration_bound", json_integer(r->iteration_bound));
     json_put(object, "stopped", json_text(r->stopped));
     json_put(object, "loo_rmse", json_value(r->loo_rmse));
+    if (!isnan(r->dof)) {
+        json_put(object, "dof", json_value(r->dof));
+        json_put(object, "gcv", json_value(r->gcv));
+    }
     if (!isnan(r->log_evidence)) {
         json_put(object, "log_evidence", json_value(r->log_evidence));
         json_put(object, "loo_log_density", json_value(r->loo_log_density));

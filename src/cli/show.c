@@ -50,6 +50,7 @@ static void say_model(session *s, const mercer_model *model) {
         say(s, "norm", "%.4g", r->norm);
     else if (!isnan(r->norm))
         say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
+    say_freedom(s, r);
     say_evidence(s, r);
     say_steps(s, r);
     say_vectors(s, r);

@@ -118,7 +118,7 @@ static void write_report(const mc_approximate *a, bool waves, mercer_report *out
     out->rank = a->centres->n;
     out->iterations = a->iterations;
     out->stopped = a->stopped;
-    out->loo_rmse = out->log_evidence = out->loo_log_density = NAN;
+    out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
 }
 
 mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, bool waves, mc_fitted *f) {

@@ -258,6 +258,7 @@ static void write_report(const work *w, const mc_findings *found, mercer_report 
     out->stopped = w->stopped == MERCER_TIME ? "time" : w->stopped ? "caller" : "no";
     out->log_evidence = w->value;
     out->loo_log_density = w->density;
+    out->dof = out->gcv = NAN;
     out->certificate = found->certificate;
 }
 

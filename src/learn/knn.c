@@ -88,7 +88,7 @@ static mercer_status keep(mercer_ctx *ctx, const mercer_knn *set, const mercer_d
     out->report.outputs = p->outputs;
     out->report.neighbors = set->neighbors;
     out->report.lambda = out->report.norm = out->report.objective = NAN;
-    out->report.loo_rmse = out->report.log_evidence = out->report.loo_log_density = NAN;
+    out->report.loo_rmse = out->report.log_evidence = out->report.loo_log_density = out->report.dof = out->report.gcv = NAN;
     out->report.certificate = (mercer_certificate){.kind = "exact", .primal = NAN, .dual = NAN, .gap = NAN, .gap_relative = NAN};
     out->report.certificate.kkt_violation = NAN;
     return MERCER_OK;

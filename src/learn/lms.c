@@ -295,7 +295,7 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, c
     out->held_out = run->held ? run->held->n : 0;
     out->held_out_rmse = run->held_rmse;
     out->stopped = run->stopped == MERCER_TIME ? "time" : run->stopped ? "caller" : run->early ? "held-out" : "no";
-    out->loo_rmse = out->log_evidence = out->loo_log_density = NAN;
+    out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
     out->certificate = found->certificate;
 }
 

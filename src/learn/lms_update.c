@@ -304,7 +304,7 @@ static void write_report(const updating *u, mercer_report *out) {
     out->iterations = u->passes;
     out->step = u->step;
     out->stopped = u->stopped == MERCER_TIME ? "time" : u->stopped ? "caller" : "no";
-    out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = NAN;
+    out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
     out->certificate =
         (mercer_certificate){.kind = "none", .prediction_error_bound = INFINITY, .objective_gap = INFINITY};
     out->certificate.rounding = out->certificate.primal = out->certificate.dual = out->certificate.gap = NAN;

@@ -246,6 +246,8 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
     out->norm = found->norm;
     out->objective = found->objective;
     out->loo_rmse = r->loo_rmse;
+    out->dof = r->dof_found;
+    out->gcv = r->gcv;
     out->rank = r->rank;
     out->iterations = r->iterations;
     out->iteration_bound = r->iteration_bound;
@@ -261,6 +263,7 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, con
     MC_TRY(MC_ALLOC(ctx, f->alpha, p->n * p->outputs));
     MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
     mc_ridge_system r = {.p = p, .lambda = set->lambda, .intercept = set->intercept, .loo = set->loo, .loo_rmse = NAN};
+    r.dof_found = r.gcv = NAN;
     r.columns = p->outputs + set->intercept;
     r.tolerance = set->tolerance;
     r.rank_asked = set->rank;

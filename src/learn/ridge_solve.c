@@ -7,7 +7,8 @@
 
    Without an intercept b = 0. Leaving row i out changes its residual to e_i = alpha_i / (w_i C_ii), C = B - B s s'B /
    s'Bs, B = A^-1 (C = B without an intercept): one inverse serves all rows and outputs. C_ii comes with a check: B_ii
-   >= 1 / A_ii always holds.
+   >= 1 / A_ii always holds. Their sum gives the effective degrees of freedom n - lambda tr C, and GCV, the mean square of
+   lambda beta over (lambda tr C / n)^2, in which lambda cancels.
 
    cholesky   A packed, factored, solved for all columns; the diagonal of B costs one more factorisation.
    eigen      M = U diag(m) U'. For lambda = 0 eigenvalues up to the cutoff n 2^-52 max m count as zero: Z = U diag(1/m
@@ -76,7 +77,7 @@ static mercer_status refuse_loo(mercer_ctx *ctx, int64_t row, double seen) {
 /* From B_ii in B and A_ii in A. */
 static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const double *A, const double *B) {
     const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
-    double g = 0, sum = 0, weight = 0;
+    double g = 0, sum = 0, weight = 0, trace = 0, square = 0;
     for (int64_t i = 0; i < n && r->intercept; i++)
         g += root_at(r, i) * r->X[i * t + outputs];
     for (int64_t i = 0; i < n; i++) {
@@ -87,10 +88,14 @@ static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const do
         for (int64_t k = 0; k < outputs; k++) {
             const double e = r->alpha[i * outputs + k] / (w * C);
             sum += w * e * e;
+            square += w * C * e * C * e; /* beta = alpha / sqrt(w) */
         }
         weight += w;
+        trace += C;
     }
     r->loo_rmse = sqrt(sum / weight / (double)outputs);
+    r->dof_found = (double)n - r->lambda * trace;
+    r->gcv = square / weight / (double)outputs * ((double)n / trace) * ((double)n / trace);
     return MERCER_OK;
 }
 

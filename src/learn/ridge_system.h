@@ -16,6 +16,7 @@ typedef struct mc_ridge_system {
     double *alpha, *b;
     int64_t rank;
     double loo_rmse;
+    double dof_found, gcv; /* with loo_rmse; NaN where they were not found on the way */
     double tolerance;       /* pcg is asked for: the relative residual, the rank (0: what pays), a file ("": none) */
     int64_t rank_asked;
     const char *checkpoint;

@@ -210,7 +210,7 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
     r->n = s->p.n;
     r->d = s->p.x->d;
     r->outputs = f->outputs;
-    r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = NAN;
+    r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = r->dof = r->gcv = NAN;
     r->stopped = s->stopped == MERCER_TIME ? "time" : s->stopped ? "caller" : "no";
     r->support_vectors = f->centres->n;
     mc_svm_report(s, r);

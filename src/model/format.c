@@ -22,6 +22,8 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"stopped", MC_FIELD_WORD, offsetof(mercer_report, stopped), "no"},
     {"log_evidence", MC_FIELD_REAL, offsetof(mercer_report, log_evidence), "nan"},
     {"loo_log_density", MC_FIELD_REAL, offsetof(mercer_report, loo_log_density), "nan"},
+    {"dof", MC_FIELD_REAL, offsetof(mercer_report, dof), "nan"},
+    {"gcv", MC_FIELD_REAL, offsetof(mercer_report, gcv), "nan"},
     {"support_vectors", MC_FIELD_COUNT, offsetof(mercer_report, support_vectors), "0"},
     {"free_vectors", MC_FIELD_COUNT, offsetof(mercer_report, free_vectors), "0"},
     {"bounded_vectors", MC_FIELD_COUNT, offsetof(mercer_report, bounded_vectors), "0"},

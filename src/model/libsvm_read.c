@@ -336,7 +336,7 @@ static void write_report(const reader *r, mc_fitted *f) {
     report->d = f->centres->d;
     report->outputs = f->outputs;
     report->lambda = report->norm = report->objective = report->loo_rmse = NAN;
-    report->log_evidence = report->loo_log_density = NAN;
+    report->log_evidence = report->loo_log_density = report->dof = report->gcv = NAN;
     report->certificate = (mercer_certificate){.kind = "none"};
     double *const numbers[] = {&report->certificate.residual_relative, &report->certificate.residual, &report->certificate.rounding,
                                &report->certificate.prediction_error_bound, &report->certificate.objective_gap,

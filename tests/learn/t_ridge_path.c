@@ -115,6 +115,29 @@ static void test_norm_and_objective_are_those_of_the_fit(void **state) {
     close_clean(ctx);
 }
 
+static void test_a_fit_that_leaves_out_reports_freedom_and_gcv(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int variant = 0; variant < 8; variant++) {
+        sheet s = random_sheet(ROWS, OUTPUTS, 43);
+        mercer_ridge set = variant_of(&s, variant, 0.2);
+        set.loo = true;
+        set.solver = variant & 4 ? "eigen" : "cholesky";
+        mercer_ridge_path_row row;
+        path_of(ctx, text, &s, &set, &set.lambda, 1, &row);
+        mercer_model *model = fit_sheet(ctx, text, &s, &set);
+        assert_close(mercer_model_report(model)->dof, row.dof, 1e-9);
+        assert_close(mercer_model_report(model)->gcv, row.gcv, 1e-9);
+        mercer_model_free(model);
+        set.loo = false;
+        set.solver = "cholesky";
+        model = fit_sheet(ctx, text, &s, &set);
+        assert_true(isnan(mercer_model_report(model)->dof) && isnan(mercer_model_report(model)->gcv));
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 /* The hat matrix has in its i-th column the fit to the i-th unit vector. */
 static double trace_of_hat(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set) {
     double trace = 0;
@@ -440,6 +463,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_left_out_errors_are_what_refitting_gives),
         cmocka_unit_test(test_norm_and_objective_are_those_of_the_fit),
+        cmocka_unit_test(test_a_fit_that_leaves_out_reports_freedom_and_gcv),
         cmocka_unit_test(test_degrees_of_freedom_are_the_trace_and_gcv_its_formula),
         cmocka_unit_test(test_lambda_zero_is_the_minimum_norm_function),
         cmocka_unit_test(test_a_long_path_is_many_short_ones),
