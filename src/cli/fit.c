@@ -112,6 +112,8 @@ static void score_training(session *s, fit *f) {
 static void say_training_score(session *s, const fit *f) {
     if (mercer_model_classes(f->model))
         say(s, "training", "accuracy %.4g%% on the rows it was fitted to", 100 * f->training.accuracy);
+    else if (isnan(f->training.r2)) /* a constant target has no variance to explain */
+        say(s, "training", "RMSE %.4g on the rows it was fitted to", f->training.rmse);
     else
         say(s, "training", "RMSE %.4g, R2 %.4g on the rows it was fitted to", f->training.rmse, f->training.r2);
 }

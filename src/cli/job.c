@@ -79,7 +79,7 @@ static int lacks_setting(const mercer_machine *machine, const char *name) {
 static int choose_loo(session *s, job *j) {
     enum { CHEAP = 2000 };
     const mercer_setting *loo = setting_find(j->machine, "loo"), *lambda = setting_find(j->machine, "lambda");
-    if (!loo || args_text(&s->args, loo->name) || mercer_data_rows(j->data) > CHEAP)
+    if (!loo || args_text(&s->args, loo->name) || mercer_data_rows(j->data) > CHEAP || mercer_data_rows(j->data) < 2)
         return EXIT_DONE;
     const char *solver = args_text(&s->args, "solver"); /* iterative ones have no such error */
     if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen") && strcmp(solver, "primal"))

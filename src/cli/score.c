@@ -31,7 +31,10 @@ static void say_classes(session *s, const mercer_scores *r) {
 static void say_numbers(session *s, const mercer_scores *r) {
     say(s, "RMSE", "%.4g (%lld rows)", r->rmse, (long long)r->n);
     say(s, "MAE", "%.4g", r->mae);
-    say(s, "R2", "%.4g", r->r2);
+    if (isnan(r->r2))
+        say(s, "R2", "undefined, for want of variance in the target");
+    else
+        say(s, "R2", "%.4g", r->r2);
 }
 
 static int score(session *s, const mercer_model *model, const mercer_data *data) {

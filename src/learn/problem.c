@@ -66,6 +66,19 @@ static mercer_status judge(mercer_ctx *ctx, bool consent, mc_problem *p) {
     return MERCER_OK;
 }
 
+/* Losses, norms and residuals are sums of squares: a target must leave them room. */
+static mercer_status check_size(mercer_ctx *ctx, const mc_problem *p) {
+    static const double least = 1e-140, most = 1e140;
+    double largest = 0;
+    for (int64_t i = 0; i < p->n * p->outputs; i++)
+        largest = fmax(largest, fabs(p->Y[i]));
+    if (largest == 0 || (largest >= least && largest <= most))
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_DATA,
+                   "fit: the largest target is %.3g, whose square %s the range of a double; multiply the target by %.0e", largest,
+                   largest > 1 ? "leaves" : "is below", pow(10, -floor(log10(largest))));
+}
+
 static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
     const mercer_data *x = p->x;
     p->n = x->n;
@@ -76,7 +89,7 @@ static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
             p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
     p->class_of = p->x->class_of;
     p->x->class_of = NULL;
-    return MERCER_OK;
+    return check_size(ctx, p);
 }
 
 static bool are_numbers(char *const *list, int64_t count) {

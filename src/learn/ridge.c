@@ -256,6 +256,23 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
     out->certificate = found->certificate;
 }
 
+/* An answer whose measured residual is a good part of the target is none: lambda is so small beside the rounding of K that alpha = (y -
+   f)/lambda is made of it. Where a few products with K cost little, the error names a lambda that would do. */
+static mercer_status check_residual(mercer_ctx *ctx, const mc_ridge_system *r, const mc_findings *found) {
+    enum { CHEAP = 20000 };
+    const mercer_certificate *c = &found->certificate;
+    const double measured = c->residual > 0 ? (1 - c->rounding / c->residual) * c->residual_relative : 0;
+    const bool cut = strcmp(r->stopped, "time") == 0 || strcmp(r->stopped, "caller") == 0;
+    if (measured < fmax(0.1, 1.1 * r->tolerance) || cut || r->lambda == 0)
+        return MERCER_OK;
+    const mercer_status status = r->p->proved && r->p->n <= CHEAP ? mc_ridge_refuse(ctx, r) : MERCER_MEMORY;
+    if (status != MERCER_MEMORY)
+        return status;
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "ridge: lambda = %g is lost in the rounding of K: the answer misses its own equations by %.2g of the target; raise lambda",
+                   r->lambda, measured);
+}
+
 /* Solve p into f's coefficients and report. */
 static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, const char *solver,
                                    mc_fitted *f) {
@@ -284,6 +301,7 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, con
     if (cut)
         mc_shield(ctx, false);
     MC_TRY(status);
+    MC_TRY(check_residual(ctx, &r, &found));
     write_report(p, &r, &found, solver, &f->report);
     return MERCER_OK;
 }

@@ -67,7 +67,10 @@ void mc_ridge_finish(mc_ridge_system *r) {
 
 /* ---- Leave one out ---- */
 
-static mercer_status refuse_loo(mercer_ctx *ctx, int64_t row, double seen) {
+static mercer_status refuse_loo(mercer_ctx *ctx, const mc_ridge_system *r, int64_t row, double seen) {
+    if (r->p->n == 1)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "ridge: leave-one-out broke down at row 1: with an intercept it needs two rows of positive weight; fit without it");
     return mc_fail(ctx, MERCER_NUMERIC,
                    "ridge: leave-one-out broke down at row %lld (diagonal of the inverse %g); use a larger lambda or "
                    "fit without it",
@@ -84,7 +87,7 @@ static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const do
         const double z = r->intercept ? r->X[i * t + outputs] : 0, C = r->intercept ? B[i] - z * z / g : B[i];
         const double w = root_at(r, i) * root_at(r, i);
         if (!(B[i] * A[i] >= 1 - 1e-8) || !(C > (double)n * 0x1p-52 * B[i]) || isinf(C))
-            return refuse_loo(ctx, i, C);
+            return refuse_loo(ctx, r, i, C);
         for (int64_t k = 0; k < outputs; k++) {
             const double e = r->alpha[i * outputs + k] / (w * C);
             sum += w * e * e;

@@ -229,7 +229,8 @@ static mercer_status face_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
     const double curvature = (double)(pAp / pp);
     if (isnan(curvature))
         return mc_fail(ctx, MERCER_NUMERIC,
-                       "conjugate gradients left the range of a double in column %lld; rescale the target or the kernel", (long long)k + 1);
+                       "conjugate gradients left the range of a double in column %lld; use a larger lambda or rescale the target",
+                       (long long)k + 1);
     if (curvature >= -s->p.exact_error)
         return MERCER_OK;
     s->h->result.curvature = curvature;

@@ -10,4 +10,4 @@ mercer fit sine.csv -k 'laplacian(gamma=2) - 0.1*laplacian(gamma=1)' --lambda 1;
 mercer fit sine.csv -k 'laplacian(gamma=2) - 0.1*laplacian(gamma=1)' --lambda 1 --allow-indefinite | grep kernel; echo "exit $?"
 mercer fit sine.csv -k 'tanh(a=1, c=0)' --lambda 1 --allow-indefinite --solver pcg; echo "exit $?"
 mercer fit sine.csv -k 'rbf(gamma=1) - 0.0001*rbf(gamma=100)' --lambda 1e-5 --allow-indefinite --solver pcg; echo "exit $?"
-mercer fit sine.csv -k rbf --lambda 1e-14 --solver pcg | grep stopped; echo "exit $?"
+mercer fit sine.csv -k rbf --lambda 1e-6 --tolerance 1e-14 --solver pcg | grep stopped; echo "exit $?"

@@ -1,8 +1,9 @@
 """Ridge against scikit-learn's KernelRidge, closed forms in NumPy, and the certificate recomputed from the raw rows."""
 import json
+import subprocess
 
 import numpy as np
-from oracle import close, mercer, mercer_json, path, rng, run
+from oracle import MERCER, close, mercer, mercer_json, path, rng, run
 from scipy.optimize import minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
@@ -185,6 +186,74 @@ def certificate():
     close(report["objective"], objective, 1e-9)
 
 
+def solve_long(A, B):
+    """Gaussian elimination with partial pivoting in long double."""
+    A, B = np.array(A, np.longdouble), np.array(B, np.longdouble)
+    for k in range(len(A)):
+        p = k + np.abs(A[k:, k]).argmax()
+        A[[k, p]], B[[k, p]] = A[[p, k]], B[[p, k]]
+        factor = A[k + 1 :, k] / A[k, k]
+        A[k + 1 :] -= np.outer(factor, A[k])
+        B[k + 1 :] -= factor * B[k]
+    for k in range(len(A) - 1, -1, -1):
+        B[k] = (B[k] - A[k, k + 1 :] @ B[k + 1 :]) / A[k, k]
+    return B
+
+
+def ugly_tables():
+    """Rows, targets and weights that hurt: few rows, copies, columns of other sizes, equal targets, weights far apart."""
+    S = rng.normal(size=(24, 2))
+    copies = S[rng.integers(0, 8, size=24)]
+    t = np.sin(S[:, 0]) + 0.1 * rng.normal(size=24)
+    w = 10.0 ** rng.uniform(-4, 3, size=24)
+    one = np.ones(24)
+    yield "plain", S, t, one
+    yield "copies", copies, t, one
+    yield "columns of 1e6 and 1e-6", S * [1e6, 1e-6], t, one
+    yield "a constant column", np.column_stack([S[:, 0], np.full(24, 7.0)]), t, one
+    yield "equal targets", S, np.full(24, 3.5), one
+    yield "a large mean", S, t + 1e9, one
+    yield "weights", copies, t, w
+    yield "one row", S[:1], t[:1], one[:1]
+    yield "two rows", S[:2], t[:2], one[:2]
+
+
+def certificate_on_ugly_tables():
+    """Residual and predictions in long double: the residual stays below the certified one, every prediction within the certified bound of
+    the exact optimum (and of its own rounding); or the command refuses with exit 6."""
+    refused = 0
+    for name, rows, t, w in ugly_tables():
+        gamma = np.longdouble(float(0.5 / max(1e-300, rows.var(0).sum() or 1)))
+        np.savetxt(path("w.csv"), w, fmt="%.17g", header="w", comments="")
+        data = table("u.csv", rows, t)
+        L = rows.astype(np.longdouble)
+        G = np.exp(-gamma * ((L[:, None] - L[None]) ** 2).sum(2))
+        for lam in (1e-13, 1e-8, 1e-3, 1, 1e6):
+            for b in (0, 1):
+                options = ["--lambda", lam, "--weights", path("w.csv"), "--no-loo", "--intercept" if b else "--no-intercept"]
+                command = ["fit", data, "-m", "ridge", "-k", f"rbf(gamma={float(gamma)!r})", "--scale", "none", "-o", path("m.mercer"), *options]
+                done = subprocess.run([MERCER, *map(str, command), "--json"], capture_output=True, text=True)
+                if done.returncode == 6:
+                    refused += 1
+                    assert lam < 1e-7, f"{name}, lambda {lam}: {done.stderr}"
+                    continue
+                assert done.returncode == 0, done.stderr
+                found, m = json.loads(done.stdout)["certificate"], len(t)
+                A = np.ones((m + b, m + b), np.longdouble)
+                A[m:, m:] = 0
+                A[:m, :m] = G + np.diag(np.longdouble(lam) / w)
+                exact = solve_long(A, np.append(t, [0.0] * b))
+                alpha, mean = kept("alpha").astype(np.longdouble), kept("intercept").astype(np.longdouble)[0]
+                root = np.sqrt(w.astype(np.longdouble))
+                residual = np.sqrt(np.sum((root * (t - mean - G @ alpha - lam * alpha / w)) ** 2))
+                where = f"{name}, lambda {lam}, intercept {b}"
+                assert residual <= found["residual"] * (1 + 1e-12), f"{where}: residual {residual} over {found['residual']}"
+                away = np.abs(G @ alpha + mean - G @ exact[:m] - (exact[m] if b else 0)).max()
+                bound = found["prediction_error_bound"]
+                assert away <= bound, f"{where}: {away} from the optimum, bound {bound}"
+    print(f"# {refused} fits refused")
+
+
 def minimum_norm():
     """lambda = 0 with a linear kernel of rank d: the pseudo-inverse."""
     fit(table("d.csv", X, y), "--lambda", "0", "--no-intercept", kernel="linear")
@@ -236,6 +305,7 @@ run({
     "nystrom equals its closed form at listed landmarks": nystrom,
     "fourier equals ridge in its waves, which converge to the exact answer": fourier,
     "the certificate bounds the true error": certificate,
+    "the certificate holds on ugly tables in long double": certificate_on_ugly_tables,
     "lambda 0 gives the pseudo-inverse": minimum_norm,
     "standard scaling is the usual one": standard_scaling,
     "folds of groups, their deviations and the path of folds equal refits": grouped_folds,
