@@ -1,9 +1,10 @@
 /* csv_stream.c: the short way for the file that is most of what is read: large, plain, numbers in every column used and no quotes.
 
-   The head of the file tells delimiter, header and roles. Then the file goes by in batches that stay near. The pieces of a batch
-   are read in parallel, and the newlines in each are counted: one record begins behind every newline, and one at the start of the file.
-   Now the rows of each piece are known, and the pieces are parsed in parallel, straight into the table. A batch is read with a tail, so
-   that its last record is whole. The text is never held whole, and gone over once: the table is all there is.
+   The head of the file tells delimiter, header and roles. Then the file goes by in batches of 16 MiB: small enough to stay near, and few,
+   since all threads wait for the last one at the end of each. The pieces of a batch are read in parallel, and the newlines in each are
+   counted: one record begins behind every newline, and one at the start of the file. Now the rows of each piece are known, and the
+   pieces are parsed in parallel, straight into the table. A batch is read with a tail, so that its last record is whole. The text is
+   never held whole, and gone over once: the table is all there is.
 
    How many rows the table will need is told by the first batch, with a little to spare; when that is too little, room is made.
 
@@ -17,7 +18,7 @@
 #include "data/csv.h"
 #include "data/read.h"
 
-enum { HEAD = 1 << 20, PIECE = 1 << 17, PIECES = 64 };
+enum { HEAD = 1 << 20, PIECE = 1 << 18, PIECES = 64 };
 
 typedef struct streaming {
     const mc_input *input;
@@ -271,7 +272,7 @@ static mercer_status settle(mercer_ctx *ctx, mercer_status status, bool *done) {
 mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, bool *done,
                             mercer_data **out) {
     *done = false;
-    if (!input->plain_file || input->total < piece_of(reading) * PIECES / 2) /* small: 4 MiB */
+    if (!input->plain_file || input->total < piece_of(reading) * PIECES / 4) /* 4 MiB */
         return MERCER_OK;
     mc_input head;
     mercer_status status = load_head(ctx, input, &head);
