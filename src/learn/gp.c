@@ -208,7 +208,8 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
                                  .restarts = w->set->restarts,
                                  .iterations_max = w->set->iterations,
                                  .seed = ctx->options.seed,
-                                 .scale = variance};
+                                 .scale = variance,
+                                 .x = w->p->x};
     if (!search.learn_kernel && !search.learn_noise)
         return MERCER_OK;
     mc_phase(ctx, "evidence");

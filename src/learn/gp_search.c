@@ -1,14 +1,17 @@
 /* gp_search.c: maximise the evidence over the logarithms of the parameters by bounded L-BFGS, from where the kernel
    stands and from random starts around it.
 
-   All learnable parameters are positive (bandwidths, factors, periods), so their logarithms are free; each may move by
-   a factor of 1e10 either way. Parameters that are 0 (the c of a polynomial) stay. A point where the factorisation fails
+   All learnable parameters are positive (bandwidths, factors, periods), so their logarithms are free. The rows and the target
+   bound them: a length scale lies between a thousandth of the narrowest column and ten thousand times the widest, where its
+   column no longer counts; a factor within 1e8 of the target's variance either way. What is neither may move by a factor of
+   1e10. The start is always inside. Parameters that are 0 (the c of a polynomial) stay. A point where the factorisation fails
    has evidence -infinity and is stepped back from. */
 #include "learn/gp_search.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "data/data.h"
 #include "kernel/kernel.h"
 #include "solve/lbfgs.h"
 #include <math.h>
@@ -16,7 +19,15 @@
 
 static const double RANGE = 23; /* log 1e10: a length scale that stands squared in gamma can still grow 1e5-fold */
 static const double SPREAD = 2.3; /* random starts: within a factor of 10 */
-static const double NOISE_LOW = 1e-6, NOISE_HIGH = 10;
+static const double NOISE_LOW = 1e-6, NOISE_HIGH = 10, FACTOR = 1e8, SHORTEST = 1e-3, LONGEST = 1e4;
+
+/* Parameters that are a power of a length. */
+static const struct {
+    mc_atom atom;
+    int parameter;
+    double power;
+} lengths[] = {{MC_RBF, 0, -2},   {MC_LAPLACIAN, 0, -1}, {MC_EXPONENTIAL, 0, -1},
+               {MC_MATERN, 1, 1}, {MC_RQ, 1, 1},         {MC_PERIODIC, 0, 1}};
 
 typedef struct search {
     mc_evidence *evidence;
@@ -48,8 +59,42 @@ static mercer_status objective(mercer_ctx *ctx, void *self, const double *z, dou
     return MERCER_OK;
 }
 
+/* The narrowest and the widest range of a column that varies; 0 when none does. */
+static void column_ranges(const mercer_data *x, double *least, double *most) {
+    *least = *most = 0;
+    for (int64_t j = 0; x && j < x->d; j++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < x->n; i++) {
+            const double value = mc_data_value(x, i, j);
+            low = fmin(low, value);
+            high = fmax(high, value);
+        }
+        const double range = high - low;
+        *least = range > 0 && (*least == 0 || range < *least) ? range : *least;
+        *most = fmax(*most, range);
+    }
+}
+
+/* The data's bounds on the logarithm of a parameter, where they have any; the start stays inside. */
+static void narrow(search *s, int64_t i, double least, double most, double variance) {
+    const mc_slot *slot = &s->kernel->slot[i];
+    double power = slot->parameter < 0 ? 1 : 0, low = log(variance / FACTOR), high = log(variance * FACTOR);
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0] && slot->parameter >= 0; k++)
+        if (slot->node->atom == lengths[k].atom && slot->parameter == lengths[k].parameter && least > 0) {
+            power = lengths[k].power;
+            low = power * log(power > 0 ? SHORTEST * least : LONGEST * most);
+            high = power * log(power > 0 ? LONGEST * most : SHORTEST * least);
+        }
+    if (power == 0)
+        return;
+    s->low[i] = fmin(low, s->start[i]);
+    s->high[i] = fmax(high, s->start[i]);
+}
+
 /* Where the search begins and how far it may go; what stays has low = high. */
 static void set_box(search *s, double noise, const mc_gp_search *set) {
+    double least, most;
+    column_ranges(set->x, &least, &most);
     for (int64_t i = 0; i <= s->slots; i++) {
         const bool is_noise = i == s->slots;
         s->value[i] = is_noise ? noise : mercer_kernel_parameter(s->kernel, i);
@@ -57,6 +102,8 @@ static void set_box(search *s, double noise, const mc_gp_search *set) {
         s->start[i] = free ? log(s->value[i]) : 0;
         s->low[i] = free ? s->start[i] - RANGE : 0;
         s->high[i] = free ? s->start[i] + RANGE : 0;
+        if (free && !is_noise && set->x)
+            narrow(s, i, least, most, set->scale);
         if (free && is_noise) {
             s->low[i] = log(NOISE_LOW * set->scale);
             s->high[i] = log(NOISE_HIGH * set->scale);

@@ -9,7 +9,8 @@ typedef struct mc_gp_search {
     int64_t restarts;       /* searches from random starts beside the one from where we are */
     int64_t iterations_max; /* of each search */
     uint64_t seed;
-    double scale; /* variance of the target: the noise is sought in [1e-6, 10] times it */
+    double scale; /* variance of the target: the noise is sought in [1e-6, 10] times it, factors in [1e-8, 1e8] */
+    const mercer_data *x; /* the rows, whose ranges bound the length scales; NULL: a factor of 1e10 either way */
 } mc_gp_search;
 
 typedef struct mc_gp_found {

@@ -73,7 +73,13 @@ static void test_gradient_equals_central_differences(void **state) {
     (void)state;
     static const char *const text[] = {"1.3*rbf(gamma=[0.8, 0.3])", "0.7*matern(nu=1.5, length_scale=0.9) + 0.2*linear",
                                        "0.5*rq(alpha=1.2, length_scale=0.8)*periodic(period=2.2, length_scale=1.1)[1]",
-                                       "normalize(poly(degree=2, c=0.4, gamma=0.9))"};
+                                       "normalize(poly(degree=2, c=0.4, gamma=0.9))",
+                                       "0.6*laplacian(gamma=[0.8, 0.3])", "exponential(gamma=[0.5, 1.2])*0.9",
+                                       "matern(nu=0.5, length_scale=[0.9, 1.7])", "1.1*matern(nu=2.5, length_scale=[0.9, 1.7])",
+                                       "0.5*rq(alpha=0.7, length_scale=[0.8, 2])",
+                                       "periodic(period=[2.2, 3.1], length_scale=[1.1, 0.8])*0.4 + 0.3*rbf(gamma=0.4)[2]",
+                                       "weigh(exp(-norm2), 0.8*rbf(gamma=[0.3, 0.6])) + 0.2*exp(0.3*linear)",
+                                       "(0.5*rbf(gamma=[0.3, 0.6]) + 0.1)^2 + 0.3*poly(degree=3, c=0.5, gamma=0.4)"};
     mercer_ctx *ctx = open_ctx(2);
     setup s = prepare(ctx);
     for (size_t q = 0; q < sizeof text / sizeof text[0]; q++) {
@@ -95,6 +101,37 @@ static void test_gradient_equals_central_differences(void **state) {
             assert_close(gradient[i], (up - down) / (2 * h), 2e-6);
         }
         mc_evidence_close(e);
+        mercer_kernel_free(kernel);
+    }
+    mercer_data_free(s.data);
+    close_clean(ctx);
+}
+
+/* A column that says nothing about the target: its length scale runs to the bound that its range gives, from any start. */
+static void test_the_data_bound_the_length_scales(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    setup s = prepare(ctx);
+    double y[N], range = 0;
+    for (int i = 0; i < N; i++)
+        y[i] = sin(2 * s.x[2 * i]);
+    for (int c = 0; c < D; c++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                range = fmax(range, s.x[2 * i + c] - s.x[2 * j + c]);
+    static const char *const text[] = {"2*rbf(gamma=[0.5, 1e-5])", "2*rbf(gamma=[0.5, 1])", "2*matern(nu=2.5, length_scale=[1, 30])"};
+    for (int q = 0; q < 3; q++) {
+        mercer_kernel *kernel = parse(ctx, text[q]);
+        mc_evidence *e = NULL;
+        assert_ok(ctx, mc_evidence_open(ctx, s.data, 1, y, NULL, &e));
+        const mc_gp_search set = {
+            .learn_kernel = true, .learn_noise = true, .iterations_max = 200, .seed = 1, .scale = 0.5, .x = s.data};
+        mc_gp_found found;
+        assert_ok(ctx, mc_gp_maximise(ctx, e, kernel, 0.05, &set, &found));
+        const double value = mercer_kernel_parameter(found.kernel, 2), scale = q < 2 ? 1 / sqrt(value) : value;
+        assert_true(scale > 10 * range && scale < 1.0001e4 * range);
+        mc_evidence_close(e);
+        mercer_kernel_free(found.kernel);
         mercer_kernel_free(kernel);
     }
     mercer_data_free(s.data);
@@ -173,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_row_is_a_normal_density),
         cmocka_unit_test(test_gradient_equals_central_differences),
+        cmocka_unit_test(test_the_data_bound_the_length_scales),
         cmocka_unit_test(test_the_search_climbs_to_a_flat_place),
         cmocka_unit_test(test_left_out_error_equals_refits),
     };
