@@ -269,7 +269,8 @@ static mercer_status check_residual(mercer_ctx *ctx, const mc_ridge_system *r, c
     if (status != MERCER_MEMORY)
         return status;
     return mc_fail(ctx, MERCER_NUMERIC,
-                   "ridge: lambda = %g is lost in the rounding of K: the answer misses its own equations by %.2g of the target; raise lambda",
+                   "ridge: lambda = %g is lost in the rounding of K: the answer misses its own equations by %.2g of the target; "
+                   "raise lambda",
                    r->lambda, measured);
 }
 
