@@ -12,7 +12,7 @@ import tempfile
 SOLVERS = {  # kernel, sizes, exponents of seconds and bytes in theory
     "cholesky": ("rbf(gamma=0.5)", (1000, 2000, 4000, 8000), "3, 2"),
     "eigen": ("rbf(gamma=0.5)", (500, 1000, 2000, 4000), "3, 2"),
-
+    "mixed": ("rbf(gamma=0.5)", (2000, 4000, 8000), "3, 2"),
     "pcg": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1.5 (rank up to 10 sqrt n)"),
     "primal": ("poly(degree=2, c=1, gamma=0.1)", (4000, 16000, 64000), "1, 1"),
     "nystrom": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1 (m = 10 sqrt n)"),

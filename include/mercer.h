@@ -355,7 +355,7 @@ typedef struct mercer_ridge {
     double dof;            /* instead of lambda: the effective degrees of freedom, the intercept counted; 0: none */
     bool intercept;        /* an unpenalised b */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
-    const char *solver;    /* auto, cholesky, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
+    const char *solver;    /* auto, cholesky, mixed, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
     double tolerance;      /* pcg, nystrom: the relative residual to reach, measured in double precision */
     int64_t rank;          /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
     const char *landmarks; /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row

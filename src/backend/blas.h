@@ -12,6 +12,8 @@ void sgemm_(const char *transa, const char *transb, const int *m, const int *n, 
             const int *lda, const float *b, const int *ldb, const float *beta, float *c, const int *ldc, size_t, size_t);
 void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a, const int *lda,
             const double *beta, double *c, const int *ldc, size_t, size_t);
+void ssyrk_(const char *uplo, const char *trans, const int *n, const int *k, const float *alpha, const float *a, const int *lda,
+            const float *beta, float *c, const int *ldc, size_t, size_t);
 void dtrsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
             const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t, size_t);
 void strsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const float *alpha,
@@ -21,6 +23,7 @@ void dtrmm_(const char *side, const char *uplo, const char *trans, const char *d
             const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t, size_t);
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
 void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t, size_t);
 /* With the largest remaining diagonal entry first: P'AP = L L', stopped at rank columns when that is at most tol. work: 2 n. */

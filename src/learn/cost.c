@@ -68,6 +68,10 @@ static size_t primal_bytes(const mc_ridge_size *s) {
                     check_bytes(s));
 }
 
+static size_t mixed_bytes(const mc_ridge_size *s) {
+    return always(s) + larger(s->mixed, check_bytes(s));
+}
+
 static size_t nystrom_bytes(const mc_ridge_size *s) {
     return small + s->nystrom;
 }
@@ -83,9 +87,11 @@ typedef struct way {
     int64_t largest; /* n */
 } way;
 
-enum { CHOLESKY, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, WAYS };
+enum { CHOLESKY, MIXED, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, WAYS };
 static const way ways[WAYS] = {
     {"cholesky", "exact: one factorisation in half a square of memory", cholesky_bytes, mc_ridge_work_cholesky, INT32_MAX - 1},
+    {"mixed", "exact: the factor in float, the answer refined to double; no leave-one-out", mixed_bytes, mc_ridge_work_mixed,
+     INT32_MAX - 1},
     {"eigen", "exact for every lambda: the eigenvalues show the rank and, with lambda = 0, the least norm", eigen_bytes,
      mc_ridge_work_eigen, MC_EIGEN_LARGEST},
     {"pcg", "exact to the tolerance, without storing K: conjugate gradients with a preconditioner of low rank", pcg_bytes,
@@ -98,16 +104,16 @@ static const way ways[WAYS] = {
 };
 
 static bool is_direct(const way *w) {
-    return w == &ways[CHOLESKY] || w == &ways[EIGEN] || w == &ways[PRIMAL];
+    return w == &ways[CHOLESKY] || w == &ways[MIXED] || w == &ways[EIGEN] || w == &ways[PRIMAL];
 }
 
 /* What a way cannot do, whatever the memory; NULL: nothing. asked: by name, so that every other wish must be met too. */
 static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) {
     if (w == &ways[PRIMAL] && size->features < 0)
         return "needs a kernel with at most as many explicit features as there are rows";
-    if ((!is_direct(w) || w == &ways[PRIMAL]) && size->lambda <= 0)
+    if ((!is_direct(w) || w == &ways[PRIMAL] || w == &ways[MIXED]) && size->lambda <= 0)
         return "needs lambda > 0";
-    if (!is_direct(w) && size->loo && asked)
+    if ((!is_direct(w) || w == &ways[MIXED]) && size->loo && asked)
         return "gives no leave-one-out error";
     if (w != &ways[PCG] && size->wants_pcg && asked)
         return "writes no checkpoint";
@@ -134,6 +140,12 @@ static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, con
     return o;
 }
 
+/* Half a factorisation is saved, some products with K in double are spent: worth it for many rows that are not wide. */
+static bool floats_win(const mc_ridge_size *size) {
+    enum { LEAST = 3000, PRODUCTS = 26 };
+    return size->n >= LEAST && (double)size->n > PRODUCTS * mc_rank_entry(size->row);
+}
+
 /* The factorisation where it fits, unless it would take far longer than conjugate gradients; then those, where they fit. */
 static int choose(const mc_ridge_size *size, const mc_options *options) {
     if (size->lambda <= 0)
@@ -143,7 +155,10 @@ static int choose(const mc_ridge_size *size, const mc_options *options) {
     const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
     const double n = (double)size->n, factor = n * n * n / 3 * (size->loo ? 2 : 1);
     const bool dear = DOUBLES * factor > PATIENCE * size->pcg.work;
-    return steps && (!direct || dear || size->wants_pcg) ? PCG : CHOLESKY;
+    const bool floats = options->option[MIXED].possible && !size->loo && floats_win(size);
+    if (steps && (!(direct || floats) || dear || size->wants_pcg))
+        return PCG;
+    return floats ? MIXED : CHOLESKY;
 }
 
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {

@@ -38,6 +38,8 @@ typedef struct mc_ridge_size {
     double steps;
     int64_t marks, frequencies;
     int threads;
+    size_t mixed;
+    double row;               /* values of a row */
     size_t nystrom, fourier;  /* bytes of the approximations */
     int64_t nystrom_rank;     /* landmarks that would fit into what is left; 0: none */
     bool stationary;

@@ -21,6 +21,7 @@
 #include "learn/landmarks.h"
 #include "learn/machines.h"
 #include "learn/rank.h"
+#include "learn/ridge_mixed.h"
 #include "learn/ridge_pcg.h"
 #include "learn/ridge_primal.h"
 #include "learn/ridge_system.h"
@@ -63,8 +64,8 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .type = MERCER_TEXT,
      .offset = offsetof(mercer_ridge, solver),
      .initial_text = "auto",
-     .choices = "auto|cholesky|eigen|pcg|primal|nystrom|fourier",
-     .help = "how the system is solved; auto: cholesky, primal when the kernel has few features, eigen when lambda is "
+     .choices = "auto|cholesky|mixed|eigen|pcg|primal|nystrom|fourier",
+     .help = "how the system is solved; auto: cholesky (mixed, its factor in float, for many rows), primal when the kernel has few features, eigen when lambda is "
              "0, pcg when memory "
              "does not suffice; nystrom and fourier are approximations"},
     {.name = "tolerance",
@@ -146,6 +147,8 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     const int64_t t = p->outputs + set->intercept;
     size.nystrom = mc_nystrom_bytes(ctx, p, mc_landmarks_count(set->landmarks, p->n, set->rank), t);
     size.fourier = mc_fourier_fit_bytes(ctx, p, set->rank, t);
+    size.mixed = mc_ridge_mixed_bytes(ctx, p, t);
+    size.row = (double)mercer_data_stored(p->x) / (double)p->n;
     size.rank = size.pcg.rank;
     size.steps = MC_PCG_TYPICAL_STEPS;
     size.marks = mc_nystrom_count(p->n, mc_landmarks_count(set->landmarks, p->n, set->rank));
@@ -206,7 +209,8 @@ static way *way_of(const char *solver) {
         const char *name;
         way *way;
     } ways[] = {
-        {"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}, {"primal", mc_ridge_primal}};
+        {"cholesky", mc_ridge_cholesky}, {"eigen", mc_ridge_eigen}, {"pcg", mc_ridge_pcg}, {"primal", mc_ridge_primal},
+        {"mixed", mc_ridge_mixed}};
     size_t i = 0;
     while (strcmp(ways[i].name, solver) != 0) /* cost.c names none but these */
         i++;
@@ -236,9 +240,8 @@ static mercer_status check_finite(mercer_ctx *ctx, const mc_problem *p, const mc
                    "ridge: the coefficients left the range of a double; rescale the target or the kernel");
 }
 
-static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc_findings *found, const char *solver,
-                         mercer_report *out) {
-    *out = (mercer_report){.machine = "ridge", .solver = solver, .scale = mc_scaling_names[p->scale.kind]};
+static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc_findings *found, mercer_report *out) {
+    *out = (mercer_report){.machine = "ridge", .solver = r->solver, .scale = mc_scaling_names[p->scale.kind]};
     out->n = p->n;
     out->d = p->x->d;
     out->outputs = p->outputs;
@@ -289,6 +292,7 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, con
     r.norm_bound = set->norm_bound;
     r.dof = set->dof;
     r.stopped = "no";
+    r.solver = solver;
     r.alpha = f->alpha;
     r.b = f->intercept;
     MC_TRY(solve(ctx, &r, solver));
@@ -303,7 +307,7 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, con
         mc_shield(ctx, false);
     MC_TRY(status);
     MC_TRY(check_residual(ctx, &r, &found));
-    write_report(p, &r, &found, solver, &f->report);
+    write_report(p, &r, &found, &f->report);
     return MERCER_OK;
 }
 

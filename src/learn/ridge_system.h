@@ -23,10 +23,13 @@ typedef struct mc_ridge_system {
     double norm_bound, dof; /* what lambda is to be found from; infinite and 0: it is given */
     int64_t iterations, iteration_bound;
     const char *stopped;    /* as in mercer_report */
+    const char *solver;     /* that gave the answer: not always the one asked */
 } mc_ridge_system;
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *system);
 mercer_status mc_ridge_eigen(mercer_ctx *ctx, mc_ridge_system *system);
+/* The factor in float; falls back to mc_ridge_cholesky. */
+mercer_status mc_ridge_mixed(mercer_ctx *ctx, mc_ridge_system *system);
 mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *system);
 mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *system);
 /* b and alpha from X once it holds A^-1 of the right-hand sides. */

@@ -36,6 +36,13 @@ void mc_ridge_work_cholesky(const mc_ridge_size *s, mc_option *o) {
     o->factor = mc_factor_work((double)s->n) * (s->loo ? 2 : 1) + 2 * square(s) * (double)s->outputs;
 }
 
+/* The triangle and some steps in float; residuals and the check in double. */
+void mc_ridge_work_mixed(const mc_ridge_size *s, mc_option *o) {
+    o->fast = 7 * square(s);
+    o->pairs = 5 * square(s);
+    o->factor = mc_factor_work((double)s->n) / 2 + 12 * square(s) * (1 + (double)s->outputs / 8);
+}
+
 void mc_ridge_work_eigen(const mc_ridge_size *s, mc_option *o) {
     o->pairs = 2.5 * square(s);
     o->eigen = mc_eigen_work((double)s->n);

@@ -5,6 +5,7 @@
 #include "learn/cost.h"
 
 void mc_ridge_work_cholesky(const mc_ridge_size *size, mc_option *out);
+void mc_ridge_work_mixed(const mc_ridge_size *size, mc_option *out);
 void mc_ridge_work_eigen(const mc_ridge_size *size, mc_option *out);
 void mc_ridge_work_pcg(const mc_ridge_size *size, mc_option *out);
 void mc_ridge_work_primal(const mc_ridge_size *size, mc_option *out);

@@ -43,4 +43,20 @@ typedef struct mc_halves {
 } mc_halves;
 mc_halves mc_triangle_split(mc_triangle t);
 
+/* Factor and solve in float: packed alike. */
+typedef struct mc_triangle_f32 {
+    float *a;
+    int64_t n, ld;
+    mc_layout layout;
+} mc_triangle_f32;
+typedef struct mc_halves_f32 {
+    mc_triangle_f32 first, second;
+    float *below;
+    int64_t ld;
+    bool transposed;
+} mc_halves_f32;
+mc_halves_f32 mc_triangle_f32_split(mc_triangle_f32 t);
+mercer_status mc_triangle_f32_factor(mercer_ctx *ctx, mc_triangle_f32 t, int64_t *bad);
+mercer_status mc_triangle_f32_solve(mercer_ctx *ctx, mc_triangle_f32 t, bool transposed, int64_t columns, float *X);
+
 #endif

@@ -21,7 +21,7 @@ python3 watch.py mercer fit small.csv -m gp --restarts 1000 --time-limit 4
 python3 watch.py mercer fit small.csv -m gp --restarts 1000 --time-limit 4 -q
 python3 watch.py mercer fit small.csv
 # Conjugate gradients say how far they are and how long it will take; stopped, they hand over what they have, with a certificate.
-sed -i 's/^print.*/print(b" left, residual " in seen, b"\\nstopped" in seen, b"\\ncertificate" in seen)/' watch.py
+sed -i 's/^print.*/print(b", residual " in seen, b"\\nstopped" in seen, b"\\ncertificate" in seen)/' watch.py
 mercer generate friedman1 -n 12000 --seed 1 -o large.csv -q
 python3 watch.py mercer fit large.csv -k 'rbf(gamma=2)' --lambda 1e-4 --solver pcg --tolerance 1e-12 --rank 100 --time-limit 5
 rm large.*
