@@ -65,9 +65,8 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .offset = offsetof(mercer_ridge, solver),
      .initial_text = "auto",
      .choices = "auto|cholesky|mixed|eigen|pcg|primal|nystrom|fourier",
-     .help = "how the system is solved; auto: cholesky (mixed, its factor in float, for many rows), primal when the kernel has few features, eigen when lambda is "
-             "0, pcg when memory "
-             "does not suffice; nystrom and fourier are approximations"},
+     .help = "how the system is solved; auto: cholesky (mixed, its factor in float, for many rows), primal when the kernel has few "
+             "features, eigen when lambda is 0, pcg when memory does not suffice; nystrom and fourier are approximations"},
     {.name = "tolerance",
      .type = MERCER_REAL,
      .offset = offsetof(mercer_ridge, tolerance),

@@ -1,10 +1,9 @@
 /* ridge_mixed.c: ridge regression with the factor in float and the answer in double.
 
-   A = S K S + lambda I is packed and factored in float, L L' = A + E: half the memory and half the time of doubles. Conjugate gradients with
-   (L L')^-1 as preconditioner then need a few steps, products with K by float tiles, and residuals measured in double until they are as
-   small as those of a factorisation in double. E is about 2^-24 times the largest eigenvalue, so lambda
-   must be above that; where it is not, or the factor fails, or the residual stays above ENOUGH, the factorisation in double is taken
-   instead and the report names it.
+   A = S K S + lambda I is packed and factored in float, L L' = A + E: half the memory and half the time of doubles. Conjugate gradients
+   with (L L')^-1 as preconditioner then need a few steps, products with K by float tiles, and residuals measured in double until they are
+   as small as those of a factorisation in double. E is about 2^-24 times the largest eigenvalue, so lambda must be above that; where it is
+   not, or the factor fails, or the residual stays above ENOUGH, the factorisation in double is taken instead and the report names it.
 
    Entries below FLUSH are set to zero: their products would be subnormal floats, which slow every multiplication down a hundredfold. */
 #include "base/ctx.h"
