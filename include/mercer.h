@@ -480,6 +480,22 @@ MERCER_API mercer_knn mercer_knn_defaults(void);
 MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
                                         mercer_model **out);
 
+/* Kernel principal components: the directions u of feature space along which the rows vary most, |u| = 1, and the scores
+   <u, phi(x) - mu> of rows, mu the (weighted) mean; uncentred: mu = 0. They are eigenvectors of M = P S K S P, S the square roots of the
+   weights, P the projection that takes the mean off: for weight 1 the centred Gram matrix. Scores are predictions, one output per
+   component. Sign: of the eigenvector's entries the one of largest size, the first of those within 1e-8 of it, is positive. A
+   target is not needed and not looked at. */
+typedef struct mercer_pca {
+    int64_t components;
+    bool center;
+    double tolerance;   /* krylov: the residual |M v - theta v| to reach, relative to the largest eigenvalue */
+    const char *scale;  /* auto, none, standard, minmax; kept in the model */
+    const char *solver; /* auto, dense, krylov */
+} mercer_pca;
+MERCER_API mercer_pca mercer_pca_defaults(void);
+MERCER_API mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
+                                        mercer_model **out);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
@@ -490,6 +506,8 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
     const char *kind;               /* "residual"; "gradient" when lambda = 0; "sampled residual"; "gap" for support vector machines;
+                                       "eigenvalues" for pca: residual is the largest |M v - theta v| over the components, relative
+                                       to the largest theta;
                                        "exact" where nothing is optimised (knn);
                                        "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
@@ -533,10 +551,18 @@ typedef struct mercer_report {
     double step;               /* lms: the length of its steps; 0 otherwise */
     int64_t held_out;          /* lms: rows held out, and the error on them, weighted, over all outputs; 0 without */
     double held_out_rmse;
+    double variance;           /* pca: the trace of M, the sum over all directions; 0 otherwise */
     int64_t neighbors;         /* knn: rows that decide; 0 otherwise */
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;
+
+/* One principal component: its eigenvalue of M, the share of the variance, and a bound: an eigenvalue of M lies that near. */
+typedef struct mercer_component {
+    double eigenvalue, share, bound;
+} mercer_component;
+/* NaN for a model that is not of pca, and for a k that it does not have. */
+MERCER_API mercer_component mercer_model_component(const mercer_model *model, int64_t k);
 
 MERCER_API void mercer_model_free(mercer_model *model);
 MERCER_API const mercer_report *mercer_model_report(const mercer_model *model);

@@ -205,6 +205,7 @@ void say_freedom(session *s, const mercer_report *report); /* of ridge, where th
 void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
 text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
 void say_steps(session *s, const mercer_report *report); /* of lms; nothing otherwise */
+void say_components(session *s, const mercer_model *model);
 void say_vectors(session *s, const mercer_report *report); /* of a support vector machine; nothing otherwise */
 json_t *json_report(const mercer_model *model);
 

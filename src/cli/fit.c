@@ -144,9 +144,9 @@ static const char *verdict_remark(mercer_verdict verdict) {
 
 /* "C 1, epsilon 0.1": the numbers that shape a machine without a lambda. */
 static void shape_text(const job *j, char *bytes, size_t size) {
-    const char *const names[] = {"C", "nu", "epsilon", "neighbors"};
+    const char *const names[] = {"C", "nu", "epsilon", "neighbors", "components"};
     bytes[0] = '\0';
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         const mercer_setting *row = setting_find(j->machine, names[i]);
         const void *field = row ? (const char *)j->settings + row->offset : NULL;
         if (row)
@@ -227,6 +227,7 @@ static int report_people(session *s, fit *f) {
     say_freedom(s, mercer_model_report(f->model));
     say_evidence(s, mercer_model_report(f->model));
     say_steps(s, mercer_model_report(f->model));
+    say_components(s, f->model);
     say_vectors(s, mercer_model_report(f->model));
     say_approximate(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));

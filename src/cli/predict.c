@@ -112,9 +112,10 @@ static void write_sample_names(FILE *out, const prediction *p) {
 }
 
 static void write_header(FILE *out, const prediction *p) {
-    fputs("prediction", out);
+    const bool components = mercer_model_report(p->model)->variance > 0; /* scores of pca: pc1, pc2, ... */
+    fputs(components ? "pc1" : "prediction", out);
     for (int64_t k = 1; !p->classes && k < p->outputs; k++)
-        fprintf(out, ",prediction_%lld", (long long)k + 1);
+        fprintf(out, ",%s%lld", components ? "pc" : "prediction_", (long long)k + 1);
     for (int64_t k = 0; p->decision && k < p->decisions; k++) {
         fputc(',', out);
         put_decision(out, p, k);

@@ -96,6 +96,9 @@ void say_certificate(session *s, const mercer_report *report) {
         say(s, "certificate", "none: a model of LIBSVM carries none");
     else if (strcmp(c->kind, "gap") == 0)
         say_gap(s, c);
+    else if (strcmp(c->kind, "eigenvalues") == 0)
+        say(s, "certificate", "each eigenvalue is within %.2g of a true one (%.2g of the largest), by its residual", c->residual,
+            c->residual_relative);
     else if (strcmp(c->kind, "exact") == 0)
         say(s, "certificate", "none is needed: nothing is optimised, a prediction looks at all rows");
     else if (strcmp(c->kind, "sampled residual") == 0)
@@ -112,6 +115,37 @@ void say_certificate(session *s, const mercer_report *report) {
             report->lambda > 0 ? "the kernel is not proved"
             : report->step > 0 ? "there is no penalty"
                                : "lambda is 0");
+}
+
+/* The first few; --json lists all. */
+void say_components(session *s, const mercer_model *model) {
+    enum { SHOWN = 10 };
+    const int64_t count = mercer_model_outputs(model);
+    double sum = 0;
+    if (mercer_model_report(model)->variance <= 0)
+        return;
+    for (int64_t k = 0; k < count; k++) {
+        const mercer_component c = mercer_model_component(model, k);
+        char name[32];
+        sum += c.share;
+        snprintf(name, sizeof name, "pc%lld", (long long)k + 1);
+        if (k < SHOWN)
+            say(s, name, "eigenvalue %.6g, %.3g%% of the variance", c.eigenvalue, 100 * c.share);
+    }
+    say(s, "explained", "%.4g%% of the variance by %s", 100 * sum, text_count(count, "component").bytes);
+}
+
+static json_t *json_components(const mercer_model *model) {
+    json_t *array = json_array();
+    for (int64_t k = 0; k < mercer_model_outputs(model); k++) {
+        const mercer_component c = mercer_model_component(model, k);
+        json_t *one = json_object();
+        json_put(one, "eigenvalue", json_value(c.eigenvalue));
+        json_put(one, "share", json_value(c.share));
+        json_put(one, "bound", json_value(c.bound));
+        json_array_append_new(array, one);
+    }
+    return array;
 }
 
 void say_vectors(session *s, const mercer_report *r) {
@@ -185,6 +219,10 @@ json_t *json_report(const mercer_model *model) {
     }
     if (r->step > 0)
         json_put(object, "step", json_value(r->step));
+    if (r->variance > 0) {
+        json_put(object, "variance", json_value(r->variance));
+        json_put(object, "components", json_components(model));
+    }
     if (r->neighbors)
         json_put(object, "neighbors", json_integer(r->neighbors));
     if (r->held_out) {

@@ -53,6 +53,7 @@ static void say_model(session *s, const mercer_model *model) {
     say_freedom(s, r);
     say_evidence(s, r);
     say_steps(s, r);
+    say_components(s, model);
     say_vectors(s, r);
     say_approximate(s, r);
     say_certificate(s, r);

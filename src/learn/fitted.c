@@ -16,6 +16,7 @@ void mc_fitted_free(mc_fitted *fitted) {
     mc_free(fitted->class_start);
     mc_free(fitted->row);
     mc_free(fitted->primal);
+    mc_free(fitted->spectrum);
     *fitted = (mc_fitted){0};
 }
 

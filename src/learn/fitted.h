@@ -30,6 +30,7 @@ typedef struct mc_fitted {
     int64_t *row;        /* the place of each centre in the training data; NULL: all of them in order */
     bool open;           /* rows may have more columns than the centres, which are 0 there */
     bool waves;          /* centres are frequencies, the same twice: the first half of alpha goes with cosines, the second with sines */
+    double *spectrum;    /* principal components: eigenvalue and bound of each, outputs x 2; NULL otherwise */
     bool by_distance;    /* neighbours: weighted by 1 / distance; how many: report.neighbors */
     double *primal;      /* linear kernel of a support vector machine: decisions x d weights; NULL otherwise */
     mercer_report report;

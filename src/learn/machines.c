@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include <string.h>
 
-enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, KNN, MACHINES };
+enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, PCA, KNN, MACHINES };
 
 static const mercer_machine machines[MACHINES] = {
     [RIDGE] = {.name = "ridge",
@@ -53,6 +53,12 @@ static const mercer_machine machines[MACHINES] = {
              .settings = mc_lms_settings,
              .count = MC_LMS_SETTINGS,
              .size = sizeof(mercer_lms)},
+    [PCA] = {.name = "pca",
+             .help = "kernel principal components: the directions of most variance in feature space, and scores of rows",
+             .settings = mc_pca_settings,
+             .count = MC_PCA_SETTINGS,
+             .size = sizeof(mercer_pca),
+             .target = MERCER_TARGET_NONE},
     [KNN] = {.name = "knn",
              .help = "the nearest rows in feature space decide: classes by votes, numbers by their mean",
              .settings = mc_knn_settings,
@@ -62,7 +68,7 @@ static const mercer_machine machines[MACHINES] = {
 static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner, [SVC] = &mc_svc_learner,
                                                    [NU_SVC] = &mc_nu_svc_learner, [SVR] = &mc_svr_learner,
                                                    [NU_SVR] = &mc_nu_svr_learner, [ONE_CLASS] = &mc_one_class_learner,
-                                                   [LMS] = &mc_lms_learner, [KNN] = &mc_knn_learner};
+                                                   [LMS] = &mc_lms_learner, [PCA] = &mc_pca_learner, [KNN] = &mc_knn_learner};
 
 const mercer_machine *mercer_machines(int *count) {
     *count = MACHINES;
@@ -109,6 +115,12 @@ mercer_gp mercer_gp_defaults(void) {
 mercer_lms mercer_lms_defaults(void) {
     mercer_lms set;
     mercer_settings_defaults(&machines[LMS], &set);
+    return set;
+}
+
+mercer_pca mercer_pca_defaults(void) {
+    mercer_pca set;
+    mercer_settings_defaults(&machines[PCA], &set);
     return set;
 }
 

@@ -31,6 +31,10 @@ enum { MC_LMS_SETTINGS = 10 };
 extern const mercer_setting mc_lms_settings[MC_LMS_SETTINGS];
 extern const mc_learner mc_lms_learner;
 
+enum { MC_PCA_SETTINGS = 5 };
+extern const mercer_setting mc_pca_settings[MC_PCA_SETTINGS];
+extern const mc_learner mc_pca_learner;
+
 enum { MC_KNN_SETTINGS = 3 };
 extern const mercer_setting mc_knn_settings[MC_KNN_SETTINGS];
 extern const mc_learner mc_knn_learner;

@@ -69,6 +69,11 @@ mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const
     return mercer_fit(ctx, mercer_machine_find("lms"), set, kernel, data, out);
 }
 
+mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
+                             mercer_model **out) {
+    return mercer_fit(ctx, mercer_machine_find("pca"), set, kernel, data, out);
+}
+
 mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
                              mercer_model **out) {
     return mercer_fit(ctx, mercer_machine_find("knn"), set, kernel, data, out);

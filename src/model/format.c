@@ -30,6 +30,7 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"step", MC_FIELD_REAL, offsetof(mercer_report, step), "0"},
     {"held_out", MC_FIELD_COUNT, offsetof(mercer_report, held_out), "0"},
     {"held_out_rmse", MC_FIELD_REAL, offsetof(mercer_report, held_out_rmse), "0"},
+    {"variance", MC_FIELD_REAL, offsetof(mercer_report, variance), "0"},
     {"neighbors", MC_FIELD_COUNT, offsetof(mercer_report, neighbors), "0"},
     {"certificate.kind", MC_FIELD_WORD, offsetof(mercer_report, certificate.kind), NULL},
     {"certificate.residual_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.residual_relative), NULL},
@@ -54,7 +55,7 @@ const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {
 
 /* ---- Arrays ---- */
 
-enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, CLASS_START, ROW, PRIMAL, ROW_START, VALUES, COLUMN };
+enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, CLASS_START, ROW, PRIMAL, SPECTRUM, ROW_START, VALUES, COLUMN };
 
 mc_model_shape mc_model_shape_of(const mercer_model *model) {
     const mercer_data *x = model->f.centres;
@@ -67,7 +68,8 @@ mc_model_shape mc_model_shape_of(const mercer_model *model) {
                             .stored = x->row_start ? x->row_start[x->n] : -1,
                             .dtype = x->dtype,
                             .scaled = model->f.scale.kind != MC_SCALE_NONE,
-                            .noisy = model->f.noise != NULL};
+                            .noisy = model->f.noise != NULL,
+                            .spectral = model->f.spectrum != NULL};
 }
 
 bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_t *bytes) {
@@ -83,6 +85,7 @@ bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_
     out[CLASS_START] = (mc_array){"class_start", shape->form == MC_PAIRS ? "I64" : NULL, 1, {shape->outputs + 1, 1}, 8};
     out[ROW] = (mc_array){"row", shape->row ? "I64" : NULL, 1, {n, 1}, 8};
     out[PRIMAL] = (mc_array){"primal", shape->primal ? "F64" : NULL, 2, {decisions, d}, 8};
+    out[SPECTRUM] = (mc_array){"spectrum", shape->spectral ? "F64" : NULL, 2, {shape->outputs, 2}, 8};
     out[ROW_START] = (mc_array){"centres.row_start", sparse ? "I64" : NULL, 1, {n + 1, 1}, 8};
     out[VALUES] =
         (mc_array){"centres", real, sparse ? 1 : 2, {sparse ? stored : n, sparse ? 1 : d}, mc_dtype_size(shape->dtype)};
@@ -114,6 +117,7 @@ void *mc_array_place(const mercer_model *model, int k) {
         [CLASS_START] = f->class_start,
         [ROW] = f->row,
         [PRIMAL] = f->primal,
+        [SPECTRUM] = f->spectrum,
         [ROW_START] = f->centres->row_start,
         [VALUES] = f->centres->values,
         [COLUMN] = f->centres->column,

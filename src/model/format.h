@@ -29,7 +29,7 @@ typedef struct mc_field {
     size_t offset;      /* in mercer_report */
     const char *absent; /* what a file without it means, for fields younger than the format; NULL: it must be there */
 } mc_field;
-enum { MC_FIELDS = 38 };
+enum { MC_FIELDS = 39 };
 extern const mc_field mc_report_fields[MC_FIELDS];
 
 /* What decides which arrays there are and how large. */
@@ -39,12 +39,12 @@ typedef struct mc_model_shape {
     bool row, primal; /* whether the model has these arrays */
     int64_t stored; /* values of sparse centres; -1: dense */
     mercer_dtype dtype;
-    bool scaled, noisy;
+    bool scaled, noisy, spectral;
 } mc_model_shape;
 mc_model_shape mc_model_shape_of(const mercer_model *model);
 
 /* The arrays in the order they lie in the file, those of eight bytes an element first. */
-enum { MC_ARRAYS = 11 };
+enum { MC_ARRAYS = 12 };
 typedef struct mc_array {
     const char *name, *dtype; /* dtype NULL: this model has no such array */
     int dims;

@@ -155,6 +155,8 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
         MC_TRY(MC_ALLOC(ctx, f->row, s->n));
     if (s->primal)
         MC_TRY(MC_ALLOC(ctx, f->primal, decisions * s->d));
+    if (s->spectral)
+        MC_TRY(MC_ALLOC(ctx, f->spectrum, 2 * s->outputs));
     if (s->noisy)
         MC_TRY(MC_ALLOC(ctx, f->noise, s->n));
     f->scale.d = s->d;

@@ -81,7 +81,8 @@ static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
     const int place = mc_choice("values|pairs|region|neighbours", form);
     const int64_t outputs = l->shape.outputs;
     const bool few = place == MC_NEIGHBOURS && (l->model->f.report.neighbors < 1 || l->model->f.report.neighbors > l->shape.n);
-    if (place < 0 || few || outputs == INT64_MAX || (place == MC_PAIRS && (outputs < 2 || outputs > INT32_MAX))
+    if (place < 0 || few || outputs == INT64_MAX
+        || (place == MC_PAIRS && (outputs < 2 || outputs > INT32_MAX))
         || (place == MC_REGION && outputs != 2))
         return mc_damaged(ctx, l, "its form is '%.40s' with %lld outputs", form, (long long)outputs);
     l->shape.form = l->model->f.form = (mc_form)place;
@@ -115,6 +116,7 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     l->shape.dtype = (mercer_dtype)real;
     l->shape.scaled = scale > 0;
     l->shape.noisy = strcmp(report->machine, "gp") == 0;
+    l->shape.spectral = strcmp(report->machine, "pca") == 0;
     l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
     return MERCER_OK;
 }
@@ -257,13 +259,13 @@ static mercer_status read_kernel(mercer_ctx *ctx, const mc_loading *l) {
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     mercer_data *x = l->model->f.centres;
     const bool classes = json_object_get(l->metadata, "labels") != NULL;
-    if (classes && l->shape.outputs < 2)
+    if (classes && (l->shape.outputs < 2 || l->shape.spectral))
         return mc_damaged(ctx, l, "it has classes but one output");
     x->classes = classes ? l->shape.outputs : 0;
-    x->outputs = classes ? 0 : l->shape.outputs;
+    x->outputs = classes || l->shape.spectral ? 0 : l->shape.outputs;
     MC_TRY(optional_list(ctx, l, "labels", l->shape.outputs, &x->label));
     MC_TRY(optional_list(ctx, l, "names", l->shape.d, &x->name));
-    MC_TRY(optional_list(ctx, l, "targets", classes ? 1 : l->shape.outputs, &x->target_name));
+    MC_TRY(optional_list(ctx, l, "targets", classes ? 1 : x->outputs, &x->target_name));
     MC_TRY(read_schema(ctx, l, &x->schema));
     MC_TRY(mc_data_finish(ctx, x));
     return read_kernel(ctx, l);

@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "data/data.h"
+#include <math.h>
 
 void mercer_model_free(mercer_model *model) {
     if (!model)
@@ -54,6 +55,14 @@ double mercer_model_intercept(const mercer_model *model, int64_t decision) {
     return model->f.intercept[decision];
 }
 
+mercer_component mercer_model_component(const mercer_model *model, int64_t k) {
+    const mc_fitted *f = &model->f;
+    if (!f->spectrum || k < 0 || k >= f->outputs)
+        return (mercer_component){NAN, NAN, NAN};
+    const double *pair = f->spectrum + 2 * k;
+    return (mercer_component){.eigenvalue = pair[0], .share = pair[0] / f->report.variance, .bound = pair[1]};
+}
+
 int64_t mercer_model_classes(const mercer_model *model) {
     return model->f.centres->classes;
 }
@@ -83,5 +92,9 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
     mc_begin(ctx);
     const mercer_data *x = model->f.centres;
     const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes; /* a region learned from no target: numbers, if any */
+    mercer_read rows_alone = set ? *set : mercer_read_defaults();
+    rows_alone.kind = MERCER_TARGET_NONE;
+    if (model->f.spectrum)
+        set = &rows_alone; /* what the file called a target is passed over, whatever it holds */
     return mc_data_read_like(ctx, path, set, &x->schema, model->f.open ? -x->d : x->d, classes, x->label, out);
 }

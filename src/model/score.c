@@ -175,6 +175,8 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
 static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mercer_data *x = model->f.centres;
     const int64_t outputs = model->f.outputs;
+    if (model->f.spectrum)
+        return mc_fail(ctx, MERCER_INVALID, "score: %s gives scores of rows, which no target is compared with", model->f.report.machine);
     if (!data->target && !data->class_of)
         return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with");
     if (model->f.form == MC_REGION)

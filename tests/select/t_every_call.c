@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 24, D = 10, MOST = 4 * N * N };
+enum { N = 36, D = 10, MOST = 4 * N * N };
 
 /* What the calls work on, made once in a context of its own. */
 static struct {
@@ -100,6 +100,7 @@ static int end_world(void **state) {
 static const double ones[N * D] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const int64_t few[] = {3, 1, 3}, fold[N] = {0, 1, 2, 0, 1, 2};
 static const double lambdas[] = {0.1, 1};
+static const mercer_pca few_of_many = {.components = 1, .center = true, .tolerance = 1e-3, .scale = "none", .solver = "krylov"};
 static const mercer_table table = {.n = 2, .d = D, .dtype = MERCER_F64, .values = ones, .target = ones, .outputs = 1};
 
 SCENARIO_PLAIN(file_write, mercer_file_write(ctx, path_of("out.bin"), "abc", 3))
@@ -122,6 +123,8 @@ SCENARIO(prove, proof, mercer_prove(ctx, world.quadratic, 0, &made))
 SCENARIO(ridge_fit, model, mercer_ridge_fit(ctx, world.kernel, world.data, NULL, &made))
 SCENARIO(gp_fit, model, mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
 SCENARIO(lms_fit, model, mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
+SCENARIO(pca_fit, model, mercer_pca_fit(ctx, world.kernel, world.data, NULL, &made))
+SCENARIO(pca_krylov, model, mercer_pca_fit(ctx, world.kernel, world.data, &few_of_many, &made))
 SCENARIO(knn_fit, model, mercer_knn_fit(ctx, world.kernel, world.data, NULL, &made))
 SCENARIO(posterior_open, posterior, mercer_posterior_open(ctx, world.gp, &made))
 SCENARIO_PLAIN(posterior_std, mercer_posterior_std(ctx, world.posterior, world.data, out))
@@ -204,7 +207,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
-        model_update,
+        model_update,   pca_fit,       pca_krylov,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
     };
