@@ -45,13 +45,13 @@ typedef struct mc_pca_shape {
 } mc_pca_shape;
 mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k);
 size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *shape);
-/* precise: products in double. V is also the start unless fresh. */
+/* A search that can be taken up again: from X once it has started. precise: products in double. */
 typedef struct mc_pca_search {
     const mc_problem *p;
     mc_pca_shape shape;
     bool center, precise;
     double tolerance;
-    double *X, *theta; /* n x block, block: kept between rounds */
+    double *X, *theta; /* n x block, and as many Ritz values */
     bool started;
 } mc_pca_search;
 mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out);
