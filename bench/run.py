@@ -21,6 +21,7 @@ TITLES = {  # in the order they are run
     "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
+    "pca": "Principal components and nearest neighbours",
 }
 
 

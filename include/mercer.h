@@ -597,6 +597,14 @@ MERCER_API int64_t mercer_model_row(const mercer_model *model, int64_t centre);
 MERCER_API double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision);
 MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t decision);
 
+/* A decision of a model, its intercept apart, is a function f = sum_i coefficient_i k(x_i, .) in the space H of its kernel. Their inner
+   product, whose square root with itself is the norm; their distance |f - g|. Kernels, columns and scaling must be the same; what knn
+   and fourier predict is no function of H. <f, k(x, .)> is f(x). */
+MERCER_API mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t decision_f, const mercer_model *g,
+                                            int64_t decision_g, double *out);
+MERCER_API mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t decision_f, const mercer_model *g,
+                                               int64_t decision_g, double *out);
+
 typedef struct mercer_scores {
     int64_t n;
     double accuracy, balanced_accuracy; /* classes; NaN otherwise */

@@ -207,6 +207,8 @@ static void say_stopped(session *s, const fit *f) {
     if (was_stopped(f))
         say(s, "stopped", "early by the %s: this is the best model so far",
             s->expired || strcmp(why, "time") == 0 ? "time limit" : "user");
+    else if (strcmp(why, "no") != 0 && strcmp(mercer_model_report(f->model)->machine, "pca") == 0)
+        say(s, "stopped", "short of the tolerance; the certificate says where; try a larger --tolerance, or --solver dense");
     else if (strcmp(why, "precision") == 0)
         say(s, "stopped",
             "short of the tolerance: at this lambda double precision reaches no further; try a larger one, or --solver cholesky");

@@ -75,6 +75,67 @@ static int show_model(session *s) {
     return json_finish(s, object);
 }
 
+/* ---- Two models ---- */
+
+typedef struct pair {
+    double f, g, inner, distance; /* norms first */
+} pair;
+
+static int compare(session *s, const mercer_model *f, const mercer_model *g, int64_t k, pair *out) {
+    TRY_CTX(s, mercer_model_inner(s->ctx, f, k, f, k, &out->f));
+    TRY_CTX(s, mercer_model_inner(s->ctx, g, k, g, k, &out->g));
+    TRY_CTX(s, mercer_model_inner(s->ctx, f, k, g, k, &out->inner));
+    TRY_CTX(s, mercer_model_distance(s->ctx, f, k, g, k, &out->distance));
+    out->f = sqrt(fmax(out->f, 0));
+    out->g = sqrt(fmax(out->g, 0));
+    return EXIT_DONE;
+}
+
+static void report_pair(session *s, const mercer_model *f, int64_t k, const pair *p, json_t *array) {
+    char name[64];
+    snprintf(name, sizeof name, mercer_model_decisions(f) > 1 ? "function %lld" : "functions", (long long)k + 1);
+    say(s, name, "|f| %.6g, |g| %.6g, <f, g> %.6g, |f - g| %.6g", p->f, p->g, p->inner, p->distance);
+    json_t *one = json_object();
+    json_put(one, "norm_f", json_value(p->f));
+    json_put(one, "norm_g", json_value(p->g));
+    json_put(one, "inner", json_value(p->inner));
+    json_put(one, "distance", json_value(p->distance));
+    json_array_append_new(array, one);
+}
+
+static int compare_all(session *s, const mercer_model *f, const mercer_model *g) {
+    const int64_t count = mercer_model_decisions(f);
+    if (mercer_model_decisions(g) != count)
+        return complain("one model has %lld functions and the other %lld", (long long)count, (long long)mercer_model_decisions(g));
+    json_t *object = json_object(), *array = json_array();
+    int code = EXIT_DONE;
+    for (int64_t k = 0; k < count && code == EXIT_DONE; k++) {
+        pair p;
+        code = compare(s, f, g, k, &p);
+        if (code == EXIT_DONE)
+            report_pair(s, f, k, &p, array);
+    }
+    json_put(object, "type", json_text("functions"));
+    json_put(object, "functions", array);
+    if (code == EXIT_DONE)
+        return json_finish(s, object);
+    json_decref(object);
+    return code;
+}
+
+/* Their functions in the space of the kernel: norms, inner products, distances. */
+static int show_two(session *s) {
+    mercer_model *f = NULL, *g = NULL;
+    int code = input_model(s, s->args.operand[0], &f);
+    if (code == EXIT_DONE)
+        code = input_model(s, s->args.operand[1], &g);
+    if (code == EXIT_DONE)
+        code = compare_all(s, f, g);
+    mercer_model_free(f);
+    mercer_model_free(g);
+    return code;
+}
+
 /* ---- Data ---- */
 
 typedef struct range {
@@ -203,20 +264,23 @@ static int show_data(session *s) {
 }
 
 static int run_show(session *s) {
+    if (s->args.operands == 2)
+        return show_two(s);
     return is_model(s->args.operand[0]) ? show_model(s) : show_data(s);
 }
 
 const verb verb_show = {
     .name = "show",
     .summary = "describe a model or a data file",
-    .usage = "FILE [options]",
+    .usage = "FILE | MODEL MODEL [options]",
     .notes = "A model: its kernel, machine, columns, classes and certificate. A data file: its columns with their "
              "ranges, its target.\n"
+             "Two models: norms, inner product and distance of their functions in the space of the kernel.\n"
              "Options about the target and missing values apply to data files.\n\n"
              "  mercer show houses.mercer\n"
              "  mercer show houses.csv --missing mean",
     .least = 1,
-    .most = 1,
+    .most = 2,
     .tables = {data_options, common_options},
     .run = run_show,
 };

@@ -17,3 +17,11 @@ mercer show holes.csv; echo "exit $?"
 mercer show holes.csv --missing drop; echo "exit $?"
 printf '1 1:0.5 3:2\n-1 2:1\n1 3:1\n' > sparse.txt; mercer show sparse.txt; echo "exit $?"
 mercer show .; echo "exit $?"
+python3 $TESTS/sine.py > wave.csv
+mercer fit wave.csv -k 'rbf(sigma=1)' --lambda 0.1 -q -o one.mercer; mercer fit wave.csv -k 'rbf(sigma=1)' --lambda 0.2 -q -o two.mercer
+mercer fit wave.csv -m knn -q -o near.mercer; mercer fit wave.csv -k linear -q -o line.mercer
+mercer show one.mercer two.mercer; echo "exit $?"
+mercer show one.mercer two.mercer --json | grep -o '"[a-z_]*":'; echo "exit $?"
+mercer show one.mercer line.mercer; echo "exit $?"
+mercer show near.mercer near.mercer; echo "exit $?"
+mercer show one.mercer wave.csv; echo "exit $?"

@@ -123,6 +123,8 @@ SCENARIO(prove, proof, mercer_prove(ctx, world.quadratic, 0, &made))
 SCENARIO(ridge_fit, model, mercer_ridge_fit(ctx, world.kernel, world.data, NULL, &made))
 SCENARIO(gp_fit, model, mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
 SCENARIO(lms_fit, model, mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
+SCENARIO_PLAIN(model_inner, mercer_model_inner(ctx, world.ridge, 0, world.ridge, 0, out))
+SCENARIO_PLAIN(model_distance, mercer_model_distance(ctx, world.ridge, 0, world.ridge, 0, out))
 SCENARIO(pca_fit, model, mercer_pca_fit(ctx, world.kernel, world.data, NULL, &made))
 SCENARIO(pca_krylov, model, mercer_pca_fit(ctx, world.kernel, world.data, &few_of_many, &made))
 SCENARIO(knn_fit, model, mercer_knn_fit(ctx, world.kernel, world.data, NULL, &made))
@@ -207,7 +209,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
-        model_update,   pca_fit,       pca_krylov,
+        model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
     };

@@ -1,0 +1,136 @@
+/* function.c: decisions of models as functions of H, the space of the kernel.
+
+       f = sum_i alpha_i k(x_i, .),  g = sum_j beta_j k(z_j, .):    <f, g> = alpha' K(X, Z) beta,   |f - g|^2 = <f - g, f - g>
+
+   The intercept is no part of f. Two functions live in the same space when their kernels are the same expression on columns scaled the
+   same way. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "gram/gram.h"
+#include "kernel/kernel.h"
+#include "model/model.h"
+#include <math.h>
+#include <string.h>
+
+/* One decision of a model. */
+typedef struct function {
+    const mc_fitted *f;
+    int64_t decision;
+} function;
+
+static mercer_status check_one(mercer_ctx *ctx, function a) {
+    const int64_t count = mc_form_decisions(a.f->form, a.f->outputs);
+    if (a.f->form == MC_NEIGHBOURS || a.f->waves)
+        return mc_fail(ctx, MERCER_INVALID, "function: what %s by %s predicts is no function in the space of its kernel",
+                       a.f->report.machine, a.f->report.solver);
+    if (a.decision < 0 || a.decision >= count)
+        return mc_fail(ctx, MERCER_INVALID, "function: decision %lld of a model that has %lld, counted from 0", (long long)a.decision,
+                       (long long)count);
+    return MERCER_OK;
+}
+
+static bool same_scale(const mc_scale *a, const mc_scale *b) {
+    if (a->kind != b->kind || a->kind == MC_SCALE_NONE)
+        return a->kind == b->kind;
+    const size_t bytes = (size_t)a->d * sizeof(double);
+    return a->d == b->d && memcmp(a->shift, b->shift, bytes) == 0 && memcmp(a->factor, b->factor, bytes) == 0;
+}
+
+static mercer_status check_pair(mercer_ctx *ctx, function a, function b) {
+    MC_TRY(check_one(ctx, a));
+    MC_TRY(check_one(ctx, b));
+    if (a.f->centres->d != b.f->centres->d)
+        return mc_fail(ctx, MERCER_INVALID, "function: one model has %lld columns and the other %lld: they live in different spaces",
+                       (long long)a.f->centres->d, (long long)b.f->centres->d);
+    if (strcmp(a.f->kernel->text, b.f->kernel->text) != 0)
+        return mc_fail(ctx, MERCER_INVALID, "function: the kernels are %s and %s: functions of different spaces", a.f->kernel->text,
+                       b.f->kernel->text);
+    if (!same_scale(&a.f->scale, &b.f->scale))
+        return mc_fail(ctx, MERCER_INVALID, "function: the models scale their columns differently (%s, %s); fit both with --scale none",
+                       a.f->report.scale, b.f->report.scale);
+    return MERCER_OK;
+}
+
+static bool same_rows(const mercer_data *x, const mercer_data *z) {
+    return x == z
+           || (x->n == z->n && x->dtype == z->dtype && !x->row_start && !z->row_start
+               && memcmp(x->values, z->values, (size_t)(x->n * x->d) * mc_dtype_size(x->dtype)) == 0);
+}
+
+/* alpha' K(X, Z) beta; room: rows of X. */
+static mercer_status form(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const double *alpha, const mercer_data *z,
+                          const double *beta, double *room, double *out) {
+    mc_gram *gram = NULL;
+    long double sum = 0;
+    *out = 0;
+    if (x->n == 0 || z->n == 0)
+        return MERCER_OK;
+    MC_TRY(mc_gram_open(ctx, kernel, x, x == z ? NULL : z, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_apply(ctx, gram, 1, beta, room);
+    mc_gram_close(gram);
+    for (int64_t i = 0; i < x->n && !status; i++)
+        sum += (long double)alpha[i] * room[i];
+    *out = (double)sum;
+    return status;
+}
+
+static void take_coefficients(function a, double *out) {
+    for (int64_t i = 0; i < a.f->centres->n; i++)
+        out[i] = mc_fitted_coefficient(a.f, i, a.decision);
+}
+
+static mercer_status inner(mercer_ctx *ctx, function a, function b, double *out) {
+    const mercer_data *x = a.f->centres, *z = b.f->centres;
+    double *room = NULL;
+    MC_TRY(MC_ALLOC(ctx, room, 2 * x->n + z->n));
+    take_coefficients(a, room);
+    take_coefficients(b, room + x->n);
+    const mercer_status status = form(ctx, a.f->kernel, x, room, z, room + x->n, room + x->n + z->n, out);
+    mc_free(room);
+    return status;
+}
+
+/* On the same rows the coefficients are subtracted first, so that close functions cost no digits. */
+static mercer_status distance_same_rows(mercer_ctx *ctx, function a, function b, double *square) {
+    const int64_t n = a.f->centres->n;
+    double *room = NULL;
+    MC_TRY(MC_ALLOC(ctx, room, 2 * n));
+    take_coefficients(a, room);
+    for (int64_t i = 0; i < n; i++)
+        room[i] -= mc_fitted_coefficient(b.f, i, b.decision);
+    const mercer_status status = form(ctx, a.f->kernel, a.f->centres, room, a.f->centres, room, room + n, square);
+    mc_free(room);
+    return status;
+}
+
+static mercer_status distance(mercer_ctx *ctx, function a, function b, double *square) {
+    double aa = 0, ab = 0, bb = 0;
+    if (same_rows(a.f->centres, b.f->centres))
+        return distance_same_rows(ctx, a, b, square);
+    MC_TRY(inner(ctx, a, a, &aa));
+    MC_TRY(inner(ctx, a, b, &ab));
+    MC_TRY(inner(ctx, b, b, &bb));
+    *square = aa - 2 * ab + bb;
+    return MERCER_OK;
+}
+
+mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j, double *out) {
+    mc_begin(ctx);
+    const function a = {&f->f, i}, b = {&g->f, j};
+    *out = NAN;
+    MC_TRY(check_pair(ctx, a, b));
+    return inner(ctx, a, b, out);
+}
+
+mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j, double *out) {
+    mc_begin(ctx);
+    const function a = {&f->f, i}, b = {&g->f, j};
+    double square = 0;
+    *out = NAN;
+    MC_TRY(check_pair(ctx, a, b));
+    MC_TRY(distance(ctx, a, b, &square));
+    *out = sqrt(fmax(square, 0));
+    return MERCER_OK;
+}
