@@ -2,7 +2,7 @@
    stands and from random starts around it.
 
    All learnable parameters are positive (bandwidths, factors, periods), so their logarithms are free. The rows and the target
-   bound them: a length scale lies between a thousandth of the narrowest column and ten thousand times the widest, where its
+   bound them: a length scale lies between a thousandth of the narrowest column and a hundred thousand times the widest, where its
    column no longer counts; a factor within 1e8 of the target's variance either way. What is neither may move by a factor of
    1e10. The start is always inside. Parameters that are 0 (the c of a polynomial) stay. A point where the factorisation fails
    has evidence -infinity and is stepped back from. */
@@ -19,7 +19,7 @@
 
 static const double RANGE = 23; /* log 1e10: a length scale that stands squared in gamma can still grow 1e5-fold */
 static const double SPREAD = 2.3; /* random starts: within a factor of 10 */
-static const double NOISE_LOW = 1e-6, NOISE_HIGH = 10, FACTOR = 1e8, SHORTEST = 1e-3, LONGEST = 1e4;
+static const double NOISE_LOW = 1e-6, NOISE_HIGH = 10, FACTOR = 1e8, SHORTEST = 1e-3, LONGEST = 1e5;
 
 /* Parameters that are a power of a length. */
 static const struct {
