@@ -56,19 +56,6 @@ void mc_approximate_close(mc_approximate *a) {
 
 /* ---- The machine ---- */
 
-static void take_means(mc_approximate *a) {
-    const int64_t outputs = a->p->outputs;
-    for (int64_t k = 0; k < outputs && a->intercept; k++) {
-        long double sum = 0, weight = 0;
-        for (int64_t i = 0; i < a->p->n; i++) {
-            const double w = root_at(a, i) * root_at(a, i);
-            sum += (long double)w * a->p->Y[i * outputs + k];
-            weight += w;
-        }
-        a->mean[k] = (double)(sum / weight);
-    }
-}
-
 static double objective(const mc_approximate *a) {
     const int64_t outputs = a->p->outputs;
     double loss = 0;
@@ -90,7 +77,8 @@ static mercer_status check_finite(mercer_ctx *ctx, const mc_approximate *a) {
 static mercer_status run(mercer_ctx *ctx, mc_approximate *a, bool waves, mercer_report *out) {
     MC_TRY(MC_ALLOC(ctx, a->mean, a->p->outputs));
     MC_TRY(MC_ALLOC(ctx, a->b, a->p->outputs));
-    take_means(a);
+    if (a->intercept)
+        mc_problem_means(a->p, a->mean);
     MC_TRY(waves ? mc_approximate_fourier(ctx, a) : mc_approximate_nystrom(ctx, a));
     MC_TRY(check_finite(ctx, a));
     mc_phase(ctx, "check");

@@ -136,18 +136,11 @@ static mercer_status widen(mercer_ctx *ctx, const mercer_gp *set, double varianc
 /* Take the weighted mean off Y where there is an intercept; the variance of what is left, over all outputs (1 when it is 0). */
 static double centre(const mercer_gp *set, mc_problem *p, double *mean) {
     double squares = 0, total = 0;
-    for (int64_t k = 0; k < p->outputs; k++) {
-        long double sum = 0, weight = 0;
-        for (int64_t i = 0; i < p->n; i++) {
-            const double w = p->root ? p->root[i] * p->root[i] : 1;
-            sum += (long double)w * p->Y[i * p->outputs + k];
-            weight += w;
-        }
-        mean[k] = set->intercept ? (double)(sum / weight) : 0;
-    }
+    if (set->intercept)
+        mc_problem_means(p, mean);
+    mc_problem_shift(p, mean, -1);
     for (int64_t i = 0; i < p->n * p->outputs; i++) {
-        const double w = p->root ? p->root[i / p->outputs] * p->root[i / p->outputs] : 1;
-        p->Y[i] -= mean[i % p->outputs];
+        const double w = mc_problem_weight(p, i / p->outputs);
         squares += w * p->Y[i] * p->Y[i];
         total += w;
     }
@@ -269,8 +262,7 @@ static mercer_status finish(mercer_ctx *ctx, work *w) {
     MC_TRY(settle(ctx, w));
     mc_evidence_close(w->evidence);
     w->evidence = NULL;
-    for (int64_t i = 0; i < p->n * p->outputs; i++)
-        p->Y[i] += w->mean[i % p->outputs];
+    mc_problem_shift(p, w->mean, 1);
     mc_phase(ctx, "check");
     mc_findings found;
     MC_TRY(mc_certify(ctx, p, w->noise, false, w->f->alpha, w->f->intercept, &found));

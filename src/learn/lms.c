@@ -257,23 +257,6 @@ static mercer_status take_held(mercer_ctx *ctx, work *w) {
     return MERCER_OK;
 }
 
-static void take_means(const mercer_lms *set, mc_problem *p, double *mean) {
-    for (int64_t k = 0; k < p->outputs && set->intercept; k++) {
-        long double sum = 0, weight = 0;
-        for (int64_t i = 0; i < p->n; i++) {
-            const double w = p->root ? p->root[i] * p->root[i] : 1;
-            sum += (long double)w * p->Y[i * p->outputs + k];
-            weight += w;
-        }
-        mean[k] = (double)(sum / weight);
-    }
-}
-
-static void shift_targets(mc_problem *p, const double *mean, double sign) {
-    for (int64_t i = 0; i < p->n * p->outputs; i++)
-        p->Y[i] += sign * mean[i % p->outputs];
-}
-
 static const char *solver_name(const mercer_lms *set, mc_lms_way way) {
     static const char *const names[2][MC_LMS_WAYS] = {{"batch features", "batch stored", "batch streamed"},
                                                       {"sample features", "sample stored", "sample streamed"}};
@@ -302,7 +285,7 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, c
 /* Of the problem without a penalty, the targets as they came. */
 static mercer_status certify(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_way way) {
     mc_findings found;
-    shift_targets(w->p, w->f->intercept, 1);
+    mc_problem_shift(w->p, w->f->intercept, 1);
     mc_phase(ctx, "check");
     if (run->stopped)
         mc_shield(ctx, true); /* stopped already: what is left is done whole */
@@ -330,8 +313,9 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     w->f->outputs = p->outputs;
     MC_TRY(MC_ALLOC(ctx, w->f->alpha, p->n * p->outputs));
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, p->outputs));
-    take_means(w->set, p, w->f->intercept);
-    shift_targets(p, w->f->intercept, -1);
+    if (w->set->intercept)
+        mc_problem_means(p, w->f->intercept);
+    mc_problem_shift(p, w->f->intercept, -1);
     MC_TRY(take_held(ctx, w));
     mc_lms_run run = {.set = w->set, .p = p, .held = w->held, .held_Y = w->held_Y, .alpha = w->f->alpha};
     MC_TRY(run_steps(ctx, w, way, &run));

@@ -184,3 +184,19 @@ void mc_problem_close(mc_problem *problem) {
     mc_free(problem->class_of);
     *problem = (mc_problem){0};
 }
+
+void mc_problem_means(const mc_problem *p, double *mean) {
+    for (int64_t k = 0; k < p->outputs; k++) {
+        long double sum = 0, weight = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            sum += (long double)mc_problem_weight(p, i) * p->Y[i * p->outputs + k];
+            weight += mc_problem_weight(p, i);
+        }
+        mean[k] = (double)(sum / weight);
+    }
+}
+
+void mc_problem_shift(mc_problem *p, const double *mean, double sign) {
+    for (int64_t i = 0; i < p->n * p->outputs; i++)
+        p->Y[i] += sign * mean[i % p->outputs];
+}

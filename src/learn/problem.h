@@ -26,4 +26,12 @@ mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, bool cons
                                    const mercer_data *data, mc_problem *out);
 void mc_problem_close(mc_problem *problem);
 
+static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
+    return p->root ? p->root[i] * p->root[i] : 1;
+}
+
+/* The weighted mean of each output; and Y <- Y + sign mean. */
+void mc_problem_means(const mc_problem *problem, double *mean);
+void mc_problem_shift(mc_problem *problem, const double *mean, double sign);
+
 #endif

@@ -183,15 +183,8 @@ static mercer_status price(mercer_ctx *ctx, const void *settings, const mc_probl
 void mc_ridge_right_sides(mc_ridge_system *r) {
     const mc_problem *p = r->p;
     const int64_t n = p->n, outputs = p->outputs;
-    for (int64_t k = 0; k < outputs && r->intercept; k++) {
-        long double sum = 0, weight = 0;
-        for (int64_t i = 0; i < n; i++) {
-            const double w = p->root ? p->root[i] * p->root[i] : 1;
-            sum += (long double)w * p->Y[i * outputs + k];
-            weight += w;
-        }
-        r->mean[k] = (double)(sum / weight);
-    }
+    if (r->intercept)
+        mc_problem_means(p, r->mean);
     for (int64_t i = 0; i < n; i++) {
         const double s = p->root ? p->root[i] : 1;
         for (int64_t k = 0; k < outputs; k++)
