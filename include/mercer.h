@@ -496,6 +496,31 @@ MERCER_API mercer_pca mercer_pca_defaults(void);
 MERCER_API mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
                                         mercer_model **out);
 
+/* Machines that are a convex loss and a penalty: min over f and b of sum_i c_i loss(y_i, f(x_i) + b) + lambda/2 |f|^2, c_i = row weight x
+   class weight.
+
+       logistic       classes; log(1 + exp(-y f)), y = 1 for the first of two classes, -1 for the second. More than two: softmax, one
+                      function per class, log sum_k exp(f_k) - f_y. It gives probabilities (mercer_predict_proba)
+       squared-hinge  classes; max(0, 1 - y f)^2 / 2; more than two: each against the rest
+       huber          numbers; r^2/2 for |r| = |y - f| <= delta, delta |r| - delta^2/2 beyond; for delta beyond all errors this is ridge
+       quantile       numbers; tau r above, (tau - 1) r below, r = y - f; always with an intercept
+       absolute       numbers; |y - f|; always with an intercept
+
+   Smooth losses are solved by Newton's method, the last two as quadratic programmes. The certificate is the duality gap. */
+typedef struct mercer_loss {
+    double lambda;
+    double tau;               /* quantile */
+    double delta;             /* huber */
+    double tolerance;         /* of the duality gap, relative to the objective */
+    bool intercept;
+    const char *class_weight; /* as for support vector machines */
+    int64_t iterations;       /* most Newton steps of one function */
+    const char *scale;        /* auto, none, standard, minmax; kept in the model */
+    const char *solver;       /* auto, cholesky, pcg: of Newton's systems */
+} mercer_loss;
+/* The defaults of one of these machines by name. */
+MERCER_API mercer_loss mercer_loss_defaults(const char *machine);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
@@ -525,6 +550,7 @@ typedef struct mercer_certificate {
        its optimum. NaN for other kinds. */
     double primal, dual, gap, gap_relative;
     double kkt_violation;           /* the largest over the programmes, in the unit of the tolerance */
+    double distance;                /* machines with a convex loss: |f - f*| in H is no more (over all functions); NaN otherwise */
 } mercer_certificate;
 
 typedef struct mercer_report {
@@ -588,6 +614,10 @@ MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *mod
    first of the two; for two classes that is one value, for one-class the distance from the boundary, positive inside. */
 MERCER_API int64_t mercer_model_decisions(const mercer_model *model);
 MERCER_API mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+/* Probabilities of the classes, n x classes, row-major; each row sums to 1 up to rounding and its first largest entry is the class that
+   mercer_predict chooses, always. For machines that give them: logistic. */
+MERCER_API bool mercer_model_has_proba(const mercer_model *model);
+MERCER_API mercer_status mercer_predict_proba(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 /* The two classes of a decision: first wins when it is positive. second -1: all the others. first -1: numbers. */
 MERCER_API void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t *first, int64_t *second);
 

@@ -161,7 +161,9 @@ static void penalty_text(const fit *f, char *bytes, size_t size) {
     char norm[48] = "";
     if (f->verdict == MERCER_PROVED && setting_find(f->job.machine, "lambda"))
         snprintf(norm, sizeof norm, "norm %.4g, ", r->norm);
-    snprintf(bytes, size, "%s, %s%s", text_penalty(r).bytes, norm, job_flag(&f->job, "intercept") ? "with intercept" : "no intercept");
+    const bool always = !setting_find(f->job.machine, "intercept");
+    const char *intercept = always || job_flag(&f->job, "intercept") ? "with intercept" : "no intercept";
+    snprintf(bytes, size, "%s, %s%s", text_penalty(r).bytes, norm, intercept);
 }
 
 static void say_machine(session *s, const fit *f) {

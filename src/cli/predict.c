@@ -20,6 +20,7 @@ typedef struct prediction {
     double *std;    /* n; NULL: not asked for */
     double *drawn;  /* outputs blocks of n x samples; NULL: not asked for */
     int64_t samples;
+    double *proba;    /* n x classes; NULL: not asked for */
     double *decision; /* n x decisions; NULL: not asked for */
     int64_t n, outputs, classes, decisions;
 } prediction;
@@ -39,6 +40,14 @@ static int compute_decision(session *s, prediction *p) {
     if (!p->decision)
         return EXIT_MEMORY;
     TRY_CTX(s, mercer_decide(s->ctx, p->model, p->data, p->decision));
+    return session_alive(s);
+}
+
+static int compute_proba(session *s, prediction *p) {
+    p->proba = session_take(s, p->n, p->classes, sizeof *p->proba);
+    if (!p->proba)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_predict_proba(s->ctx, p->model, p->data, p->proba));
     return session_alive(s);
 }
 
@@ -116,6 +125,10 @@ static void write_header(FILE *out, const prediction *p) {
     fputs(components ? "pc1" : "prediction", out);
     for (int64_t k = 1; !p->classes && k < p->outputs; k++)
         fprintf(out, ",%s%lld", components ? "pc" : "prediction_", (long long)k + 1);
+    for (int64_t k = 0; p->proba && k < p->classes; k++) {
+        fputc(',', out);
+        put_field(out, "", mercer_model_label(p->model, k));
+    }
     for (int64_t k = 0; p->decision && k < p->decisions; k++) {
         fputc(',', out);
         put_decision(out, p, k);
@@ -139,6 +152,8 @@ static void write_row(FILE *out, const prediction *p, int64_t i) {
         put_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
     else
         write_numbers(out, values, p->outputs, "");
+    if (p->proba)
+        write_numbers(out, p->proba + i * p->classes, p->classes, ",");
     if (p->decision)
         write_numbers(out, p->decision + i * p->decisions, p->decisions, ",");
     if (p->std)
@@ -178,10 +193,10 @@ static json_t *json_predictions(const prediction *p) {
     return array;
 }
 
-static json_t *json_decisions(const prediction *p) {
+static json_t *json_rows(const double *values, int64_t n, int64_t width) {
     json_t *rows = json_array();
-    for (int64_t i = 0; i < p->n; i++)
-        json_array_append_new(rows, json_values(p->decision + i * p->decisions, p->decisions));
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(rows, json_values(values + i * width, width));
     return rows;
 }
 
@@ -206,7 +221,9 @@ static int report_json(session *s, const prediction *p, const char *path) {
     else
         json_put(object, "prediction", json_predictions(p));
     if (!path && p->decision)
-        json_put(object, "decision", json_decisions(p));
+        json_put(object, "decision", json_rows(p->decision, p->n, p->decisions));
+    if (!path && p->proba)
+        json_put(object, "proba", json_rows(p->proba, p->n, p->classes));
     if (!path && p->std)
         json_put(object, "std", json_values(p->std, p->n));
     if (!path && p->drawn)
@@ -230,8 +247,8 @@ static int deliver(session *s, const prediction *p) {
 /* What is asked for must exist in the model. */
 static int check_columns(const args *a, const prediction *p) {
     const char *machine = mercer_model_report(p->model)->machine;
-    if (args_flag(a, "proba"))
-        return complain("--proba: %s gives no probabilities; --decision prints the values its classes are chosen by",
+    if (args_flag(a, "proba") && !mercer_model_has_proba(p->model))
+        return complain("--proba: %s gives no probabilities, logistic does; --decision prints the values its classes are chosen by",
                         machine);
     if ((args_flag(a, "std") || p->samples) && isnan(mercer_model_report(p->model)->log_evidence))
         return complain("--%s: %s gives predictions without standard deviations; gp gives them", p->samples ? "samples" : "std",
@@ -250,6 +267,8 @@ static int predict(session *s, prediction *p) {
     TRY(check_columns(a, p));
     TRY(input_data_for(s, p->model, a->operand[1], &p->data));
     TRY(compute(s, p));
+    if (args_flag(a, "proba"))
+        TRY(compute_proba(s, p));
     if (args_flag(a, "decision"))
         TRY(compute_decision(s, p));
     if (args_flag(a, "std") || p->samples)
@@ -262,6 +281,7 @@ static int run_predict(session *s) {
     const int code = predict(s, &p);
     free(p.std);
     free(p.drawn);
+    free(p.proba);
     free(p.decision);
     free(p.values);
     mercer_data_free(p.data);

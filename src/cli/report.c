@@ -86,6 +86,12 @@ static void say_sampled(session *s, const mercer_report *report) {
 }
 
 static void say_gap(session *s, const mercer_certificate *c) {
+    if (c->distance > 0) {
+        say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g);", c->primal, 100 * fmax(0, c->gap_relative),
+            c->dual);
+        say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
+        return;
+    }
     say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
         c->primal, 100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
 }
@@ -149,7 +155,9 @@ static json_t *json_components(const mercer_model *model) {
 }
 
 void say_vectors(session *s, const mercer_report *r) {
-    if (strcmp(r->certificate.kind, "gap") == 0)
+    if (r->certificate.distance > 0 && r->support_vectors < r->n)
+        say(s, "vectors", "%lld of %s have a coefficient", (long long)r->support_vectors, text_count(r->n, "row").bytes);
+    else if (!(r->certificate.distance > 0) && strcmp(r->certificate.kind, "gap") == 0)
         say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
             (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
             (long long)r->bounded_vectors);
@@ -160,7 +168,12 @@ static void json_gap(json_t *object, const mercer_certificate *c) {
     json_put(object, "dual", json_value(c->dual));
     json_put(object, "gap", json_value(c->gap));
     json_put(object, "gap_relative", json_value(c->gap_relative));
-    json_put(object, "kkt_violation", json_value(c->kkt_violation));
+    if (!(c->distance > 0)) {
+        json_put(object, "kkt_violation", json_value(c->kkt_violation));
+    } else {
+        json_put(object, "distance", json_value(c->distance));
+        json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
+    }
     json_put(object, "rounding", json_value(c->rounding));
 }
 

@@ -1,8 +1,8 @@
 /* class_weight.c: "balanced", or "label=weight,label=weight"; classes not named weigh 1. */
+#include "learn/class_weight.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "data/data.h"
-#include "learn/svm.h"
 #include <string.h>
 
 static void balance(int64_t classes, const int32_t *class_of, int64_t n, double *out) {

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include <string.h>
 
-enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, PCA, KNN, MACHINES };
+enum { RIDGE, GP, SVC, NU_SVC, SVR, NU_SVR, ONE_CLASS, LMS, PCA, KNN, LOGISTIC, SQUARED_HINGE, HUBER, QUANTILE, ABSOLUTE, MACHINES };
 
 static const mercer_machine machines[MACHINES] = {
     [RIDGE] = {.name = "ridge",
@@ -64,11 +64,44 @@ static const mercer_machine machines[MACHINES] = {
              .settings = mc_knn_settings,
              .count = MC_KNN_SETTINGS,
              .size = sizeof(mercer_knn)},
+    [LOGISTIC] = {.name = "logistic",
+         .help = "classes with probabilities: the likeliest function under a penalty; softmax for more than two",
+         .settings = mc_logistic_settings,
+         .count = MC_LOGISTIC_SETTINGS,
+         .size = sizeof(mercer_loss),
+         .target = MERCER_TARGET_CLASS},
+    [SQUARED_HINGE] = {.name = "squared-hinge",
+         .help = "classes by a margin whose violations count by their squares; more than two one against the rest",
+         .settings = mc_squared_hinge_settings,
+         .count = MC_SQUARED_HINGE_SETTINGS,
+         .size = sizeof(mercer_loss),
+         .target = MERCER_TARGET_CLASS},
+    [HUBER] = {.name = "huber",
+         .help = "regression that outliers do not pull: squares up to delta, sizes beyond",
+         .settings = mc_huber_settings,
+         .count = MC_HUBER_SETTINGS,
+         .size = sizeof(mercer_loss),
+         .target = MERCER_TARGET_NUMBER},
+    [QUANTILE] = {.name = "quantile",
+         .help = "the tau quantile of the target given the row",
+         .settings = mc_quantile_settings,
+         .count = MC_QUANTILE_SETTINGS,
+         .size = sizeof(mercer_loss),
+         .target = MERCER_TARGET_NUMBER},
+    [ABSOLUTE] = {.name = "absolute",
+         .help = "least absolute errors: the median of the target given the row",
+         .settings = mc_absolute_settings,
+         .count = MC_ABSOLUTE_SETTINGS,
+         .size = sizeof(mercer_loss),
+         .target = MERCER_TARGET_NUMBER},
 };
 static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner, [GP] = &mc_gp_learner, [SVC] = &mc_svc_learner,
                                                    [NU_SVC] = &mc_nu_svc_learner, [SVR] = &mc_svr_learner,
                                                    [NU_SVR] = &mc_nu_svr_learner, [ONE_CLASS] = &mc_one_class_learner,
-                                                   [LMS] = &mc_lms_learner, [PCA] = &mc_pca_learner, [KNN] = &mc_knn_learner};
+                                                   [LMS] = &mc_lms_learner, [PCA] = &mc_pca_learner, [KNN] = &mc_knn_learner,
+                                                   [LOGISTIC] = &mc_logistic_learner,
+                                                   [SQUARED_HINGE] = &mc_squared_hinge_learner, [HUBER] = &mc_huber_learner,
+                                                   [QUANTILE] = &mc_quantile_learner, [ABSOLUTE] = &mc_absolute_learner};
 
 const mercer_machine *mercer_machines(int *count) {
     *count = MACHINES;
@@ -127,6 +160,14 @@ mercer_pca mercer_pca_defaults(void) {
 mercer_knn mercer_knn_defaults(void) {
     mercer_knn set;
     mercer_settings_defaults(&machines[KNN], &set);
+    return set;
+}
+
+mercer_loss mercer_loss_defaults(const char *machine) {
+    mercer_loss set = {.class_weight = "", .solver = "auto", .tau = 0.5, .delta = 1, .iterations = 1};
+    const mercer_machine *row = mercer_machine_find(machine);
+    if (row >= &machines[LOGISTIC] && row <= &machines[ABSOLUTE])
+        mc_settings_fill(row->settings, row->count, &set);
     return set;
 }
 

@@ -12,6 +12,7 @@
 #define MC_LEARN_SVM_H
 
 #include "gram/gram.h"
+#include "learn/class_weight.h"
 #include "learn/machines.h"
 #include "solve/active.h"
 
@@ -104,9 +105,5 @@ mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
 /* svm_certify.c: every task judged; intercepts of tasks and of f set anew. */
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_report(const mc_svm *s, mercer_report *out);
-
-/* class_weight.c: one weight per class. */
-mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char *text, const mercer_data *labels, const int32_t *class_of,
-                               int64_t n, double *out);
 
 #endif

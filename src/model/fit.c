@@ -7,6 +7,7 @@
 #include "learn/machines.h"
 #include "model/format.h"
 #include "model/model.h"
+#include <math.h>
 #include <string.h>
 
 /* "lambda=0.1 intercept=no ...": every setting, in the order of the rows. */
@@ -33,7 +34,10 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
     MC_TRY(mc_model_can_hold(ctx, data));
     MC_TRY(settings_text(ctx, machine, settings, &model->settings));
-    return mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f);
+    MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
+    double *distance = &model->f.report.certificate.distance;
+    *distance = *distance > 0 ? *distance : NAN; /* most machines bound none */
+    return MERCER_OK;
 }
 
 mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,

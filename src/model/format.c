@@ -46,6 +46,7 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"certificate.gap", MC_FIELD_REAL, offsetof(mercer_report, certificate.gap), "nan"},
     {"certificate.gap_relative", MC_FIELD_REAL, offsetof(mercer_report, certificate.gap_relative), "nan"},
     {"certificate.kkt_violation", MC_FIELD_REAL, offsetof(mercer_report, certificate.kkt_violation), "nan"},
+    {"certificate.distance", MC_FIELD_REAL, offsetof(mercer_report, certificate.distance), "nan"},
 };
 
 const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {

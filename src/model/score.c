@@ -2,6 +2,8 @@
 
    accuracy          share of rows whose largest value is that of their class
    balanced          mean over the classes present of the share of their rows that are right
+   log loss          mean of -log p of the row's own class, where the machine gives probabilities (values d and -d of two classes, or
+                     logarithms of weights)
    auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count
    half rmse, mae         over all rows and outputs r2                1 - sum (y - f)^2 / sum (y - mean)^2, the mean
    over outputs; NaN when an output does not vary */
@@ -124,6 +126,24 @@ static double area(const scoring *s, const int64_t *number, const int64_t *order
     return below > 0 && above > 0 ? pairs / (below * above) : NAN;
 }
 
+/* Mean of -log of the probability of a row's own class, from the values: logarithms of small probabilities keep their digits. */
+static double log_loss_of(const scoring *s, const int64_t *number) {
+    double sum = 0;
+    for (int64_t i = 0; i < s->data->n; i++) {
+        const double *row = s->values + i * s->outputs;
+        const int64_t class = number[s->data->class_of[i]];
+        if (class >= s->outputs)
+            return INFINITY; /* a class that has no probability */
+        const double most = row[winner(row, s->outputs)], own = row[class];
+        double rest = 0;
+        for (int64_t k = 0; k < s->outputs; k++)
+            rest += exp(row[k] - most);
+        const double loss = s->outputs > 2 ? log(rest) + (most - own) : own > 0 ? log1p(exp(-own)) : log1p(exp(own)) - own;
+        sum += weight_of(s->data, i) * loss;
+    }
+    return sum / total_weight(s->data);
+}
+
 static mercer_status score_auc(mercer_ctx *ctx, const scoring *s, const int64_t *number, mercer_scores *out) {
     if (s->outputs != 2)
         return MERCER_OK;
@@ -138,16 +158,18 @@ static mercer_status score_auc(mercer_ctx *ctx, const scoring *s, const int64_t 
     return MERCER_OK;
 }
 
-static mercer_status score_classes(mercer_ctx *ctx, const mercer_data *x, const scoring *s, mercer_scores *out) {
+static mercer_status score_classes(mercer_ctx *ctx, const mercer_model *model, const scoring *s, mercer_scores *out) {
     int64_t *number = NULL;
     double *sums = NULL;
     mercer_status status = MC_ALLOC(ctx, number, s->data->classes);
     if (!status)
         status = MC_ALLOC(ctx, sums, 2 * (s->outputs + 1));
     if (!status) {
-        match_classes(x, s->data, number);
+        match_classes(model->f.centres, s->data, number);
         score_accuracy(s, number, sums, sums + s->outputs + 1, out);
     }
+    if (!status && mercer_model_has_proba(model))
+        out->log_loss = log_loss_of(s, number);
     if (!status)
         status = score_auc(ctx, s, number, out);
     mc_free(number);
@@ -167,7 +189,7 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
     sides.label = model->f.centres->label;
     sides.class_of = side;
     const scoring s = {.data = &sides, .outputs = 2, .values = values};
-    const mercer_status status = score_classes(ctx, model->f.centres, &s, out);
+    const mercer_status status = score_classes(ctx, model, &s, out);
     mc_free(side);
     return status;
 }
@@ -204,7 +226,7 @@ mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mer
     if (!status && x->classes && !data->class_of)
         status = score_region(ctx, model, data, values, out);
     else if (!status && x->classes)
-        status = score_classes(ctx, x, &s, out);
+        status = score_classes(ctx, model, &s, out);
     else if (!status)
         score_numbers(&s, out);
     mc_free(values);

@@ -13,7 +13,7 @@ static struct {
     mercer_ctx *ctx;
     mercer_data *data, *classes;
     mercer_kernel *kernel, *quadratic;
-    mercer_model *ridge, *gp, *lms, *svc;
+    mercer_model *ridge, *gp, *lms, *svc, *logistic;
     mercer_posterior *posterior;
     char folder[64];
 } world;
@@ -57,6 +57,7 @@ static int make_world(void **state) {
     world.gp = fitted("gp", world.kernel, world.data);
     world.lms = fitted("lms", world.kernel, world.data);
     world.svc = fitted("svc", world.kernel, world.classes);
+    world.logistic = fitted("logistic", world.kernel, world.classes);
     assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
     assert_ok(ctx, mercer_data_write(ctx, world.data, path_of("table.csv")));
     assert_ok(ctx, mercer_model_save(ctx, world.ridge, path_of("ridge.mercer")));
@@ -70,8 +71,8 @@ static int end_world(void **state) {
         unlink(path_of(files[i]));
     assert_int_equal(rmdir(world.folder), 0); /* no temporary file was left */
     mercer_posterior_free(world.posterior);
-    mercer_model *const models[] = {world.ridge, world.gp, world.lms, world.svc};
-    for (int i = 0; i < 4; i++)
+    mercer_model *const models[] = {world.ridge, world.gp, world.lms, world.svc, world.logistic};
+    for (int i = 0; i < 5; i++)
         mercer_model_free(models[i]);
     mercer_kernel_free(world.kernel);
     mercer_kernel_free(world.quadratic);
@@ -134,6 +135,7 @@ SCENARIO_PLAIN(posterior_sample, mercer_posterior_sample(ctx, world.posterior, w
 SCENARIO(model_read, data, mercer_model_read(ctx, world.ridge, path_of("table.csv"), NULL, &made))
 SCENARIO_PLAIN(predict, mercer_predict(ctx, world.ridge, world.data, out))
 SCENARIO_PLAIN(decide, mercer_decide(ctx, world.svc, world.classes, out))
+SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
 SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
 SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
 SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &made))
@@ -212,6 +214,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
+        predict_proba,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -1,0 +1,132 @@
+/* loss.h: machines that are a convex loss and a penalty,
+
+       min over f in H and b of  sum_i c_i l(y_i, f(x_i) + b) + lambda/2 |f|^2,
+
+   attained at f = sum_i alpha_i k(x_i, .). One solver and one certificate serve them all:
+
+       loss.c               the losses, one table row each
+       loss_settings.c      the settings rows of the machines
+       loss_machine.c       the order of work: rows made ready, functions solved for, certified, kept
+       loss_terms.c         what a loss is on many rows: slopes, curvatures, and the dual side
+       loss_newton.c        smooth losses: Newton's method with a line search
+       loss_step.c          one Newton step: a linear system, by Cholesky or by conjugate gradients
+       loss_precondition.c  the preconditioner of those
+       loss_piecewise.c     piecewise linear losses: the quadratic programme of the dual, by SMO
+       loss_certify.c       the duality gap from the rows and the coefficients alone */
+#ifndef MC_LEARN_LOSS_H
+#define MC_LEARN_LOSS_H
+
+#include "learn/machines.h"
+
+/* ---- Losses ---- */
+
+typedef enum mc_loss_kind { MC_LOGISTIC, MC_SQUARED_HINGE, MC_HUBER, MC_QUANTILE, MC_ABSOLUTE, MC_LOSS_KINDS } mc_loss_kind;
+
+/* A loss as a function of F = f(x) + b for one target y, convex in F. p: its parameter (tau, delta), where it has one. */
+typedef struct mc_loss {
+    const char *name;
+    bool classes;      /* y is +1 or -1; otherwise a number */
+    bool smooth;       /* has a slope everywhere, and a curvature almost everywhere */
+    bool probabilities;
+    double (*value)(double p, double y, double F);
+    double (*slope)(double p, double y, double F);
+    double (*curvature)(double p, double y, double F);
+    double (*chord)(double p, double y, double F);     /* curvature of a parabola that touches the loss at F and lies nowhere below it */
+    double (*conjugate)(double p, double y, double v); /* sup over F of v F - l(y, F), for v in the domain */
+    void (*domain)(double p, double y, double *low, double *high); /* the v where that is finite */
+} mc_loss;
+extern const mc_loss mc_losses[MC_LOSS_KINDS];
+
+/* ---- One function to find ---- */
+
+/* Scalar losses have one column; softmax, the logistic loss of many classes, one per class:
+   l(y, F) = log sum_k exp(F_k) - F_y. */
+typedef struct mc_loss_task {
+    const mc_loss *loss;
+    double parameter;
+    int64_t n, k;
+    const double *y;    /* n: +1 or -1, a number, or the number of the class (softmax) */
+    const double *cost; /* n, > 0: row weight times class weight */
+    double lambda, tolerance; /* of the relative gap */
+    bool intercept;
+    int64_t iterations_max;
+    /* The state: a start, then the answer. */
+    double *alpha, *f, *b; /* n x k; n x k, K alpha; k */
+    int64_t iterations;
+    const char *stopped;   /* as in mercer_report */
+} mc_loss_task;
+
+/* ---- loss_terms.c ---- */
+
+/* sum_i c_i l(y_i, f_i + b). */
+double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b);
+/* g (n x k): c times the slope at f + b. root (n x k): with W_i = c_i times the second derivative (a k x k matrix), W_i = L_i L_i' where
+   L_i = root_i for one column, and diag(root_i) (I - q_i q_i'), q_i = root_i / |root_i|, for softmax. chord: by chords instead. */
+void mc_loss_look(const mc_loss_task *t, bool chord, double *g, double *root);
+/* V <- L'V, V <- L V, row by row. */
+void mc_loss_lower(const mc_loss_task *t, const double *root, double *V);
+void mc_loss_raise(const mc_loss_task *t, const double *root, double *V);
+/* V <- what of it L does not send to zero. */
+void mc_loss_deflate(const mc_loss_task *t, const double *root, double *V);
+/* ---- Sums over rows, projected out ---- */
+
+/* With B = L'(1, ..., 1) (nk x k), C = B'B = sum_i W_i: what the intercepts see. */
+typedef struct mc_loss_mean {
+    int64_t n, k;
+    const double *root;
+    double *C;       /* k x k: a Cholesky factor of C, its null space filled */
+    double *scratch; /* 2 k */
+    bool flat;       /* C is zero: the intercepts see nothing */
+} mc_loss_mean;
+void mc_loss_mean_set(const mc_loss_task *t, const double *root, mc_loss_mean *m);
+/* x <- C^+ x. */
+void mc_loss_mean_solve(const mc_loss_mean *m, double *x);
+/* V <- V - B C^+ B'V. */
+void mc_loss_mean_project(const mc_loss_mean *m, double *V);
+
+/* ---- The dual side ---- */
+
+/* alpha <- a point near it that is feasible for the dual: -lambda alpha / c in the domain of the conjugate and, with an intercept, columns
+   that sum to zero. root weighs where the sums are mended; m and scratch (n x k) are room. False: it could not be reached. */
+bool mc_loss_feasible(const mc_loss_task *t, const double *root, mc_loss_mean *m, double *scratch, double *alpha);
+/* Whether it is, up to the last digits. */
+bool mc_loss_is_feasible(const mc_loss_task *t, const double *alpha);
+/* sum_i c_i l*(y_i, -lambda alpha_i / c_i) of a feasible alpha. */
+double mc_loss_conjugate(const mc_loss_task *t, const double *alpha);
+
+/* ---- Solving ---- */
+
+typedef struct mc_loss_space mc_loss_space;
+/* Everything the steps share: operators, factors, room. columns: the most that a task has; curvature: a bound on c times the curvature. */
+mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, double lambda, int64_t columns, bool cholesky, double curvature,
+                                 mc_loss_space **out);
+void mc_loss_space_close(mc_loss_space *space);
+/* Bytes it cannot do without. */
+size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
+int64_t mc_loss_space_rank(const mc_loss_space *space);
+/* The next Newton step of t. rho = -(lambda alpha + g); D is the step in alpha, KD = K D, db that in b. accuracy: of the linear system,
+   relative. exact: KD in double precision. */
+mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, const double *root, const double *rho, double accuracy,
+                           bool exact, double *D, double *KD, double *db);
+
+/* KV <- K V, n x k; exact: in double precision. */
+mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_space *space, int64_t k, bool exact, const double *V, double *KV);
+
+/* From t->alpha, t->f, t->b to a relative gap of aim, as far as f = K alpha holds. */
+mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact);
+size_t mc_loss_newton_bytes(int64_t n, int64_t k);
+
+/* loss_piecewise.c: all tasks, one column each, with intercepts. */
+mercer_status mc_loss_piecewise(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count, double aim);
+size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p);
+
+/* ---- The certificate ---- */
+
+typedef struct mc_loss_findings {
+    double primal, dual, rounding, square_norm;
+    double reach; /* largest k(x, x) */
+} mc_loss_findings;
+/* t->f <- K alpha in double precision from the rows, for all columns of the tasks, and what follows from it. */
+mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count, mc_loss_findings *out);
+
+#endif

@@ -1,0 +1,196 @@
+/* loss_newton.c: smooth losses by Newton's method. With g the slopes, W the second derivatives at F = f + b, and
+   rho = -(lambda alpha + g), which is zero at the solution, a step (D, db) solves
+
+       lambda D + W (K D + db) = rho,    columns of D sum to zero (with an intercept),
+
+   which is Newton's equation of the objective divided by K: a descent direction whatever the rank of K. Each step is shortened until the
+   objective falls (f is linear along it, so a trial costs n). The first step uses chords instead of curvatures: a parabola above the loss,
+   so that it lands safely wherever it starts from; so does a step that finds no descent. The end is measured by the duality gap at a
+   feasible point near alpha, and that point is the answer. */
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "learn/loss.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { HALVINGS = 40, IDLE = 4 }; /* IDLE: steps that change nothing before it ends */
+static const double DESCENT = 1e-4; /* share of the promised decrease that a step must bring */
+
+typedef struct newton {
+    mc_loss_task *t;
+    mc_loss_space *space;
+    double *g, *root, *rho, *D, *KD, *trial, *dual, *db, *trial_b;
+    mc_loss_mean mean; /* room alone */
+    double objective, gap;
+} newton;
+
+size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
+    return 7 * mc_work_need(n * k, sizeof(double)) + mc_work_need(2 * k, sizeof(double)) + mc_work_need(k * k + 2 * k, sizeof(double));
+}
+
+static void cut(mc_work *work, newton *s) {
+    const int64_t n = s->t->n, k = s->t->k;
+    double **const slices[] = {&s->g, &s->root, &s->rho, &s->D, &s->KD, &s->trial, &s->dual};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
+        *slices[i] = mc_work_take(work, n * k, sizeof(double));
+    s->db = mc_work_take(work, 2 * k, sizeof(double));
+    s->trial_b = s->db + k;
+    s->mean.C = mc_work_take(work, k * k + 2 * k, sizeof(double));
+    s->mean.scratch = s->mean.C + k * k;
+}
+
+static double dot(int64_t count, const double *a, const double *b) {
+    long double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += (long double)a[i] * b[i];
+    return (double)sum;
+}
+
+static double gap_at(const mc_loss_task *t, const double *alpha, const double *f) {
+    return mc_loss_sum(t, f, t->b) + mc_loss_conjugate(t, alpha) + t->lambda * dot(t->n * t->k, alpha, f);
+}
+
+/* Slopes, roots, rho, and a feasible point near alpha, which s->dual then holds, with its gap as if f belonged to it. */
+static void look(newton *s, bool chord) {
+    mc_loss_task *t = s->t;
+    const int64_t count = t->n * t->k;
+    mc_loss_look(t, chord, s->g, s->root);
+    for (int64_t i = 0; i < count; i++)
+        s->rho[i] = -(t->lambda * t->alpha[i] + s->g[i]);
+    memcpy(s->dual, t->alpha, (size_t)count * sizeof *s->dual);
+    const bool feasible = mc_loss_feasible(t, s->root, &s->mean, s->trial, s->dual);
+    const double loss = mc_loss_sum(t, t->f, t->b), energy = dot(count, t->alpha, t->f);
+    s->objective = loss + t->lambda / 2 * energy;
+    s->gap = feasible ? gap_at(t, s->dual, t->f) : INFINITY;
+}
+
+static double objective_at(newton *s, double step, double energy, double cross, double square) {
+    const mc_loss_task *t = s->t;
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        s->trial[i] = t->f[i] + step * s->KD[i];
+    for (int64_t j = 0; j < t->k; j++)
+        s->trial_b[j] = t->b[j] + step * s->db[j];
+    return mc_loss_sum(t, s->trial, s->trial_b) + t->lambda / 2 * (energy + step * (2 * cross + step * square));
+}
+
+/* The derivative along the step. */
+static double slope_of(const newton *s, double cross) {
+    const mc_loss_task *t = s->t;
+    long double sum = dot(t->n * t->k, s->g, s->KD) + t->lambda * cross;
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        sum += (long double)s->g[i] * s->db[i % t->k];
+    return (double)sum;
+}
+
+static void take_step(newton *s, double step) {
+    mc_loss_task *t = s->t;
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        t->alpha[i] += step * s->D[i];
+    memcpy(t->f, s->trial, (size_t)(t->n * t->k) * sizeof *t->f);
+    memcpy(t->b, s->trial_b, (size_t)t->k * sizeof *t->b);
+}
+
+/* *moved: whether the objective fell. Below its own rounding a full step is taken on trust once: the gap will tell. */
+static void search(newton *s, bool *moved) {
+    const mc_loss_task *t = s->t;
+    const int64_t count = t->n * t->k;
+    const double energy = dot(count, t->alpha, t->f), cross = dot(count, s->D, t->f), square = dot(count, s->D, s->KD);
+    const double slope = slope_of(s, cross);
+    *moved = false;
+    if (!(slope < 0) || !isfinite(square))
+        return;
+    double step = 1;
+    for (int i = 0; i < HALVINGS && !*moved; i++, step /= 2) {
+        const double value = objective_at(s, step, energy, cross, square);
+        const double noise = 8 * DBL_EPSILON * (fabs(s->objective) + fabs(t->lambda * energy));
+        *moved = value <= s->objective + DESCENT * step * slope + (-slope < noise ? noise : 0);
+        if (*moved)
+            take_step(s, step);
+    }
+}
+
+/* Accuracy of the linear system: what the next gap needs, and no more. */
+static double accuracy_of(const newton *s, double aim) {
+    const double ratio = isfinite(s->gap) && s->gap > 0 ? sqrt(aim * fabs(s->objective) / s->gap) : 0;
+    return fmax(1e-9, fmin(0.05, 0.1 * ratio + 1e-9 + (isfinite(s->gap) ? 0.003 * fmin(1, s->gap / fabs(s->objective)) : 0.05)));
+}
+
+static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
+    MC_TRY(mc_loss_step(ctx, s->space, s->t, s->root, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
+    search(s, moved);
+    return MERCER_OK;
+}
+
+/* Whether the feasible point, with the f that is its own, has a gap small enough: then it is the answer. */
+static mercer_status arrive(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *arrived) {
+    mc_loss_task *t = s->t;
+    const int64_t count = t->n * t->k;
+    double most = 0;
+    *arrived = s->gap <= aim * fabs(s->objective);
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(s->D[i] = s->dual[i] - t->alpha[i]));
+    if (!*arrived || most == 0)
+        return MERCER_OK;
+    MC_TRY(mc_loss_product(ctx, s->space, t->k, exact, s->D, s->KD));
+    for (int64_t i = 0; i < count; i++)
+        s->trial[i] = t->f[i] + s->KD[i];
+    s->gap = gap_at(t, s->dual, s->trial);
+    *arrived = s->gap <= aim * fabs(s->objective);
+    if (*arrived)
+        memcpy(t->f, s->trial, (size_t)count * sizeof *t->f);
+    return MERCER_OK;
+}
+
+/* One step; by chords when curvatures lead nowhere. */
+static mercer_status advance(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
+    MC_TRY(step_with(ctx, s, aim, exact, moved));
+    if (*moved || s->t->k > 1)
+        return MERCER_OK;
+    mc_loss_look(s->t, true, s->g, s->root);
+    return step_with(ctx, s, aim, exact, moved);
+}
+
+static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact) {
+    mc_loss_task *t = s->t;
+    double best = INFINITY, before = INFINITY;
+    for (int64_t stale = 0, idle = 0;;) {
+        look(s, t->iterations == 0);
+        mc_log(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective, s->gap);
+        MC_TRY(mc_progress_measure(ctx, -1, s->gap / fabs(s->objective)));
+        stale = s->gap < 0.5 * best ? 0 : stale + 1;
+        best = fmin(best, s->gap);
+        idle = s->objective < before * (1 - 1e-14) ? 0 : idle + 1;
+        before = fmin(before, s->objective);
+        bool arrived = false, moved = false;
+        MC_TRY(arrive(ctx, s, aim, exact, &arrived));
+        if (arrived)
+            return MERCER_OK;
+        if (t->iterations >= t->iterations_max) {
+            t->stopped = "steps";
+            return MERCER_OK;
+        }
+        MC_TRY(advance(ctx, s, aim, exact, &moved));
+        t->iterations++;
+        if (!moved || (idle >= IDLE && stale >= IDLE)) {
+            look(s, false);
+            return MERCER_OK; /* as far as the precision of the products goes; the certificate says how far that is */
+        }
+    }
+}
+
+mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact) {
+    newton s = {.t = t, .space = space, .gap = INFINITY};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
+    cut(&work, &s);
+    mercer_status status = iterate(ctx, &s, aim, exact);
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        look(&s, false); /* the answer so far is settled too */
+    if (isfinite(s.gap))
+        memcpy(t->alpha, s.dual, (size_t)(t->n * t->k) * sizeof *t->alpha);
+    mc_work_close(&work);
+    return status;
+}

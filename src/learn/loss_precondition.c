@@ -1,0 +1,213 @@
+/* loss_precondition.c: the preconditioner of a Newton system lambda I + L'K L. With K ~ F F' of rank r, and L'KL taken class by class as
+   S_k K S_k, S_k^2 = root^2 (1 - p_k) the diagonal of W (one column: W itself),
+
+       P_k^-1 v = (v - S F (F'S^2 F + lambda I)^-1 F'S v) / lambda.
+
+   F is found once for all steps; a step makes the r x r matrices anew, n r^2 operations for each class. */
+#include "backend/blas.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/work.h"
+#include "learn/loss_space.h"
+#include "solve/triangle.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 256, PANEL = 128, SEGMENT = 4096, GRAIN = 512 };
+
+struct mc_loss_precondition {
+    int64_t n, r, columns, k;
+    double lambda;      /* what stands for it: not below what double precision can tell from zero */
+    double *F;          /* n x r, row-major */
+    double *S;          /* n x k */
+    double *M;          /* k of r x r, factored */
+    double *scratch;    /* per thread: two blocks of ROWS x PANEL */
+    double *V;          /* n x k: S V */
+    double *part;       /* per segment, k x r */
+    double *C;          /* k x r, then one column */
+    mc_work work;
+};
+
+static int64_t segments(int64_t n) {
+    return mc_chunks(n, SEGMENT);
+}
+
+static size_t bytes_of(mercer_ctx *ctx, int64_t n, int64_t r, int64_t k) {
+    return mc_work_need(n * r, 8) + 2 * mc_work_need(n * k, 8) + mc_work_need(k * r * r, 8)
+           + mc_work_need(2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8) + mc_work_need(segments(n) * k * r, 8)
+           + mc_work_need((k + 1) * r, 8);
+}
+
+size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t columns) {
+    return bytes_of(ctx, n, rank, columns) + sizeof(mc_loss_precondition) + 2 * MC_ALIGN;
+}
+
+static void cut(mercer_ctx *ctx, mc_loss_precondition *s) {
+    const int64_t n = s->n, r = s->r, k = s->columns;
+    s->F = mc_work_take(&s->work, n * r, 8);
+    s->S = mc_work_take(&s->work, n * k, 8);
+    s->V = mc_work_take(&s->work, n * k, 8);
+    s->M = mc_work_take(&s->work, k * r * r, 8);
+    s->scratch = mc_work_take(&s->work, 2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8);
+    s->part = mc_work_take(&s->work, segments(n) * k * r, 8);
+    s->C = mc_work_take(&s->work, (k + 1) * r, 8);
+}
+
+mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, int64_t columns, mc_loss_precondition **out) {
+    mc_loss_precondition *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    *s = (mc_loss_precondition){.n = f->n, .r = f->rank, .columns = columns};
+    const mercer_status status = mc_work_open(ctx, &s->work, bytes_of(ctx, s->n, s->r, columns));
+    if (status) {
+        mc_free(s);
+        return status;
+    }
+    cut(ctx, s);
+    for (int64_t l = 0; l < s->r; l++) {
+        const float *column = mc_lowrank_column(f, l);
+        for (int64_t i = 0; i < s->n; i++)
+            s->F[i * s->r + l] = (double)column[i];
+    }
+    *out = s;
+    return MERCER_OK;
+}
+
+void mc_loss_precondition_close(mc_loss_precondition *s) {
+    if (s)
+        mc_work_close(&s->work);
+    mc_free(s);
+}
+
+/* ---- The small matrices ---- */
+
+static int width_of(const mc_loss_precondition *s, int64_t panel) {
+    const int64_t rest = s->r - panel * PANEL;
+    return (int)(rest < PANEL ? rest : PANEL);
+}
+
+/* One block of the lower half of one class's matrix: panel a against panel b <= a, over all rows. F by rows is F' by columns. */
+static void small_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const mc_loss_precondition *s = arg;
+    const int64_t panels = mc_chunks(s->r, PANEL), pairs = panels * (panels + 1) / 2, class = chunk / pairs;
+    int64_t a = 0, b = chunk % pairs;
+    for (; b > a; a++)
+        b -= a + 1;
+    const int wa = width_of(s, a), wb = width_of(s, b), ld = (int)s->r;
+    const double one = 1;
+    double *left = s->scratch + (int64_t)thread * 2 * ROWS * PANEL;
+    double *out = s->M + class * s->r * s->r + a * PANEL + b * PANEL * s->r;
+    for (int64_t i = 0; i < s->n; i += ROWS) {
+        const int m = (int)(s->n - i < ROWS ? s->n - i : ROWS);
+        for (int64_t l = 0; l < m; l++) {
+            const double weight = s->S[(i + l) * s->k + class] * s->S[(i + l) * s->k + class];
+            for (int j = 0; j < wa; j++)
+                left[l * wa + j] = weight * s->F[(i + l) * s->r + a * PANEL + j];
+        }
+        dgemm_("N", "T", &wa, &wb, &m, &one, left, &wa, s->F + i * s->r + b * PANEL, &ld, &one, out, &ld, 1, 1);
+    }
+}
+
+static mercer_status factor_small(mercer_ctx *ctx, mc_loss_precondition *s) {
+    const int64_t r = s->r;
+    double most = 0;
+    for (int64_t c = 0; c < s->k; c++) {
+        double trace = 0;
+        for (int64_t l = 0; l < r; l++)
+            trace += s->M[c * r * r + l * (r + 1)];
+        most = fmax(most, trace);
+    }
+    s->lambda = fmax(s->lambda, 0x1p-44 * most);
+    for (int64_t c = 0; c < s->k; c++) {
+        double *M = s->M + c * r * r;
+        int64_t bad = 0;
+        for (int64_t l = 0; l < r; l++)
+            M[l * (r + 1)] += s->lambda;
+        MC_TRY(mc_triangle_factor(ctx, (mc_triangle){.a = M, .n = r, .ld = r, .layout = MC_LOWER}, &bad));
+        if (bad)
+            return mc_fail(ctx, MERCER_NUMERIC, "the preconditioner broke down at column %lld of %lld; raise lambda", (long long)bad,
+                           (long long)r);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t, const double *root) {
+    const int64_t panels = mc_chunks(s->r, PANEL);
+    s->k = t->k;
+    s->lambda = t->lambda;
+    for (int64_t i = 0; i < s->n * s->k; i++) {
+        const double w = root[i] * root[i];
+        s->S[i] = s->k > 1 ? sqrt(fmax(0, w * (1 - w / t->cost[i / s->k]))) : root[i];
+    }
+    if (!s->r)
+        return MERCER_OK;
+    memset(s->M, 0, (size_t)(s->k * s->r * s->r) * sizeof *s->M);
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, s->k * (panels * (panels + 1) / 2), 1, small_block, s);
+    mc_blas_end(region);
+    return status ? status : factor_small(ctx, s);
+}
+
+/* ---- The product ---- */
+
+typedef struct product {
+    const mc_loss_precondition *s;
+    const double *V;
+    double *Y;
+} product;
+
+/* part <- F'(S V) over one segment of rows: k columns of length r. */
+static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const product *p = arg;
+    const mc_loss_precondition *s = p->s;
+    const int r = (int)s->r, k = (int)s->k, m = (int)(end - begin);
+    const double one = 1, zero = 0;
+    for (int64_t i = begin * k; i < end * k; i++)
+        s->V[i] = s->S[i] * p->V[i];
+    dgemm_("N", "T", &r, &k, &m, &one, s->F + begin * r, &r, s->V + begin * k, &k, &zero, s->part + chunk * k * r, &r, 1, 1);
+}
+
+/* Y <- (V - S F C) / lambda on a chunk of rows. */
+static void finish(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const product *p = arg;
+    const mc_loss_precondition *s = p->s;
+    const int r = (int)s->r, k = (int)s->k, m = (int)(end - begin);
+    const double one = 1, zero = 0;
+    if (r)
+        dgemm_("T", "N", &k, &m, &r, &one, s->C, &r, s->F + begin * r, &r, &zero, p->Y + begin * k, &k, 1, 1);
+    for (int64_t i = begin * k; i < end * k; i++)
+        p->Y[i] = (p->V[i] - (r ? s->S[i] * p->Y[i] : 0)) / s->lambda;
+}
+
+static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s) {
+    const int64_t r = s->r;
+    memset(s->C, 0, (size_t)(s->k * r) * sizeof *s->C);
+    for (int64_t g = 0; g < segments(s->n); g++)
+        for (int64_t i = 0; i < s->k * r; i++)
+            s->C[i] += s->part[g * s->k * r + i];
+    for (int64_t c = 0; c < s->k; c++) {
+        const mc_triangle L = {.a = s->M + c * r * r, .n = r, .ld = r, .layout = MC_LOWER};
+        MC_TRY(mc_triangle_solve(ctx, L, false, 1, s->C + c * r));
+        MC_TRY(mc_triangle_solve(ctx, L, true, 1, s->C + c * r));
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y) {
+    product p = {.s = s, .V = V, .Y = Y};
+    const mc_region region = mc_blas_begin();
+    mercer_status status = s->r ? mc_for(ctx, s->n, SEGMENT, project, &p) : MERCER_OK;
+    mc_blas_end(region);
+    if (!status && s->r)
+        status = solve_small(ctx, s);
+    if (status)
+        return status;
+    const mc_region again = mc_blas_begin();
+    status = mc_for(ctx, s->n, GRAIN, finish, &p);
+    mc_blas_end(again);
+    return status;
+}

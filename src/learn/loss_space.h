@@ -1,0 +1,34 @@
+/* loss_space.h: what the Newton steps of one fit share, between loss_step.c and loss_precondition.c. */
+#ifndef MC_LEARN_LOSS_SPACE_H
+#define MC_LEARN_LOSS_SPACE_H
+
+#include "gram/gram.h"
+#include "gram/lowrank.h"
+#include "gram/stored.h"
+#include "learn/loss.h"
+
+typedef struct mc_loss_precondition mc_loss_precondition;
+
+/* Of columns up to so many; keeps a copy of f. */
+mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, int64_t columns, mc_loss_precondition **out);
+void mc_loss_precondition_close(mc_loss_precondition *s);
+size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t columns);
+/* For the system of t at these roots; then applied as often as wanted. */
+mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t, const double *root);
+mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y);
+
+struct mc_loss_space {
+    const mc_problem *p;
+    int64_t n, columns, rank;
+    mc_gram *fast, *exact;
+    mc_stored *stored;
+    mc_operator K;         /* for the steps */
+    mc_loss_precondition *inverse;
+    double *packed, *A;    /* Cholesky: K, and the system */
+    double *tau, *rest, *u, *V, *diagonal, *X, *sums;
+    mc_loss_mean mean;
+    const mc_loss_task *task; /* the system now being solved */
+    const double *root;
+};
+
+#endif

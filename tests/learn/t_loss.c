@@ -1,0 +1,529 @@
+#include "svm_of_test.h"
+
+static const char *const LOSSES[] = {"logistic", "squared-hinge", "huber", "quantile", "absolute"};
+enum { COUNT = 5, SMOOTH = 3 };
+
+static bool takes_classes(const char *machine) {
+    return strcmp(machine, "logistic") == 0 || strcmp(machine, "squared-hinge") == 0;
+}
+
+static mercer_loss settings(const char *machine, double lambda, double tolerance) {
+    mercer_loss set = mercer_loss_defaults(machine);
+    set.scale = "none";
+    set.lambda = lambda;
+    set.tolerance = tolerance;
+    set.delta = 0.4;
+    set.tau = 0.7;
+    return set;
+}
+
+static mercer_status try_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel_text, const table *t,
+                              mercer_model **out) {
+    mercer_data *data = data_of(ctx, t, takes_classes(machine));
+    mercer_kernel *kernel = NULL;
+    *out = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
+    const mercer_status status = mercer_fit(ctx, mercer_machine_find(machine), set, kernel, data, out);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static mercer_model *fit_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel, const table *t) {
+    mercer_model *model = NULL;
+    assert_ok(ctx, try_loss(ctx, machine, set, kernel, t, &model));
+    return model;
+}
+
+static double *values_of(mercer_ctx *ctx, const mercer_model *model, const table *t,
+                         mercer_status (*ask)(mercer_ctx *, const mercer_model *, const mercer_data *, double *)) {
+    mercer_data *data = data_of(ctx, t, mercer_model_classes(model) > 0);
+    double *out = calloc((size_t)(t->n * mercer_model_outputs(model)), sizeof *out);
+    assert_ok(ctx, ask(ctx, model, data, out));
+    mercer_data_free(data);
+    return out;
+}
+
+/* ---- The certificate, by the definitions and the judge ---- */
+
+static long double entropy_term(long double q) {
+    return q > 0 ? q * logl(q) : 0;
+}
+
+/* Loss and conjugate of one row, y F and the dual value v. */
+static void terms(const char *machine, const mercer_loss *set, double y, long double F, long double v, long double out[2]) {
+    const long double r = y - F;
+    if (strcmp(machine, "logistic") == 0) {
+        out[0] = log1pl(expl(-y * F));
+        out[1] = entropy_term(-y * v) + entropy_term(1 + y * v);
+    } else if (strcmp(machine, "squared-hinge") == 0) {
+        out[0] = powl(fmaxl(0, 1 - y * F), 2) / 2;
+        out[1] = y * v <= 0 ? v * v / 2 + y * v : INFINITY;
+    } else if (strcmp(machine, "huber") == 0) {
+        out[0] = fabsl(r) <= set->delta ? r * r / 2 : set->delta * (fabsl(r) - set->delta / 2);
+        out[1] = v * v / 2 + y * v;
+    } else {
+        const double tau = set->tau;
+        out[0] = strcmp(machine, "absolute") == 0 ? fabsl(r) : r > 0 ? tau * r : (tau - 1) * r;
+        out[1] = y * v;
+    }
+}
+
+typedef struct sums {
+    long double primal, dual, total; /* total: sum of the coefficients */
+} sums;
+
+static double coefficient_of_row(const mercer_model *model, int64_t row, int64_t decision) {
+    for (int64_t c = 0; c < mercer_model_centres(model); c++)
+        if (mercer_model_row(model, c) == row)
+            return mercer_model_coefficient(model, c, decision);
+    return 0;
+}
+
+static sums scalar_sums(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const mercer_model *model, const table *t,
+                        int64_t decision) {
+    sums s = {0, 0, 0};
+    for (int64_t i = 0; i < t->n; i++) {
+        const double c = t->weighted ? t->w[i] : 1, alpha = coefficient_of_row(model, i, decision);
+        const double y = takes_classes(machine) ? (t->class_of[i] == decision ? 1 : -1) : t->y[i];
+        const long double f = expansion(ctx, model, t, decision, t->x + i * D);
+        long double two[2];
+        terms(machine, set, y, f + mercer_model_intercept(model, decision), -set->lambda * alpha / c, two);
+        s.primal += c * two[0] + set->lambda / 2 * alpha * f;
+        s.dual -= c * two[1] + set->lambda / 2 * alpha * f;
+        s.total += alpha;
+    }
+    return s;
+}
+
+static sums softmax_sums(mercer_ctx *ctx, const mercer_loss *set, const mercer_model *model, const table *t) {
+    sums s = {0, 0, 0};
+    for (int64_t i = 0; i < t->n; i++) {
+        const double c = t->weighted ? t->w[i] : 1;
+        long double sum = 0, own = 0;
+        for (int64_t k = 0; k < t->classes; k++) {
+            const double alpha = coefficient_of_row(model, i, k);
+            const long double f = expansion(ctx, model, t, k, t->x + i * D), F = f + mercer_model_intercept(model, k);
+            sum += expl(F);
+            own = t->class_of[i] == k ? F : own;
+            s.primal += set->lambda / 2 * alpha * f;
+            s.dual -= c * entropy_term((t->class_of[i] == k) - set->lambda * alpha / c) + set->lambda / 2 * alpha * f;
+            s.total += alpha;
+        }
+        s.primal += c * (logl(sum) - own);
+    }
+    return s;
+}
+
+static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t) {
+    mercer_model *model = fit_loss(ctx, machine, set, "rbf(gamma=0.6)", t);
+    const mercer_certificate *c = &mercer_model_report(model)->certificate;
+    sums s = {0, 0, 0};
+    if (strcmp(machine, "logistic") == 0 && t->classes > 2)
+        s = softmax_sums(ctx, set, model, t);
+    else
+        for (int64_t k = 0; k < mercer_model_decisions(model); k++) {
+            const sums one = scalar_sums(ctx, machine, set, model, t, k);
+            s = (sums){s.primal + one.primal, s.dual + one.dual, fmaxl(s.total, fabsl(one.total))};
+        }
+    assert_string_equal(c->kind, "gap");
+    assert_close(c->primal, (double)s.primal, 1e-10);
+    assert_close(c->dual, (double)s.dual, 1e-10);
+    assert_true(c->gap == c->primal - c->dual && c->gap >= -c->rounding);
+    assert_true(c->gap <= set->tolerance * fabs(c->primal));
+    assert_close(c->distance, sqrt(c->objective_gap / set->lambda), 1e-12);
+    if (set->intercept || !strcmp(machine, "quantile") || !strcmp(machine, "absolute"))
+        assert_true(fabsl(s.total) <= 1e-10 * (double)t->n / set->lambda);
+    else
+        assert_true(isfinite(c->prediction_error_bound));
+    mercer_model_free(model);
+}
+
+static void test_certificates_are_those_of_the_definitions(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int i = 0; i < COUNT; i++)
+        for (int variant = 0; variant < 4; variant++) {
+            table t = random_table(60, variant < 2 ? 2 : 4, (uint64_t)(10 * i + variant));
+            t.weighted = variant % 2;
+            mercer_loss set = settings(LOSSES[i], variant ? 0.05 : 2, 1e-8);
+            set.intercept = variant < 3;
+            if (i < SMOOTH)
+                set.solver = variant == 1 ? "pcg" : "auto";
+            check_certificate(ctx, LOSSES[i], &set, &t);
+        }
+    close_clean(ctx);
+}
+
+/* ---- Identities ---- */
+
+static void assert_same_values(mercer_ctx *ctx, const mercer_model *a, const mercer_model *b, const table *t, double tolerance) {
+    double *x = values_of(ctx, a, t, mercer_predict), *y = values_of(ctx, b, t, mercer_predict);
+    for (int64_t i = 0; i < t->n * mercer_model_outputs(a); i++)
+        assert_close(x[i], y[i], tolerance);
+    free(x);
+    free(y);
+}
+
+static void test_huber_with_a_wide_delta_is_ridge(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(80, 2, 200);
+    mercer_loss set = settings("huber", 0.3, 1e-12);
+    set.delta = 100;
+    mercer_ridge ridge = mercer_ridge_defaults();
+    ridge.lambda = 0.3;
+    ridge.intercept = true;
+    ridge.scale = "none";
+    mercer_data *data = data_of(ctx, &t, false);
+    mercer_kernel *kernel = NULL;
+    mercer_model *b = NULL, *a = fit_loss(ctx, "huber", &set, "rbf(gamma=0.6)", &t);
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel));
+    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &ridge, &b));
+    assert_same_values(ctx, a, b, &t, 1e-6);
+    assert_close(2 * mercer_model_report(a)->objective, mercer_model_report(b)->objective, 1e-10);
+    mercer_model_free(a);
+    mercer_model_free(b);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_least_absolute_errors_are_the_median_and_a_tube_of_no_width(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(70, 2, 201);
+    mercer_loss set = settings("absolute", 0.2, 1e-11), half = settings("quantile", 0.1, 1e-11);
+    half.tau = 0.5;
+    mercer_svm svr = plain("svr", 1e-9);
+    svr.epsilon = 0;
+    svr.C = 5;
+    mercer_model *a = fit_loss(ctx, "absolute", &set, "rbf(gamma=0.6)", &t), *b = fit_loss(ctx, "quantile", &half, "rbf(gamma=0.6)", &t);
+    mercer_model *c = fit(ctx, "svr", &svr, "rbf(gamma=0.6)", &t);
+    assert_same_values(ctx, a, b, &t, 1e-4);
+    assert_same_values(ctx, a, c, &t, 1e-4);
+    assert_close(mercer_model_report(a)->objective, 2 * mercer_model_report(b)->objective, 1e-9);
+    assert_close(mercer_model_report(a)->objective, 0.2 * mercer_model_report(c)->objective, 1e-7);
+    mercer_model_free(a);
+    mercer_model_free(b);
+    mercer_model_free(c);
+    close_clean(ctx);
+}
+
+static void test_a_quantile_has_its_share_of_rows_below(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(200, 2, 202);
+    for (double tau = 0.1; tau < 1; tau += 0.2) {
+        mercer_loss set = settings("quantile", 2, 1e-9);
+        set.tau = tau;
+        mercer_model *model = fit_loss(ctx, "quantile", &set, "rbf(gamma=0.1)", &t);
+        double *f = values_of(ctx, model, &t, mercer_predict);
+        int64_t below = 0, on = 0;
+        for (int64_t i = 0; i < t.n; i++) {
+            on += fabs(t.y[i] - f[i]) < 1e-4;
+            below += t.y[i] - f[i] < -1e-4;
+        }
+        assert_true((double)below <= tau * (double)t.n + 1e-9 && (double)(below + on) >= tau * (double)t.n - 1e-9);
+        free(f);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
+static void test_both_solvers_find_the_same_function(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int i = 0; i < SMOOTH; i++)
+        for (int intercept = 0; intercept < 2; intercept++) {
+            const table t = random_table(150, 2, (uint64_t)(300 + i));
+            mercer_loss set = settings(LOSSES[i], 0.01, 1e-12);
+            set.intercept = intercept;
+            set.solver = "cholesky";
+            mercer_model *a = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t);
+            set.solver = "pcg";
+            mercer_model *b = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t);
+            assert_same_values(ctx, a, b, &t, 1e-4);
+            assert_close(mercer_model_report(a)->objective, mercer_model_report(b)->objective, 1e-11);
+            mercer_model_free(a);
+            mercer_model_free(b);
+        }
+    close_clean(ctx);
+}
+
+/* A whole weight of two is the row twice. */
+static void test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int i = 0; i < COUNT; i++)
+        for (int classes = 2; classes < 4; classes++) {
+            table t = random_table(60, classes, 400), twice = t;
+            t.weighted = true;
+            for (int64_t r = 0; r < t.n; r++)
+                t.w[r] = r % 5 == 0 ? 2 : r % 7 == 0 ? 0 : 1;
+            twice.n = 0;
+            for (int64_t r = 0; r < t.n; r++)
+                for (double w = 0; w < t.w[r]; w++, twice.n++) {
+                    memcpy(twice.x + twice.n * D, t.x + r * D, D * sizeof(double));
+                    twice.y[twice.n] = t.y[r];
+                    twice.class_of[twice.n] = t.class_of[r];
+                }
+            const mercer_loss set = settings(LOSSES[i], 0.3, 1e-11);
+            mercer_model *a = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t);
+            mercer_model *b = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &twice);
+            assert_close(mercer_model_report(a)->objective, mercer_model_report(b)->objective, 1e-9);
+            assert_same_values(ctx, a, b, &twice, 1e-3);
+            mercer_model_free(a);
+            mercer_model_free(b);
+        }
+    close_clean(ctx);
+}
+
+/* ---- Probabilities ---- */
+
+static void test_probabilities_sum_to_one_and_their_largest_is_the_prediction(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int64_t classes = 2; classes < 5; classes++) {
+        const table t = random_table(90, classes, 500);
+        const mercer_loss set = settings("logistic", 0.1, 1e-9);
+        mercer_model *model = fit_loss(ctx, "logistic", &set, "rbf(gamma=0.6)", &t);
+        double *f = values_of(ctx, model, &t, mercer_predict), *p = values_of(ctx, model, &t, mercer_predict_proba);
+        for (int64_t i = 0; i < t.n; i++) {
+            double sum = 0, weight = 0;
+            int64_t best = 0, likely = 0;
+            for (int64_t k = 0; k < classes; k++) {
+                best = f[i * classes + k] > f[i * classes + best] ? k : best;
+                likely = p[i * classes + k] > p[i * classes + likely] ? k : likely;
+                sum += p[i * classes + k];
+                weight += exp(f[i * classes + k]);
+            }
+            assert_int_equal(best, likely);
+            assert_close(sum, 1, 1e-15);
+            for (int64_t k = 0; k < classes && classes > 2; k++)
+                assert_close(p[i * classes + k], exp(f[i * classes + k]) / weight, 1e-12);
+            if (classes == 2)
+                assert_close(p[2 * i], 1 / (1 + exp(-f[2 * i])), 1e-14);
+        }
+        free(f);
+        free(p);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
+static void test_the_log_loss_is_the_mean_of_the_logarithms(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int64_t classes = 2; classes < 5; classes++) {
+        const table t = random_table(80, classes, 501);
+        const mercer_loss set = settings("logistic", 0.1, 1e-9);
+        mercer_model *model = fit_loss(ctx, "logistic", &set, "rbf(gamma=0.6)", &t);
+        double *p = values_of(ctx, model, &t, mercer_predict_proba), sum = 0;
+        for (int64_t i = 0; i < t.n; i++)
+            sum -= log(p[i * classes + t.class_of[i]]) / (double)t.n;
+        mercer_data *data = data_of(ctx, &t, true);
+        mercer_scores scores;
+        assert_ok(ctx, mercer_score(ctx, model, data, &scores));
+        assert_close(scores.log_loss, sum, 1e-12);
+        mercer_data_free(data);
+        free(p);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
+/* ---- Hard cases ---- */
+
+static void test_separable_rows_with_a_tiny_lambda_still_have_an_optimum(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int64_t classes = 2; classes < 4; classes++)
+        for (int solver = 0; solver < 2; solver++) {
+            const table t = random_table(80, classes, 600);
+            mercer_loss set = settings("logistic", 1e-9, 1e-6);
+            set.solver = solver || classes > 2 ? "pcg" : "cholesky";
+            mercer_model *model = fit_loss(ctx, "logistic", &set, "rbf(gamma=2)", &t);
+            const mercer_report *r = mercer_model_report(model);
+            assert_true(isfinite(r->objective) && r->objective > 0 && r->objective < 1e-2);
+            assert_true(r->certificate.gap <= 1e-3 * r->objective);
+            double *p = values_of(ctx, model, &t, mercer_predict_proba);
+            for (int64_t i = 0; i < t.n; i++)
+                assert_true(p[i * classes + t.class_of[i]] > 0.99);
+            free(p);
+            mercer_model_free(model);
+        }
+    close_clean(ctx);
+}
+
+static void test_outliers_far_from_everything_do_not_stop_huber(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(60, 2, 601);
+    for (int64_t i = 0; i < t.n; i++)
+        t.y[i] = 1e6 + (i % 2 ? 1000 : -1000) * t.y[i] * t.y[i]; /* every row is an outlier at the start */
+    mercer_loss set = settings("huber", 0.5, 1e-7);
+    set.delta = 1e-3;
+    mercer_model *model = fit_loss(ctx, "huber", &set, "rbf(gamma=0.6)", &t);
+    assert_true(mercer_model_report(model)->certificate.gap_relative <= 1e-7);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+static void test_bad_settings_and_targets_are_refused_by_name(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_model *model = NULL;
+    table t = random_table(30, 2, 602);
+    mercer_loss set = settings("quantile", 1, 1e-6);
+    const double taus[] = {0, 1, -0.5, 2, NAN};
+    for (int i = 0; i < 5; i++) {
+        set.tau = taus[i];
+        assert_fails(ctx, try_loss(ctx, "quantile", &set, "rbf", &t, &model), MERCER_INVALID, "quantile: tau must be");
+    }
+    set = settings("huber", 1, 1e-6);
+    set.delta = 0;
+    assert_fails(ctx, try_loss(ctx, "huber", &set, "rbf", &t, &model), MERCER_INVALID, "huber: delta must be");
+    set = settings("logistic", 0, 1e-6);
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_INVALID, "logistic: lambda must be");
+    set = settings("logistic", 1, 1e-6);
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "tanh(a=1)", &t, &model), MERCER_NOT_A_KERNEL, "");
+    set.class_weight = "cow=2";
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_INVALID, "class-weight");
+    set = settings("logistic", 1, 1e-6);
+    t.weighted = true;
+    for (int64_t i = 0; i < t.n; i++)
+        t.w[i] = t.class_of[i] == 1;
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_DATA, "class 'ant' has no row of positive weight");
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = 0;
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_DATA, "every row is of class 'ant'");
+    t = random_table(30, 3, 603);
+    set.solver = "cholesky";
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_INVALID, "solver pcg");
+    close_clean(ctx);
+}
+
+static void test_a_target_of_the_other_kind_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(30, 2, 604);
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_data *classes = data_of(ctx, &t, true), *numbers = data_of(ctx, &t, false);
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
+    for (int i = 0; i < COUNT; i++) {
+        const bool wants = takes_classes(LOSSES[i]);
+        assert_fails(ctx, mercer_fit(ctx, mercer_machine_find(LOSSES[i]), NULL, kernel, wants ? numbers : classes, &model), MERCER_DATA,
+                     wants ? "needs classes" : "needs numbers");
+    }
+    mercer_model *huber = NULL;
+    double out[60];
+    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("huber"), NULL, kernel, numbers, &huber));
+    assert_fails(ctx, mercer_predict_proba(ctx, huber, numbers, out), MERCER_INVALID, "huber gives no probabilities");
+    mercer_model_free(huber);
+    mercer_kernel_free(kernel);
+    mercer_data_free(classes);
+    mercer_data_free(numbers);
+    close_clean(ctx);
+}
+
+static void test_the_same_bits_on_any_number_of_threads(void **state) {
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        for (int64_t classes = 2; classes < 4; classes++) {
+            const table t = random_table(200, classes, 700);
+            double *values[3];
+            for (int threads = 1; threads < 4; threads++) {
+                mercer_ctx *ctx = open_ctx(threads);
+                mercer_loss set = settings(LOSSES[i], 0.05, 1e-8);
+                if (i < SMOOTH)
+                    set.solver = "pcg";
+                mercer_model *model = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t);
+                values[threads - 1] = values_of(ctx, model, &t, mercer_predict);
+                mercer_model_free(model);
+                close_clean(ctx);
+            }
+            const size_t bytes = (size_t)(t.n * (i < 2 ? classes : 1)) * sizeof(double);
+            assert_memory_equal(values[0], values[1], bytes);
+            assert_memory_equal(values[0], values[2], bytes);
+            for (int k = 0; k < 3; k++)
+                free(values[k]);
+        }
+}
+
+static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
+    const mercer_loss *set = arg;
+    const table t = random_table(20, 3, 800);
+    const char *labels[20];
+    for (int64_t i = 0; i < t.n; i++)
+        labels[i] = NAMES[t.class_of[i]];
+    const mercer_table given = {.n = t.n, .d = D, .dtype = MERCER_F64, .values = t.x, .labels = labels};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_status status = mercer_data_make(ctx, &given, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel);
+    if (!status)
+        status = mercer_fit(ctx, mercer_machine_find("logistic"), set, kernel, data, &model);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_softmax_survives_failing_memory(void **state) {
+    (void)state;
+    mercer_loss set = settings("logistic", 0.5, 1e-3);
+    set.iterations = 3;
+    assert_survives_failing_memory(fit_small, &set);
+}
+
+static int stop_at_once(void *user, const mercer_progress *progress) {
+    (void)user;
+    return progress->phase && strcmp(progress->phase, "solve") == 0;
+}
+
+static void test_a_stopped_fit_is_the_best_so_far_with_its_gap(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.progress = stop_at_once;
+    for (int i = 0; i < COUNT; i++) {
+        mercer_ctx *ctx = NULL;
+        assert_ok(ctx, mercer_open(&options, &ctx));
+        const table t = random_table(200, 3, 900);
+        mercer_loss set = settings(LOSSES[i], 1e-4, 1e-10);
+        mercer_model *model = NULL;
+        const mercer_status status = try_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t, &model);
+        if (!status) { /* it may be told to stop before it has begun, or be done before it is told */
+            const mercer_report *r = mercer_model_report(model);
+            assert_true(strcmp(r->stopped, "caller") == 0 || r->certificate.gap_relative < 1e-9);
+            assert_true(r->certificate.gap >= -r->certificate.rounding && isfinite(r->objective));
+        } else
+            assert_int_equal(status, MERCER_CANCELLED);
+        mercer_model_free(model);
+        close_clean(ctx);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_certificates_are_those_of_the_definitions),
+        cmocka_unit_test(test_huber_with_a_wide_delta_is_ridge),
+        cmocka_unit_test(test_least_absolute_errors_are_the_median_and_a_tube_of_no_width),
+        cmocka_unit_test(test_a_quantile_has_its_share_of_rows_below),
+        cmocka_unit_test(test_both_solvers_find_the_same_function),
+        cmocka_unit_test(test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row),
+        cmocka_unit_test(test_probabilities_sum_to_one_and_their_largest_is_the_prediction),
+        cmocka_unit_test(test_the_log_loss_is_the_mean_of_the_logarithms),
+        cmocka_unit_test(test_separable_rows_with_a_tiny_lambda_still_have_an_optimum),
+        cmocka_unit_test(test_outliers_far_from_everything_do_not_stop_huber),
+        cmocka_unit_test(test_bad_settings_and_targets_are_refused_by_name),
+        cmocka_unit_test(test_a_target_of_the_other_kind_is_refused),
+        cmocka_unit_test(test_the_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(test_softmax_survives_failing_memory),
+        cmocka_unit_test(test_a_stopped_fit_is_the_best_so_far_with_its_gap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
