@@ -446,6 +446,21 @@ typedef struct mercer_svm {
 /* The defaults of a support vector machine by name; all zero for another name. */
 MERCER_API mercer_svm mercer_svm_defaults(const char *machine);
 
+/* One value of C on a path. */
+typedef struct mercer_svm_path_row {
+    double C;
+    double primal, dual, gap_relative, kkt_violation; /* the certificate of this C */
+    int64_t support_vectors, free_vectors, bounded_vectors, steps;
+    double norm;
+    double test;    /* on the test rows: share of right classes (svc), root mean square error (svr); NaN without test rows */
+    double seconds;
+} mercer_svm_path_row;
+/* Fits svc or svr for count values of C, which rise. Each starts from the last, scaled, at no cost in kernel values; all are certified. set
+   NULL: the defaults; its C is not looked at. test: rows to measure each function on; NULL: none. */
+MERCER_API mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
+                                         const mercer_svm *set, const double *C, int64_t count, const mercer_data *test,
+                                         mercer_svm_path_row *out);
+
 /* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other, from f = 0; b
    is the
    weighted mean of the target. There is no penalty: the limit is the least-squares function of least norm, and stopping early is what

@@ -1,36 +1,43 @@
 /* path.c: mercer path DATA: what every lambda would give: leave-one-out error, GCV, degrees of freedom and norm, without fitting
    each. */
 #include "cli.h"
+#include "path.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const option options[] = {
-    {"from", 0, "LAMBDA", "the smallest lambda (default 1e-8)"},
-    {"to", 0, "LAMBDA", "the largest (default 1e3)"},
-    {"count", 0, "N", "how many, equally spaced on a logarithmic scale (default 50)"},
+    {"from", 0, "VALUE", "the smallest lambda (default 1e-8), or C (default 0.01)"},
+    {"to", 0, "VALUE", "the largest (default 1e3), or C (default 100)"},
+    {"count", 0, "N", "how many, equally spaced on a logarithmic scale (default 50 of lambda, 9 of C)"},
+    {"test", 0, "FILE", "svc, svr: rows to measure the function of every C on"},
     {0},
 };
 
 typedef struct path {
     job job;
     folding by;
-    double from, to;
+    path_range range;
     int64_t count;
     double *lambda;
     mercer_ridge_path_row *row;
 } path;
 
-static int read_range(session *s, path *p) {
-    p->from = 1e-8;
-    p->to = 1e3;
-    p->count = 50;
-    TRY(args_real(&s->args, "from", 1e-100, 1e100, &p->from));
-    TRY(args_real(&s->args, "to", 1e-100, 1e100, &p->to));
-    TRY(args_whole(&s->args, "count", 1, 1000000, &p->count));
-    if (p->from > p->to)
-        return complain("--from %g is above --to %g", p->from, p->to);
+/* The defaults are lambda's, or C's. */
+static int read_range(session *s, bool svm, path_range *r) {
+    *r = svm ? (path_range){1e-2, 1e2, 9} : (path_range){1e-8, 1e3, 50};
+    TRY(args_real(&s->args, "from", 1e-100, 1e100, &r->from));
+    TRY(args_real(&s->args, "to", 1e-100, 1e100, &r->to));
+    TRY(args_whole(&s->args, "count", 1, 1000000, &r->count));
+    if (r->from > r->to)
+        return complain("--from %g is above --to %g", r->from, r->to);
     return EXIT_DONE;
+}
+
+void path_values(const path_range *r, double *out) {
+    const double low = log(r->from), step = r->count > 1 ? (log(r->to) - low) / (double)(r->count - 1) : 0;
+    for (int64_t l = 0; l < r->count; l++)
+        out[l] = l == 0 ? r->from : l == r->count - 1 ? r->to : exp(low + step * (double)l);
 }
 
 static int compute(session *s, path *p) {
@@ -42,9 +49,7 @@ static int compute(session *s, path *p) {
     p->row = p->lambda ? session_take(s, p->count, 1, sizeof *p->row) : NULL;
     if (!p->row)
         return EXIT_MEMORY;
-    const double low = log(p->from), step = p->count > 1 ? (log(p->to) - low) / (double)(p->count - 1) : 0;
-    for (int64_t l = 0; l < p->count; l++)
-        p->lambda[l] = l == 0 ? p->from : l == p->count - 1 ? p->to : exp(low + step * (double)l);
+    path_values(&p->range, p->lambda);
     const mercer_status status =
         p->by.asked ? mercer_ridge_path_folds(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->by.fold, p->lambda, p->count, p->row)
                     : mercer_ridge_path(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->lambda, p->count, p->row);
@@ -150,17 +155,27 @@ static int report_people(session *s, const path *p, choices c) {
     return EXIT_DONE;
 }
 
+static int run_ridge_path(session *s, path *p) {
+    if (args_text(&s->args, "test"))
+        return complain("--test is for svc and svr; ridge has the error of rows left out");
+    const int code = compute(s, p);
+    return code != EXIT_DONE ? code : s->json ? report_json(s, p, choose(p)) : report_people(s, p, choose(p));
+}
+
 static int run_path(session *s) {
-    path p = {.job.machine = mercer_machine_find("ridge")};
-    int code = read_range(s, &p);
+    const char *machine = args_text(&s->args, "machine");
+    const bool svm = machine && (strcmp(machine, "svc") == 0 || strcmp(machine, "svr") == 0);
+    path p = {.job.machine = mercer_machine_find(svm ? machine : "ridge")};
+    int code = read_range(s, svm, &p.range);
+    p.count = p.range.count;
     if (code == EXIT_DONE)
         code = folding_read(s, &p.by);
+    if (code == EXIT_DONE && svm && p.by.asked)
+        code = complain("--folds and --groups are for ridge; give %s rows to measure on with --test", machine);
     if (code == EXIT_DONE)
         code = job_open(s, &p.job);
     if (code == EXIT_DONE)
-        code = compute(s, &p);
-    if (code == EXIT_DONE)
-        code = s->json ? report_json(s, &p, choose(&p)) : report_people(s, &p, choose(&p));
+        code = svm ? run_svm_path(s, &p.range, &p.job) : run_ridge_path(s, &p);
     free(p.lambda);
     free(p.row);
     folding_close(&p.by);
@@ -170,16 +185,20 @@ static int run_path(session *s) {
 
 const verb verb_path = {
     .name = "path",
-    .summary = "compare values of lambda by the exact error on rows left out; fits none of them",
-    .usage = "DATA [-k KERNEL] [--from LAMBDA] [--to LAMBDA] [--count N] [--folds K] [--groups COLUMN] [options]",
+    .summary = "compare values of lambda by the exact error on rows left out, or of C of svc and svr",
+    .usage = "DATA [-m ridge|svc|svr] [-k KERNEL] [--from VALUE] [--to VALUE] [--count N] [--folds K] [--test FILE] [options]",
     .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out "
              "one by one, generalised\n"
              "cross-validation, the effective degrees of freedom and the norm of the function. With --folds or --groups also the exact "
              "error\n"
              "of folds left out (see 'mercer help folds'). Of the settings of ridge it takes --intercept, --scale and "
-             "--allow-indefinite.\n\n"
+             "--allow-indefinite.\n"
+             "With -m svc or -m svr: one fit after the other for rising C, each from the last one at no cost in kernel values, each with "
+             "its\n"
+             "certificate, and measured on the rows of --test.\n\n"
              "  mercer path houses.csv -k 'rbf(sigma=2)' --intercept\n"
-             "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json",
+             "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json\n"
+             "  mercer path train.svm -m svc -k 'rbf(gamma=0.5)' --from 0.1 --to 100 --count 12 --test new.svm",
     .least = 1,
     .most = 1,
     .tables = {options, fold_options, job_options, data_options, seed_options, common_options},

@@ -127,13 +127,14 @@ mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
 }
 
 static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
-    for (int64_t k = 0; k < s->tasks; k++)
+    for (int64_t k = 0; k < s->tasks && !s->warm; k++)
         MC_TRY(mc_task_start(ctx, s, &s->task[k]));
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_task *t = &s->task[k];
         mc_span(ctx, (double)k / (double)s->tasks, (double)(k + 1) / (double)s->tasks);
         t->tolerance = SAFETY * s->set->tolerance;
-        MC_TRY(mc_task_product(ctx, s, t));
+        if (!s->warm)
+            MC_TRY(mc_task_product(ctx, s, t));
         MC_TRY(isinf(s->C) ? mc_task_harden(ctx, s, t) : mc_task_improve(ctx, s, t));
     }
     return MERCER_OK;
@@ -193,7 +194,7 @@ static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f)
 
 /* ---- The machine ---- */
 
-static void close_svm(mercer_ctx *ctx, mc_svm *s) {
+void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
     mc_tasks_close(s);
     mc_free(s->diagonal);
     mc_free(s->order);
@@ -216,12 +217,24 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
     mc_svm_report(s, r);
 }
 
-static mercer_status learn(mercer_ctx *ctx, mc_svm *s, const mercer_data *data, mc_fitted *f) {
+mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
+                          mc_svm *s) {
+    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
+    if (isinf(set->C) && kind != MC_SVC && s->row->costly)
+        return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
+    MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));
     MC_TRY(ready_rows(ctx, s, data));
     MC_TRY(mc_tasks_open(ctx, s));
-    MC_TRY(mc_svm_rows_open(ctx, s));
+    return mc_svm_rows_open(ctx, s);
+}
+
+mercer_status mc_svm_solve(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     MC_TRY(solve_and_certify(ctx, s, f));
     write_report(s, f);
+    return MERCER_OK;
+}
+
+static mercer_status finish(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     f->kernel = s->p.kernel;
     f->scale = s->p.scale;
     s->p.kernel = NULL;
@@ -233,14 +246,14 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
                          mc_fitted *out) {
     const double began = mc_clock();
     *out = (mc_fitted){0};
-    mc_svm s = {.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
-    if (isinf(set->C) && kind != MC_SVC && mc_svm_rows[kind].costly)
-        return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s.row->name);
-    mercer_status status = open_problem(ctx, kind, set, kernel, data, &s.p);
+    mc_svm s;
+    mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
     if (!status)
-        status = learn(ctx, &s, data, out);
+        status = mc_svm_solve(ctx, &s, out);
+    if (!status)
+        status = finish(ctx, &s, out);
     out->report.seconds = mc_clock() - began;
-    close_svm(ctx, &s);
+    mc_svm_close(ctx, &s);
     if (status)
         mc_fitted_free(out);
     return status;

@@ -7,6 +7,7 @@
        svm_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
        svm_certify.c   violation, gap and intercept from the rows and the coefficients alone
        svm_hard.c      the hard margin, by a rising C
+       svm_path.c      one solution after the other along C
        class_weight.c  weights of classes from text */
 #ifndef MC_LEARN_SVM_H
 #define MC_LEARN_SVM_H
@@ -57,8 +58,16 @@ typedef struct mc_svm {
     mercer_dtype dtype; /* of stored blocks of K */
     int64_t most;       /* variables solved for at a time */
     double *diagonal;   /* of K */
+    bool warm;          /* beta and f of the tasks are a start worth keeping */
     mercer_status stopped;
 } mc_svm;
+
+/* svm.c: the order of work, in pieces. s is empty after a failure to open, and closed in any case. */
+mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
+                          mc_svm *s);
+/* Solve for s->C and certify; f gets all but kernel and scale, and a report. */
+mercer_status mc_svm_solve(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
+void mc_svm_close(mercer_ctx *ctx, mc_svm *s);
 
 /* svm_task.c */
 mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s);
@@ -105,5 +114,10 @@ mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
 /* svm_certify.c: every task judged; intercepts of tasks and of f set anew. */
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_report(const mc_svm *s, mercer_report *out);
+
+/* svm_path.c: each is shown the function of every C in turn, with kernel and scale lent for the call. */
+typedef mercer_status mc_svm_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
+mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
+                          const double *C, int64_t count, mc_svm_each *each, void *arg);
 
 #endif

@@ -215,6 +215,10 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, co
 
 mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     mc_begin(ctx);
+    return mc_model_score(ctx, model, data, out);
+}
+
+mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     const mercer_data *x = model->f.centres;
     *out = (mercer_scores){.n = data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN};
     out->rmse = out->mae = out->r2 = NAN;

@@ -1,0 +1,70 @@
+/* svm_path.c: solutions for rising C, each from the last. Multipliers times C'/C are feasible for C', and f = K beta grows by the same factor:
+   the next start costs no kernel value, rows at their bound stay there, and f is exact because the last certificate has made it so. */
+#include "base/clock.h"
+#include "base/status.h"
+#include "learn/svm.h"
+#include <float.h>
+#include <math.h>
+
+static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
+    if (count < 1)
+        return mc_fail(ctx, MERCER_INVALID, "path: no value of C was given");
+    for (int64_t k = 0; k < count; k++)
+        if (!(C[k] > (k ? C[k - 1] : 0)) || isinf(C[k]))
+            return mc_fail(ctx, MERCER_INVALID, "path: values of C must be positive, finite and rise; number %lld is %g", (long long)k + 1, C[k]);
+    return MERCER_OK;
+}
+
+static void scale_tasks(mc_svm *s, double factor) {
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_task *t = &s->task[k];
+        for (int64_t v = 0; v < t->m; v++) {
+            const double bound = mc_task_bound(s, t, v % t->n), beta = factor * t->beta[v];
+            const bool at = fabs(beta) >= bound * (1 - 4 * DBL_EPSILON); /* was at its bound, and is again, to the bit */
+            t->beta[v] = at ? copysign(bound, beta) : beta;
+        }
+        for (int64_t i = 0; i < t->n; i++)
+            t->f[i] *= factor;
+        t->result = (mc_smo_result){0};
+    }
+}
+
+static mercer_status show(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, int64_t k, mc_svm_each *each, void *arg) {
+    f->kernel = s->p.kernel;
+    f->scale = s->p.scale;
+    const mercer_status status = each(ctx, arg, k, f);
+    f->kernel = NULL;
+    f->scale = (mc_scale){0};
+    return status;
+}
+
+static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t count, mc_svm_each *each, void *arg) {
+    for (int64_t k = 0; k < count; k++) {
+        const double began = mc_clock();
+        mc_fitted f = {0};
+        s->C = C[k];
+        if (k)
+            scale_tasks(s, C[k] / C[k - 1]);
+        s->warm = k > 0;
+        mercer_status status = mc_svm_solve(ctx, s, &f);
+        f.report.seconds = mc_clock() - began;
+        if (!status && s->stopped)
+            status = s->stopped;
+        if (!status)
+            status = show(ctx, s, &f, k, each, arg);
+        mc_fitted_free(&f);
+        MC_TRY(status);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
+                          const double *C, int64_t count, mc_svm_each *each, void *arg) {
+    mc_svm s;
+    MC_TRY(check(ctx, C, count));
+    mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
+    if (!status)
+        status = walk(ctx, &s, C, count, each, arg);
+    mc_svm_close(ctx, &s);
+    return status;
+}
