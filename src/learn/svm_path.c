@@ -1,5 +1,5 @@
-/* svm_path.c: solutions for rising C, each from the last. Multipliers times C'/C are feasible for C', and f = K beta grows by the same factor:
-   the next start costs no kernel value, rows at their bound stay there, and f is exact because the last certificate has made it so. */
+/* svm_path.c: solutions for rising C, each from the last. Multipliers times C'/C are feasible for C', and f = K beta grows by the same
+   factor: the next start costs no kernel value, rows at their bound stay there, and f is exact because the last certificate made it so. */
 #include "base/clock.h"
 #include "base/status.h"
 #include "learn/svm.h"
@@ -11,7 +11,8 @@ static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
         return mc_fail(ctx, MERCER_INVALID, "path: no value of C was given");
     for (int64_t k = 0; k < count; k++)
         if (!(C[k] > (k ? C[k - 1] : 0)) || isinf(C[k]))
-            return mc_fail(ctx, MERCER_INVALID, "path: values of C must be positive, finite and rise; number %lld is %g", (long long)k + 1, C[k]);
+            return mc_fail(ctx, MERCER_INVALID, "path: values of C must be positive, finite and rise; number %lld is %g",
+                           (long long)k + 1, C[k]);
     return MERCER_OK;
 }
 

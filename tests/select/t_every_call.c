@@ -167,6 +167,13 @@ static mercer_status ridge_path_folds(mercer_ctx *ctx, void *out) {
     return mercer_ridge_path_folds(ctx, world.kernel, world.data, NULL, fold, lambdas, 2, rows);
 }
 
+static mercer_status svm_path(mercer_ctx *ctx, void *out) {
+    (void)out;
+    const double C[] = {0.5, 5};
+    mercer_svm_path_row rows[2];
+    return mercer_svm_path(ctx, "svr", world.kernel, world.data, NULL, C, 2, world.data, rows);
+}
+
 static mercer_status data_folds(mercer_ctx *ctx, void *out) {
     const char *groups[N];
     for (int i = 0; i < N; i++)
@@ -214,7 +221,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
-        predict_proba,
+        predict_proba, svm_path,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
