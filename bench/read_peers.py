@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""read_peers.py [--build BUILD] [--megabytes N] [--repeats N] [--genfromtxt]: reading speed beside NumPy and scikit-learn.
+"""read_peers.py [MERCER] [--megabytes N] [--repeats N] [--genfromtxt]: reading speed beside NumPy and scikit-learn.
 
 Made files, the same for all: numbers with 17 and with 6 digits as CSV, sparse LIBSVM text, and .npy. Peers and Mercer take turns within
 one run and the best time of each counts. Run it with a Python that has NumPy and scikit-learn (Debian: /usr/bin/python3); a peer that is
-not there is skipped by name. Prints CSV: file, reader, threads, bytes, seconds, megabytes per second, times as fast as the peer."""
+not there is skipped by name. The bar is ten times the text readers' speed."""
 import argparse
 import pathlib
 import subprocess
@@ -50,22 +50,23 @@ def compare(program, path, readers, repeats):
         for _, name, function in readers:
             theirs[name] = min(theirs[name], seconds_of(function, path))
     for threads, (size, seconds) in sorted(ours.items()):
-        print(f"{path.name},mercer,{threads},{size},{seconds:.4f},{size / seconds / 1e6:.0f},")
+        print(f"| {path.name} | mercer | {threads} | {seconds:.4f} | {size / seconds / 1e6:.0f} | |")
     size, best = min((value for value in ours.values()), key=lambda value: value[1])
     for name, seconds in theirs.items():
-        print(f"{path.name},{name},1,{size},{seconds:.4f},{size / seconds / 1e6:.0f},{seconds / best:.1f}", flush=True)
+        bar = "" if path.suffix == ".npy" else ", bar 10: met" if seconds / best >= 10 else ", bar 10: **missed**"
+        print(f"| {path.name} | {name} | 1 | {seconds:.4f} | {size / seconds / 1e6:.0f} | {seconds / best:.1f}{bar} |", flush=True)
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", default="build")
+    arguments.add_argument("mercer", nargs="?", default="build/mercer")
     arguments.add_argument("--megabytes", type=int, default=100)
     arguments.add_argument("--repeats", type=int, default=3)
     arguments.add_argument("--genfromtxt", action="store_true", help="the slower of NumPy's text readers too")
     options = arguments.parse_args()
-    program = str(pathlib.Path(options.build) / "bench" / "b_read")
+    program = str(pathlib.Path(options.mercer).parent / "bench" / "b_read")
     readers = peers(options.genfromtxt)
-    print("file,reader,threads,bytes,seconds,MB/s,times as fast")
+    print("| file | reader | threads | seconds | MB/s | Mercer, all threads, is so many times as fast |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, "make", folder, str(options.megabytes)], check=True)
         for path in sorted(pathlib.Path(folder).iterdir()):

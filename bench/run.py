@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""run.py [--build DIR] [NAME...]: run the benchmarks one after the other and write bench/RESULTS.md.
+"""run.py [--build DIR] [NAME...]: run the benchmarks one after the other (or those named) and put what they print into bench/RESULTS.md,
+in place of what stood there of the same benchmark.
 
-Each benchmark prints Markdown; it is a program bench/b_NAME of the build or a script bench/NAME_peers.py that takes the command as its
-argument. Nothing else may run meanwhile: the load of the machine is recorded before and after each. OpenBLAS gets the kernels of this
+Each benchmark prints Markdown; it is a script bench/NAME_peers.py that takes the command as its argument, or else a program bench/b_NAME of
+the build. Nothing else may run meanwhile: the load of the machine is recorded before and after each. OpenBLAS gets the kernels of this
 processor (it does not know one newer than itself), for Mercer and for its peers alike."""
 import argparse
 import os
@@ -13,6 +14,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "RESULTS.md"
 TITLES = {  # in the order they are run
     "gram": "Kernel products",
     "read": "Reading files",
@@ -34,7 +36,7 @@ def better_core(command):
 def steps(build, name):
     program, script = build / "bench" / f"b_{name}", ROOT / "bench" / f"{name}_peers.py"
     python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-    return ([[str(program)]] if program.exists() else []) + ([[python, str(script), str(build / "mercer")]] if script.exists() else [])
+    return [[python, str(script), str(build / "mercer")]] if script.exists() else [[str(program)]] if program.exists() else []
 
 
 def run(command, environment):
@@ -51,6 +53,21 @@ def machine():
     return f"{os.cpu_count()} cores of {model}, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
 
 
+def commit():
+    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
+def kept(path):
+    """The sections of an earlier run, by title."""
+    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
+    return dict((title, text.strip() + "\n") for title, _, text in (part.partition("\n\n") for part in parts))
+
+
+def write(path, sections):
+    ordered = [title for title in TITLES.values() if title in sections]
+    path.write_text("# Benchmarks\n\nMade by `make bench`.\n" + "".join(f"\n## {title}\n\n{sections[title]}" for title in ordered))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
@@ -61,15 +78,13 @@ def main():
     core = better_core(str(build / "mercer"))
     if core:
         environment.setdefault("OPENBLAS_CORETYPE", core)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    sections = [f"# Benchmarks\n\nMade by `make bench` at commit {commit} on {time.strftime('%Y-%m-%d')}: {machine()}.\n"]
+    sections = kept(RESULTS)
     for name in arguments.names or TITLES:
-        for command in steps(build, name):
-            text = f"## {TITLES.get(name, name)}\n\n{run(command, environment)}"
-            print(text, flush=True)
-            sections.append(text)
-    if not arguments.names:
-        (ROOT / "bench" / "RESULTS.md").write_text("\n".join(sections))
+        texts = [run(command, environment) for command in steps(build, name)]
+        if texts:
+            sections[TITLES[name]] = "\n".join([f"At commit {commit()} on {time.strftime('%Y-%m-%d')}, {machine()}.\n", *texts])
+            print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
+            write(RESULTS, sections)
 
 
 if __name__ == "__main__":
