@@ -47,12 +47,15 @@ static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     (void)thread;
     const averaging *a = arg;
     const int64_t d = a->raw->dx;
-    double *part = a->part + chunk * d;
-    for (int64_t i = begin; i < end; i++)
+    const double *restrict share = a->share;
+    double *restrict part = a->part + chunk * d;
+    for (int64_t i = begin; i < end; i++) {
+        const double *restrict x = a->raw->x + i * d;
         for (int64_t j = 0; j < d; j++) {
-            const double v = a->raw->x[i * d + j];
-            part[j] += v == v ? v * a->share[j] : 0; /* a NaN is no number: see cell.h */
+            const double term = x[j] * share[j];
+            part[j] += x[j] == x[j] ? term : 0; /* a NaN is no number: see cell.h */
         }
+    }
 }
 
 static mercer_status find_means(mercer_ctx *ctx, mc_raw *raw) {
