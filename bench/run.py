@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""run.py [--build DIR] [NAME...]: run the benchmarks one after the other (or those named) and put what they print into bench/RESULTS.md,
-in place of what stood there of the same benchmark.
+"""run.py [--build DIR] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into bench/RESULTS.md,
+in place of what stood there of the same benchmark. Other options are passed on to them (`run.py svm --no-sklearn`).
 
 Each benchmark prints Markdown; it is a script bench/NAME_peers.py that takes the command as its argument, or else a program bench/b_NAME of
 the build. Nothing else may run meanwhile: the load of the machine is recorded before and after each. OpenBLAS gets the kernels of this
@@ -72,7 +72,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
     parser.add_argument("names", nargs="*")
-    arguments = parser.parse_args()
+    arguments, more = parser.parse_known_args()
     build = (ROOT / arguments.build).resolve()
     environment = dict(os.environ)
     core = better_core(str(build / "mercer"))
@@ -80,7 +80,7 @@ def main():
         environment.setdefault("OPENBLAS_CORETYPE", core)
     sections = kept(RESULTS)
     for name in arguments.names or TITLES:
-        texts = [run(command, environment) for command in steps(build, name)]
+        texts = [run(command + more, environment) for command in steps(build, name)]
         if texts:
             sections[TITLES[name]] = "\n".join([f"At commit {commit()} on {time.strftime('%Y-%m-%d')}, {machine()}.\n", *texts])
             print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
