@@ -21,7 +21,7 @@ typedef struct mc_column {
     mc_column_kind kind;
     int64_t levels;
     char **level; /* sorted, one block */
-    double mean;  /* what stands in for a missing number under MERCER_MISSING_MEAN */
+    double mean;  /* what stands in for a missing number under MERCER_MISSING_MEAN; NaN: not known yet (means.h) */
 } mc_column;
 
 typedef struct mc_schema {

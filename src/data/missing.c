@@ -1,12 +1,10 @@
-/* missing.c: rows with missing cells dropped, and the mean of every column of numbers, which stands in for its missing
-   cells now or when a later file is read. Means are found in every case: a model does not know what the next file
-   lacks. */
+/* missing.c: rows with missing cells dropped, and the mean of every column of numbers, which stands in for its missing cells. Where none
+   is missing the means are left to whoever makes a model (means.c). */
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/status.h"
+#include "data/means.h"
 #include "data/raw.h"
-
-enum { ROW_GRAIN = 4096 };
+#include <math.h>
 
 static bool row_lacks(const mc_raw *raw, int64_t i) {
     for (int64_t j = 0; j < raw->columns; j++) {
@@ -36,47 +34,26 @@ static mercer_status drop_rows(mercer_ctx *ctx, mc_raw *raw) {
     return MERCER_OK;
 }
 
-typedef struct averaging {
-    const mc_raw *raw;
-    const double *share; /* dx: 1 / numbers in the column */
-    double *part;        /* chunks x dx */
-} averaging;
-
-/* Shares are summed rather than values divided by the count at the end: no finite column overflows. */
-static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)thread;
-    const averaging *a = arg;
-    const int64_t d = a->raw->dx;
-    const double *restrict share = a->share;
-    double *restrict part = a->part + chunk * d;
-    for (int64_t i = begin; i < end; i++) {
-        const double *restrict x = a->raw->x + i * d;
-        for (int64_t j = 0; j < d; j++) {
-            const double term = x[j] * share[j];
-            part[j] += x[j] == x[j] ? term : 0; /* a NaN is no number: see cell.h */
-        }
-    }
+static const double *row_of_raw(const void *self, int64_t i, double *scratch) {
+    (void)scratch;
+    const mc_raw *raw = self;
+    return raw->x + i * raw->dx; /* what is not a number is a NaN: see cell.h */
 }
 
 static mercer_status find_means(mercer_ctx *ctx, mc_raw *raw) {
-    const int64_t d = raw->dx, chunks = mc_chunks(raw->n, ROW_GRAIN);
-    double *share = NULL, *part = NULL;
-    mercer_status status = MC_ALLOC(ctx, share, d) || MC_ALLOC(ctx, part, chunks * d) ? MERCER_MEMORY : MERCER_OK;
-    for (int64_t j = 0; j < raw->columns && !status; j++) {
+    const mc_rows rows = {.n = raw->n, .d = raw->dx, .row = row_of_raw, .self = raw};
+    double *share = NULL;
+    MC_TRY(MC_ALLOC(ctx, share, 2 * raw->dx));
+    for (int64_t j = 0; j < raw->columns; j++) {
         const mc_file_column *c = &raw->column[j];
         if (c->kind == MC_COLUMN_NUMBER)
             share[c->cell - raw->x] = c->numbers ? 1 / (double)c->numbers : 0;
     }
-    averaging a = {.raw = raw, .share = share, .part = part};
-    if (!status)
-        status = mc_for(ctx, raw->n, ROW_GRAIN, add_rows, &a);
-    for (int64_t j = 0; j < raw->columns && !status; j++) {
-        mc_file_column *c = &raw->column[j];
-        for (int64_t k = 0; k < chunks && c->kind == MC_COLUMN_NUMBER; k++)
-            c->mean += part[k * d + (c->cell - raw->x)];
-    }
+    const mercer_status status = mc_means(ctx, &rows, share, share + raw->dx);
+    for (int64_t j = 0; j < raw->columns && !status; j++)
+        if (raw->column[j].kind == MC_COLUMN_NUMBER)
+            raw->column[j].mean = share[raw->dx + (raw->column[j].cell - raw->x)];
     mc_free(share);
-    mc_free(part);
     return status;
 }
 
@@ -107,5 +84,7 @@ mercer_status mc_raw_missing(mercer_ctx *ctx, const mc_reading *reading, mc_raw 
             return mc_fail(ctx, MERCER_DATA,
                            "%s: every value of %s is missing, so it has no mean; leave the column out",
                            raw->input->name, mc_column_title(raw, j).text);
-    return find_means(ctx, raw);
+    for (int64_t j = 0; j < raw->columns; j++)
+        raw->column[j].mean = raw->column[j].kind == MC_COLUMN_NUMBER ? NAN : 0;
+    return missing > 0 ? find_means(ctx, raw) : MERCER_OK;
 }

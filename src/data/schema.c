@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "data/strings.h"
+#include <math.h>
 #include <string.h>
 
 static mercer_status copy_column(mercer_ctx *ctx, const mc_column *from, mc_column *to) {
@@ -60,6 +61,7 @@ mercer_status mc_schema_of_names(mercer_ctx *ctx, mercer_data *data) {
         const char *name = k < 0 ? data->name[schema->count] : data->target_name[k];
         mc_column *column = &schema->column[schema->count];
         column->kind = k < 0 ? MC_COLUMN_NUMBER : MC_COLUMN_TARGET;
+        column->mean = k < 0 ? NAN : 0;
         column->name = mc_copy_text(ctx, name, strlen(name));
         if (!column->name)
             return MERCER_MEMORY;

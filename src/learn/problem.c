@@ -5,6 +5,7 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "data/means.h"
 #include "kernel/kernel.h"
 #include "learn/fitted.h"
 #include <math.h>
@@ -137,6 +138,7 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, bool consent
     if (targets)
         MC_TRY(check_target(ctx, data));
     MC_TRY(scale_rows(ctx, scale, data, p));
+    MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
     MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
     MC_TRY(judge(ctx, consent, p));

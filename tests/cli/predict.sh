@@ -51,3 +51,9 @@ mercer fit noisy.csv --noise-column v; echo "exit $?"
 mercer fit noisy.csv -m gp --noise-column v --weights v; echo "exit $?"
 printf 'v,x,y\n1,2,3\n0,4,5\n' > zero.csv; mercer fit zero.csv -m gp --noise-column v; echo "exit $?"
 printf 'x,y\n1,2\n1,3\n2,5\n' > twins.csv; mercer fit twins.csv -m gp --noise 0; echo "exit $?"
+# A model knows the means of its training rows, though none of their cells was missing.
+printf 'a,b,y\n1,10,1\n2,20,2\n6,30,4\n' > whole.csv
+mercer fit whole.csv -k linear --scale standard -o whole.mercer -q
+printf 'a,b\n,20\n2,\n' > holes.csv
+printf 'a,b\n3,20\n2,20\n' > means.csv
+mercer predict whole.mercer holes.csv --missing mean > one.csv; mercer predict whole.mercer means.csv > two.csv; cmp one.csv two.csv && echo same

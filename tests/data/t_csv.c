@@ -1,5 +1,6 @@
 #include "support.h"
 #include "base/rng.h"
+#include "data/means.h"
 #include "data/read.h"
 #include <math.h>
 #include <stdio.h>
@@ -129,6 +130,8 @@ static void test_text_columns_become_one_hot(void **state) {
     ROW(data, 1, 1, 0, 2);
     assert_int_equal(data->schema.column[0].kind, MC_COLUMN_LEVELS);
     assert_int_equal(data->schema.column[0].levels, 2);
+    assert_true(isnan(data->schema.column[1].mean)); /* found when it is asked for */
+    assert_ok(ctx, mc_schema_means(ctx, data, &data->schema));
     assert_true(data->schema.column[1].mean == 2);
     mercer_data_free(data);
     data = parse(ctx, "red,1,0.5\nblue,2,1.5\nred,3,2.5\n", NULL); /* without a header */

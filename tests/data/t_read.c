@@ -1,4 +1,5 @@
 #include "data/data.h"
+#include "data/means.h"
 #include "data/read.h"
 #include "support.h"
 #include <fcntl.h>
@@ -336,6 +337,7 @@ static void test_reading_in_pieces_survives_failing_memory(void **state) {
 static mercer_data *train(mercer_ctx *ctx, const char *text) {
     mercer_data *data = NULL;
     assert_ok(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "train.csv", NULL, &data));
+    assert_ok(ctx, mc_schema_means(ctx, data, &data->schema)); /* as a fit does */
     return data;
 }
 
