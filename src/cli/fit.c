@@ -122,6 +122,10 @@ static void say_quality(session *s, const fit *f) {
     const double loo = mercer_model_report(f->model)->loo_rmse;
     if (f->scored)
         say_training_score(s, f);
+    const char *wish = args_text(&s->args, "loo");
+    if (isnan(loo) && wish && strcmp(wish, "yes") == 0)
+        say(s, "left out", "not known: %s gives no error on rows left out; with more memory or time cholesky does",
+            mercer_model_report(f->model)->solver);
     if (isnan(loo))
         return;
     if (mercer_model_classes(f->model))
