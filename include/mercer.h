@@ -439,7 +439,7 @@ typedef struct mercer_svm {
     const char *multiclass;   /* ovo, ovr */
     const char *class_weight; /* "balanced": n over classes times rows of the class; "label=weight,label=weight"; "": all 1 */
     int64_t iterations;       /* most steps of one programme */
-    const char *precision;    /* of the kept rows of K: auto, single, double */
+    const char *precision;    /* of the stored part of K: auto, single, double */
     const char *scale;        /* auto, none, standard, minmax; kept in the model */
     bool allow_indefinite;    /* fit although the kernel is not proved: then only a stationary point is found */
 } mercer_svm;

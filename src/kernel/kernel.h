@@ -141,7 +141,7 @@ mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const
 /* An error that names the row and column when data break what the kernel needs (chi2, intersection: no negative values), when an open
    parameter or a range is left, or when d differs. */
 mercer_status mc_kernel_check_data(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data);
-/* MERCER_NOT_A_KERNEL with the reason unless the kernel is proved or allow is set. */
-mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool allow);
+/* MERCER_NOT_A_KERNEL with the reason unless the kernel is proved. offered: the machine has an option to take it all the same. */
+mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool offered);
 
 #endif

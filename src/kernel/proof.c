@@ -122,8 +122,9 @@ const char *mercer_proof_text(const mercer_proof *proof) {
 
 /* ---- the gate before every fit --------------------------------------------------------------------------------------------------- */
 
-static mercer_status refuse(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_proof *proof) {
-    static const char cure[] = "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python)";
+static mercer_status refuse(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_proof *proof, bool offered) {
+    const char *cure = offered ? "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python)"
+                               : "; this machine takes proved kernels only";
     char *witness = NULL;
     if (proof->verdict == MERCER_UNKNOWN)
         return mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is neither proved nor refuted to be a kernel%s", kernel->text, cure);
@@ -135,12 +136,10 @@ static mercer_status refuse(mercer_ctx *ctx, const mercer_kernel *kernel, const 
     return status;
 }
 
-mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool allow) {
+mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool offered) {
     mercer_proof *proof = NULL;
-    if (allow)
-        return MERCER_OK;
     MC_TRY(mc_prove(ctx, kernel, d, &proof));
-    const mercer_status status = proof->verdict == MERCER_PROVED ? MERCER_OK : refuse(ctx, kernel, proof);
+    const mercer_status status = proof->verdict == MERCER_PROVED ? MERCER_OK : refuse(ctx, kernel, proof, offered);
     mercer_proof_free(proof);
     return status;
 }

@@ -309,7 +309,7 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
                              const mercer_data *data, mc_problem *out) {
     const mercer_gp *set = settings;
     MC_TRY(check_target(ctx, data));
-    return mc_problem_open(ctx, set->scale, false, kernel, data, out);
+    return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
 }
 
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {

@@ -56,12 +56,7 @@ static mercer_status check_kind(mercer_ctx *ctx, const mc_loss *loss, const merc
 static mercer_status open_problem(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, const mercer_kernel *kernel,
                                   const mercer_data *data, mc_problem *out) {
     MC_TRY(check_kind(ctx, &mc_losses[kind], data));
-    const mercer_status status = mc_problem_open(ctx, set->scale, false, kernel, data, out);
-    char *cure = status == MERCER_NOT_A_KERNEL ? strstr(ctx->message, "; to use it all the same") : NULL;
-    if (cure) /* there is no such consent here */
-        snprintf(cure, sizeof ctx->message - (size_t)(cure - ctx->message), "; without a kernel %s has no single optimum",
-                 mc_losses[kind].name);
-    return status;
+    return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
 }
 
 /* Without a row of a class its probability, and with it an intercept, would have no smallest loss. */
@@ -405,7 +400,7 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
     o->reason = !o->possible ? "needs more memory than the limit leaves"
                 : cholesky   ? "exact; each Newton step is a factorisation, cheap for so few rows"
                 : loss->smooth ? "exact; Newton steps by conjugate gradients, K in memory as floats where it fits"
-                               : "exact; the quadratic programme of the dual, rows of K kept while they fit";
+                               : "exact; the quadratic programme of the dual, K stored for some thousand rows at a time";
 }
 
 #define MACHINE(name, kind)                                                                                            \

@@ -59,7 +59,7 @@ const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
 static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
                              mc_problem *out) {
     const mercer_pca *set = settings;
-    MC_TRY(mc_problem_open_rows(ctx, set->scale, false, kernel, data, out));
+    MC_TRY(mc_problem_open_rows(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out));
     const int64_t n = out->n, most = n - set->center;
     if (set->components <= most)
         return MERCER_OK;

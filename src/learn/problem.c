@@ -58,10 +58,10 @@ static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer
 }
 
 /* The verdict on the kernel; consent turns a refusal into a fact to remember. */
-static mercer_status judge(mercer_ctx *ctx, bool consent, mc_problem *p) {
-    const mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, false);
+static mercer_status judge(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
+    const mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, consent != MC_CONSENT_NEVER);
     p->proved = status == MERCER_OK;
-    if (status != MERCER_NOT_A_KERNEL || !consent)
+    if (status != MERCER_NOT_A_KERNEL || consent != MC_CONSENT_GIVEN)
         return status;
     mc_unfail(ctx);
     return MERCER_OK;
@@ -133,7 +133,7 @@ static mercer_status write_weights(mercer_ctx *ctx, mc_problem *p) {
     return MERCER_OK;
 }
 
-static mercer_status make_ready(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                 const mercer_data *data, bool targets, mc_problem *p) {
     if (targets)
         MC_TRY(check_target(ctx, data));
@@ -148,7 +148,7 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, bool consent
     return MERCER_OK;
 }
 
-static mercer_status open_problem(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                   const mercer_data *data, bool targets, mc_problem *out) {
     *out = (mc_problem){0};
     const mercer_status status = make_ready(ctx, scale, consent, kernel, data, targets, out);
@@ -157,12 +157,12 @@ static mercer_status open_problem(mercer_ctx *ctx, const char *scale, bool conse
     return status;
 }
 
-mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out) {
     return open_problem(ctx, scale, consent, kernel, data, true, out);
 }
 
-mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                    const mercer_data *data, mc_problem *out) {
     return open_problem(ctx, scale, consent, kernel, data, false, out);
 }

@@ -18,11 +18,18 @@ typedef struct mc_problem {
     int32_t *class_of; /* n; NULL: numbers, or no target */
 } mc_problem;
 
-/* scale: a name of mc_scaling_names. consent: take a kernel that is not proved. */
-mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+/* Whether a kernel that is not proved is taken: the machine never does, or its setting says so. */
+typedef enum mc_consent { MC_CONSENT_NEVER, MC_CONSENT_REFUSED, MC_CONSENT_GIVEN } mc_consent;
+
+static inline mc_consent mc_consent_of(bool allow_indefinite) {
+    return allow_indefinite ? MC_CONSENT_GIVEN : MC_CONSENT_REFUSED;
+}
+
+/* scale: a name of mc_scaling_names. */
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out);
 /* The same for a machine that learns from the rows alone: a target is not needed and not looked at; outputs is 1 and Y NULL. */
-mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, bool consent, const mercer_kernel *kernel,
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                    const mercer_data *data, mc_problem *out);
 void mc_problem_close(mc_problem *problem);
 

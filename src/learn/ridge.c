@@ -107,7 +107,7 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
                              const mercer_data *data, mc_problem *out) {
     const mercer_ridge *set = settings;
     MC_TRY(mc_ridge_check_wishes(ctx, set));
-    return mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, out);
+    return mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
 }
 
 /* What conjugate gradients may take is what is left beside the vectors that every way has. */

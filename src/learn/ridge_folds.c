@@ -176,7 +176,7 @@ mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, c
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
+    MC_TRY(mc_problem_open(ctx, chosen.scale, mc_consent_of(chosen.allow_indefinite), kernel, data, &problem));
     folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}};
     f.r.columns = problem.outputs + chosen.intercept;
     mercer_status status = mc_fold_order_open(ctx, data, fold, problem.n, &f.by);

@@ -282,7 +282,7 @@ static mercer_status make_table(mercer_ctx *ctx, const mercer_kernel *kernel, co
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, chosen.scale, chosen.allow_indefinite, kernel, data, &problem));
+    MC_TRY(mc_problem_open(ctx, chosen.scale, mc_consent_of(chosen.allow_indefinite), kernel, data, &problem));
     path p = path_of(&problem, chosen.intercept, count);
     const mercer_status status =
         fold ? run_with_folds(ctx, &p, data, fold, lambdas, count, out) : run_with_work(ctx, &p, lambdas, count, out);

@@ -37,8 +37,8 @@ static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_row *row, const me
 static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                                   const mercer_data *data, mc_problem *out) {
     MC_TRY(check_kind(ctx, &mc_svm_rows[kind], data));
-    return kind == MC_ONE_CLASS ? mc_problem_open_rows(ctx, set->scale, set->allow_indefinite, kernel, data, out)
-                                : mc_problem_open(ctx, set->scale, set->allow_indefinite, kernel, data, out);
+    return kind == MC_ONE_CLASS ? mc_problem_open_rows(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out)
+                                : mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
 }
 
 /* Rows stably sorted by class; order[i] <- where row i of the sorted ones stood. */
@@ -259,7 +259,7 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
     return status;
 }
 
-/* What SMO will need of K is not known before: a quarter of it and the check is a fair guess for a forecast. */
+/* How often K is gone over is not known before: half of it and the check is a guess, for the seconds alone. */
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_svm *set = settings;
     const double n = (double)p->n;

@@ -24,7 +24,7 @@
         {.name = "iterations", .type = MERCER_INTEGER, ROW(iterations), .initial = 1e9, .low = 1, .high = 1e15,            \
          .help = "steps of one programme at most"},                                                                    \
         {.name = "precision", .type = MERCER_TEXT, ROW(precision), .initial_text = "auto", .choices = "auto|single|double", \
-         .help = "of the kept rows of K; auto: double for a few thousand rows"},                                       \
+         .help = "of the stored part of K; auto: double for a few thousand rows"},                                       \
         {.name = "scale", .type = MERCER_TEXT, ROW(scale), .initial_text = "auto", .choices = "auto|none|standard|minmax", \
          .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"},          \
         {.name = "allow-indefinite", .type = MERCER_FLAG, ROW(allow_indefinite), .high = 1,                               \
