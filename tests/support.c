@@ -31,6 +31,18 @@ mercer_ctx *open_ctx(int threads) {
     return ctx;
 }
 
+mercer_ctx *open_isa(const char *isa, int threads) {
+    mercer_options options = mercer_options_defaults();
+    options.isa = isa;
+    options.threads = threads;
+    mercer_ctx *ctx = NULL;
+    if (mercer_open(&options, &ctx) != MERCER_OK) {
+        mercer_close(ctx);
+        return NULL;
+    }
+    return ctx;
+}
+
 void close_clean(mercer_ctx *ctx) {
     mercer_ctx *probe = ctx; /* the context's own block is all that may be left */
     assert_in_range(mercer_memory_used(probe), 1, 8192);

@@ -14,6 +14,8 @@
 /* Never fails; threads 0: the machine's. Close with close_clean, which asserts that no block is left. */
 mercer_ctx *open_ctx(int threads);
 void close_clean(mercer_ctx *ctx);
+/* With this instruction set; NULL where the machine has not got it. */
+mercer_ctx *open_isa(const char *isa, int threads);
 
 /* $MERCER_TEST_SEED or a fixed one; printed by the first call so that a failure can be repeated. */
 uint64_t test_seed(void);

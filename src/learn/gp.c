@@ -62,12 +62,7 @@ const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
      .initial = 1,
      .high = 1,
      .help = "take the mean of the target off first"},
-    {.name = "scale",
-     .type = MERCER_TEXT,
-     ROW(scale),
-     .initial_text = "auto",
-     .choices = "auto|none|standard|minmax",
-     .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"},
+    MC_SCALE_ROW(mercer_gp),
 };
 
 /* ---- The kernel made ready to learn ---- */

@@ -26,12 +26,7 @@ const mercer_setting mc_knn_settings[MC_KNN_SETTINGS] = {
      .initial_text = "uniform",
      .choices = "uniform|distance",
      .help = "what a neighbour counts: all the same, or 1 / its distance in feature space"},
-    {.name = "scale",
-     .type = MERCER_TEXT,
-     ROW(scale),
-     .initial_text = "auto",
-     .choices = "auto|none|standard|minmax",
-     .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"},
+    MC_SCALE_ROW(mercer_knn),
 };
 
 static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,

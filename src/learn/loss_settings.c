@@ -27,8 +27,7 @@
 #define COMMON                                                                                                         \
     {.name = "tolerance", .type = MERCER_REAL, ROW(tolerance), .initial = 1e-6, .low = 1e-13, .high = 1,                  \
      .help = "largest duality gap, relative to the objective"},                                                        \
-        {.name = "scale", .type = MERCER_TEXT, ROW(scale), .initial_text = "auto", .choices = "auto|none|standard|minmax", \
-         .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"}
+        MC_SCALE_ROW(mercer_loss)
 
 const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT, SOLVER, STEPS, COMMON};
 const mercer_setting mc_squared_hinge_settings[MC_SQUARED_HINGE_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT, SOLVER, STEPS, COMMON};

@@ -5,6 +5,13 @@
 #include "learn/cost.h"
 #include "learn/fitted.h"
 #include "learn/problem.h"
+#include <stddef.h>
+
+/* The row that every machine has. */
+#define MC_SCALE_ROW(settings)                                                                                         \
+    {.name = "scale", .type = MERCER_TEXT, .offset = offsetof(settings, scale), .initial_text = "auto",                    \
+     .choices = "auto|none|standard|minmax",                                                                           \
+     .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"}
 
 /* Settings are checked before any of these is called. */
 typedef struct mc_learner {

@@ -25,8 +25,7 @@
          .help = "steps of one programme at most"},                                                                    \
         {.name = "precision", .type = MERCER_TEXT, ROW(precision), .initial_text = "auto", .choices = "auto|single|double", \
          .help = "of the stored part of K; auto: double for a few thousand rows"},                                       \
-        {.name = "scale", .type = MERCER_TEXT, ROW(scale), .initial_text = "auto", .choices = "auto|none|standard|minmax", \
-         .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"},          \
+        MC_SCALE_ROW(mercer_svm),                                                                                    \
         {.name = "allow-indefinite", .type = MERCER_FLAG, ROW(allow_indefinite), .high = 1,                               \
          .help = "fit although the kernel is not proved: a stationary point is found"}
 

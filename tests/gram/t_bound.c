@@ -89,17 +89,6 @@ static void check(mercer_ctx *ctx, const trial *t, mercer_dtype precision) {
     mercer_kernel_free(kernel);
 }
 
-static mercer_ctx *open_isa(const char *isa) {
-    mercer_options options = mercer_options_defaults();
-    options.isa = isa;
-    options.threads = 1;
-    mercer_ctx *ctx = NULL;
-    if (mercer_open(&options, &ctx) == MERCER_OK)
-        return ctx;
-    mercer_close(ctx);
-    return NULL;
-}
-
 static void fill_truth(mercer_ctx *ctx, trial *t) {
     mercer_kernel *kernel = NULL;
     const int64_t d = t->c->d;
@@ -136,7 +125,7 @@ static void check_everywhere(const char *format, const cloud *c, uint64_t item, 
     t.ratio = close ? ceiling_of(format) : INFINITY;
     draw(c, item, t.x);
     for (size_t isa = 0; isa < 3; isa++) {
-        mercer_ctx *ctx = open_isa(isas[isa]);
+        mercer_ctx *ctx = open_isa(isas[isa], 1);
         if (!ctx)
             continue;
         if (isa == 0)

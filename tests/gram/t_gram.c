@@ -11,18 +11,6 @@
 
 static const char *const isas[] = {"portable", "avx2", "avx512"};
 
-static mercer_ctx *open_isa(const char *isa, int threads) {
-    mercer_options options = mercer_options_defaults();
-    options.isa = isa;
-    options.threads = threads;
-    mercer_ctx *ctx = NULL;
-    if (mercer_open(&options, &ctx) != MERCER_OK) {
-        mercer_close(ctx);
-        return NULL;
-    }
-    return ctx;
-}
-
 /* n x d numbers: whole-data offset, scale, and some rows repeated. */
 typedef struct points {
     int64_t n, d;
