@@ -5,8 +5,9 @@
                 f <- f + K_A' (change of beta on A)                      a product, nothing is kept
        until the violation over all variables is at most the tolerance
 
-   The programme on A is solved to a tenth of the violation at the start: the others are about to move it. Products are in single precision
-   while their rounding, at most about 1e-7 |c| for random signs, is far below the tolerance, and in double from there on. */
+   The programme on A is solved to a tenth of the violation at the start: the others are about to move it. A product in single precision
+   leaves an error of about 1e-7 |c| for random signs. It does not matter while it is far below the violation that a round is to reach; a
+   product that would leave more is made in double, and once the sum of those left stands in the way, f is made anew in double. */
 #include "solve/active.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -16,7 +17,8 @@
 #include <string.h>
 
 enum { SHARE = 8, FEW = 1024, MANY = 3072 };
-static const double INNER = 0.1; /* of the violation at the start of a round */
+static const double INNER = 0.1;  /* of the violation at the start of a round */
+static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
 
 typedef struct run {
     const mc_active_problem *p;
@@ -30,6 +32,8 @@ typedef struct run {
     uint8_t *group;
     void *K;
     int64_t K_rows;             /* that fit in K */
+    double aim;                 /* the violation that the round is to reach */
+    double noise2;              /* the square of the error that products in single precision have left in f */
 } run;
 
 static int64_t set_size(int64_t m, int64_t most) {
@@ -115,14 +119,18 @@ static void write_programme(run *r) {
     r->dual = (mc_dual){.m = r->count, .row = r->row, .q = r->q, .low = r->low, .high = r->high, .group = whole->group ? r->group : NULL};
 }
 
-/* Products in single precision leave an error that the next rounds would take for a violation when the coefficients are large. */
-static mercer_dtype precision_of(const run *r, const double *c, int64_t count) {
+/* A product with changes c in single precision, where its error does not disturb. */
+static mercer_dtype precision_of(run *r, const double *c, int64_t count) {
     double square = 0, top = 0;
     for (int64_t k = 0; k < count; k++)
         square += c[k] * c[k];
     for (int64_t i = 0; i < r->rows; i++)
         top = fmax(top, r->diagonal[i]);
-    return r->p->matrix.dtype == MERCER_F64 || 1e-7 * sqrt(square) * top > 0.05 * r->p->tolerance ? MERCER_F64 : MERCER_F32;
+    const double noise2 = 1e-14 * square * top * top;
+    if (r->p->matrix.dtype == MERCER_F64 || noise2 > pow(HEARD * r->aim, 2))
+        return MERCER_F64;
+    r->noise2 += noise2;
+    return MERCER_F32;
 }
 
 /* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
@@ -177,7 +185,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
     const bool all = r->count == p->dual.m;
     const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, r->K, r->rows, r->diagonal),
-                                  all ? p->tolerance : fmax(0.5 * p->tolerance, INNER * e->violation), p->steps_max - r->result->steps};
+                                  all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps};
     mc_smo_result found = {0};
     const mercer_status status = mc_smo_solve(ctx, &small, r->own, r->own_f, &found);
     r->result->steps += found.steps;
@@ -188,9 +196,21 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     return status ? status : back;
 }
 
+/* The state of optimality; f is made anew first where what products have left in it would disturb the next round. */
+static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e) {
+    *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+    r->aim = fmax(r->p->tolerance, INNER * e->violation);
+    if (r->noise2 <= pow(HEARD * r->aim, 2))
+        return MERCER_OK;
+    MC_TRY(mc_active_product(ctx, &r->p->matrix, MERCER_F64, &r->p->dual, r->beta, r->f));
+    r->noise2 = 0;
+    return look(ctx, r, e);
+}
+
 static mercer_status descend(mercer_ctx *ctx, run *r) {
     for (bool stuck = false;;) {
-        const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+        mc_extremes e;
+        MC_TRY(look(ctx, r, &e));
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(mc_progress_measure(ctx, -1, e.violation));
