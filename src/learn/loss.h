@@ -9,6 +9,8 @@
        loss_machine.c       the order of work: rows made ready, functions solved for, certified, kept
        loss_terms.c         what a loss is on many rows: slopes, curvatures, and the dual side
        loss_newton.c        smooth losses: Newton's method with a line search
+       loss_correct.c       smooth losses on a low-rank stand-in for K, corrected by products with K
+       loss_space.c         what the steps share: K, its factor, room
        loss_step.c          one Newton step: a linear system, by Cholesky or by conjugate gradients
        loss_precondition.c  the preconditioner of those
        loss_piecewise.c     piecewise linear losses: the quadratic programme of the dual, by SMO
@@ -50,6 +52,7 @@ typedef struct mc_loss_task {
     double lambda, tolerance; /* of the relative gap */
     bool intercept;
     int64_t iterations_max;
+    const double *shift; /* n x k, added to f wherever the loss is taken; NULL: none */
     /* The state: a start, then the answer. */
     double *alpha, *f, *b; /* n x k; n x k, K alpha; k */
     int64_t iterations;
@@ -58,7 +61,7 @@ typedef struct mc_loss_task {
 
 /* ---- loss_terms.c ---- */
 
-/* sum_i c_i l(y_i, f_i + b). */
+/* sum_i c_i l(y_i, f_i + b), shifts included. */
 double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b);
 /* g (n x k): c times the slope at f + b. root (n x k): with W_i = c_i times the second derivative (a k x k matrix), W_i = L_i L_i' where
    L_i = root_i for one column, and diag(root_i) (I - q_i q_i'), q_i = root_i / |root_i|, for softmax. chord: by chords instead. */
@@ -104,6 +107,10 @@ void mc_loss_space_close(mc_loss_space *space);
 /* Bytes it cannot do without. */
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
 int64_t mc_loss_space_rank(const mc_loss_space *space);
+/* Whether mc_loss_correct has a chance. */
+bool mc_loss_space_is_close(const mc_loss_space *space);
+/* Many products are to come: K into memory, if it fits. */
+mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *space);
 /* The next Newton step of t. rho = -(lambda alpha + g); D is the step in alpha, KD = K D, db that in b. accuracy: of the linear system,
    relative. exact: KD in double precision. */
 mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, const double *root, const double *rho, double accuracy,
@@ -115,6 +122,12 @@ mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_space *space, int64
 /* From t->alpha, t->f, t->b to a relative gap of aim, as far as f = K alpha holds. */
 mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact);
 size_t mc_loss_newton_bytes(int64_t n, int64_t k);
+/* The duality gap at t->alpha, feasible, and f = K alpha. */
+double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f);
+
+/* loss_correct.c: the same with few products. *arrived: it got there, or so it seems; otherwise t holds the point it got to. */
+mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool *arrived);
+size_t mc_loss_correct_bytes(int64_t n, int64_t k);
 
 /* loss_piecewise.c: all tasks, one column each, with intercepts. */
 mercer_status mc_loss_piecewise(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count, double aim);

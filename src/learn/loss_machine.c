@@ -159,6 +159,17 @@ static double curvature_bound(const machine *m) {
     return most * (m->loss->probabilities ? 0.25 : 1);
 }
 
+/* Later rounds go on in double precision where single precision ended. */
+static mercer_status solve_task(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, int round) {
+    bool arrived = false;
+    if (!round && mc_loss_space_is_close(space))
+        MC_TRY(mc_loss_correct(ctx, space, t, aim, &arrived));
+    if (arrived)
+        return MERCER_OK;
+    MC_TRY(mc_loss_space_store(ctx, space));
+    return mc_loss_newton(ctx, space, t, aim, round > 0);
+}
+
 static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     if (!m->space)
         MC_TRY(mc_loss_space_open(ctx, &m->p, m->set->lambda, m->task[0].k, m->cholesky, curvature_bound(m), &m->space));
@@ -168,7 +179,7 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
         if (round && found->primal - found->dual <= m->set->tolerance * fabs(found->primal))
             continue;
         mc_span(ctx, (double)j / (double)m->count, (double)(j + 1) / (double)m->count);
-        MC_TRY(mc_loss_newton(ctx, m->space, &m->task[j], SAFETY * m->set->tolerance, round > 0));
+        MC_TRY(solve_task(ctx, m->space, &m->task[j], SAFETY * m->set->tolerance, round));
     }
     return MERCER_OK;
 }

@@ -49,8 +49,9 @@ static double dot(int64_t count, const double *a, const double *b) {
     return (double)sum;
 }
 
-static double gap_at(const mc_loss_task *t, const double *alpha, const double *f) {
-    return mc_loss_sum(t, f, t->b) + mc_loss_conjugate(t, alpha) + t->lambda * dot(t->n * t->k, alpha, f);
+double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f) {
+    const double shifted = t->shift ? dot(t->n * t->k, alpha, t->shift) : 0;
+    return mc_loss_sum(t, f, t->b) + mc_loss_conjugate(t, alpha) + t->lambda * (dot(t->n * t->k, alpha, f) + shifted);
 }
 
 /* Slopes, roots, rho, and a feasible point near alpha, which s->dual then holds, with its gap as if f belonged to it. */
@@ -64,7 +65,7 @@ static void look(newton *s, bool chord) {
     const bool feasible = mc_loss_feasible(t, s->root, &s->mean, s->trial, s->dual);
     const double loss = mc_loss_sum(t, t->f, t->b), energy = dot(count, t->alpha, t->f);
     s->objective = loss + t->lambda / 2 * energy;
-    s->gap = feasible ? gap_at(t, s->dual, t->f) : INFINITY;
+    s->gap = feasible ? mc_loss_gap(t, s->dual, t->f) : INFINITY;
 }
 
 static double objective_at(newton *s, double step, double energy, double cross, double square) {
@@ -137,7 +138,7 @@ static mercer_status arrive(mercer_ctx *ctx, newton *s, double aim, bool exact, 
     MC_TRY(mc_loss_product(ctx, s->space, t->k, exact, s->D, s->KD));
     for (int64_t i = 0; i < count; i++)
         s->trial[i] = t->f[i] + s->KD[i];
-    s->gap = gap_at(t, s->dual, s->trial);
+    s->gap = mc_loss_gap(t, s->dual, s->trial);
     *arrived = s->gap <= aim * fabs(s->objective);
     if (*arrived)
         memcpy(t->f, s->trial, (size_t)count * sizeof *t->f);

@@ -156,39 +156,39 @@ typedef struct product {
     const mc_loss_precondition *s;
     const double *V;
     double *Y;
+    int64_t k;
 } product;
 
-/* part <- F'(S V) over one segment of rows: k columns of length r. */
+/* part <- F'V over one segment of rows: k columns of length r. */
 static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const product *p = arg;
     const mc_loss_precondition *s = p->s;
-    const int r = (int)s->r, k = (int)s->k, m = (int)(end - begin);
+    const int r = (int)s->r, k = (int)p->k, m = (int)(end - begin);
     const double one = 1, zero = 0;
-    for (int64_t i = begin * k; i < end * k; i++)
-        s->V[i] = s->S[i] * p->V[i];
-    dgemm_("N", "T", &r, &k, &m, &one, s->F + begin * r, &r, s->V + begin * k, &k, &zero, s->part + chunk * k * r, &r, 1, 1);
+    dgemm_("N", "T", &r, &k, &m, &one, s->F + begin * r, &r, p->V + begin * k, &k, &zero, s->part + chunk * k * r, &r, 1, 1);
 }
 
-/* Y <- (V - S F C) / lambda on a chunk of rows. */
-static void finish(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+/* Y <- F C on a chunk of rows. */
+static void expand(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const product *p = arg;
     const mc_loss_precondition *s = p->s;
-    const int r = (int)s->r, k = (int)s->k, m = (int)(end - begin);
+    const int r = (int)s->r, k = (int)p->k, m = (int)(end - begin);
     const double one = 1, zero = 0;
-    if (r)
-        dgemm_("T", "N", &k, &m, &r, &one, s->C, &r, s->F + begin * r, &r, &zero, p->Y + begin * k, &k, 1, 1);
-    for (int64_t i = begin * k; i < end * k; i++)
-        p->Y[i] = (p->V[i] - (r ? s->S[i] * p->Y[i] : 0)) / s->lambda;
+    dgemm_("T", "N", &k, &m, &r, &one, s->C, &r, s->F + begin * r, &r, &zero, p->Y + begin * k, &k, 1, 1);
+}
+
+static void sum_parts(const mc_loss_precondition *s, int64_t k) {
+    memset(s->C, 0, (size_t)(k * s->r) * sizeof *s->C);
+    for (int64_t g = 0; g < segments(s->n); g++)
+        for (int64_t i = 0; i < k * s->r; i++)
+            s->C[i] += s->part[g * k * s->r + i];
 }
 
 static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s) {
     const int64_t r = s->r;
-    memset(s->C, 0, (size_t)(s->k * r) * sizeof *s->C);
-    for (int64_t g = 0; g < segments(s->n); g++)
-        for (int64_t i = 0; i < s->k * r; i++)
-            s->C[i] += s->part[g * s->k * r + i];
+    sum_parts(s, s->k);
     for (int64_t c = 0; c < s->k; c++) {
         const mc_triangle L = {.a = s->M + c * r * r, .n = r, .ld = r, .layout = MC_LOWER};
         MC_TRY(mc_triangle_solve(ctx, L, false, 1, s->C + c * r));
@@ -197,17 +197,46 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s)
     return MERCER_OK;
 }
 
+/* Y <- (V - S F C) / lambda, C the coefficients of F'S V. */
 mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y) {
-    product p = {.s = s, .V = V, .Y = Y};
+    product p = {.s = s, .V = s->V, .Y = Y, .k = s->k};
+    const int64_t count = s->n * s->k;
+    for (int64_t i = 0; i < count; i++) {
+        s->V[i] = s->S[i] * V[i];
+        Y[i] = 0;
+    }
+    if (s->r) {
+        const mc_region region = mc_blas_begin();
+        mercer_status status = mc_for(ctx, s->n, SEGMENT, project, &p);
+        mc_blas_end(region);
+        if (!status)
+            status = solve_small(ctx, s);
+        const mc_region again = mc_blas_begin();
+        if (!status)
+            status = mc_for(ctx, s->n, GRAIN, expand, &p);
+        mc_blas_end(again);
+        MC_TRY(status);
+    }
+    for (int64_t i = 0; i < count; i++)
+        Y[i] = (V[i] - s->S[i] * Y[i]) / s->lambda;
+    return MERCER_OK;
+}
+
+/* ---- F F' ---- */
+
+static mercer_status apply_factor(mercer_ctx *ctx, const void *self, int64_t k, const double *V, double *Y) {
+    const mc_loss_precondition *s = self;
+    product p = {.s = s, .V = V, .Y = Y, .k = k};
     const mc_region region = mc_blas_begin();
-    mercer_status status = s->r ? mc_for(ctx, s->n, SEGMENT, project, &p) : MERCER_OK;
+    mercer_status status = mc_for(ctx, s->n, SEGMENT, project, &p);
+    if (!status) {
+        sum_parts(s, k);
+        status = mc_for(ctx, s->n, GRAIN, expand, &p);
+    }
     mc_blas_end(region);
-    if (!status && s->r)
-        status = solve_small(ctx, s);
-    if (status)
-        return status;
-    const mc_region again = mc_blas_begin();
-    status = mc_for(ctx, s->n, GRAIN, finish, &p);
-    mc_blas_end(again);
     return status;
+}
+
+mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s) {
+    return (mc_operator){.n = s->n, .apply = apply_factor, .self = s};
 }

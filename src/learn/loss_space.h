@@ -1,4 +1,4 @@
-/* loss_space.h: what the Newton steps of one fit share, between loss_step.c and loss_precondition.c. */
+/* loss_space.h: what the Newton steps of one fit share, between loss_space.c, loss_step.c, loss_correct.c and loss_precondition.c. */
 #ifndef MC_LEARN_LOSS_SPACE_H
 #define MC_LEARN_LOSS_SPACE_H
 
@@ -16,16 +16,19 @@ size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int6
 /* For the system of t at these roots; then applied as often as wanted. */
 mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t, const double *root);
 mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y);
+/* F F' itself; columns up to those it was opened for. */
+mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s);
 
 struct mc_loss_space {
     const mc_problem *p;
     int64_t n, columns, rank;
+    bool close;            /* F F' may stand in for K */
     mc_gram *fast, *exact;
     mc_stored *stored;
     mc_operator K;         /* for the steps */
     mc_loss_precondition *inverse;
     double *packed, *A;    /* Cholesky: K, and the system */
-    double *tau, *rest, *u, *V, *diagonal, *X, *sums;
+    double *tau, *rest, *u, *V, *X, *sums; /* X: four of them */
     mc_loss_mean mean;
     const mc_loss_task *task; /* the system now being solved */
     const double *root;

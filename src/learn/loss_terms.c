@@ -11,40 +11,44 @@ enum { MENDS = 30 }; /* rounds of mending the sums of coefficients */
 
 /* ---- The primal side ---- */
 
-/* The largest of row + b, and log sum exp less that. */
-static double log_sum(const double *row, const double *b, int64_t k, double *most) {
+/* What the loss of row i is taken at: f + b, shifted. */
+static double at(const mc_loss_task *t, int64_t i, int64_t j, const double *f, const double *b) {
+    const int64_t place = i * t->k + j;
+    return f[place] + b[j] + (t->shift ? t->shift[place] : 0);
+}
+
+/* The largest of row i, and log sum exp less that. */
+static double log_sum(const mc_loss_task *t, int64_t i, const double *f, const double *b, double *most) {
     *most = -INFINITY;
     double sum = 0;
-    for (int64_t j = 0; j < k; j++)
-        *most = fmax(*most, row[j] + b[j]);
-    for (int64_t j = 0; j < k; j++)
-        sum += exp(row[j] + b[j] - *most);
+    for (int64_t j = 0; j < t->k; j++)
+        *most = fmax(*most, at(t, i, j, f, b));
+    for (int64_t j = 0; j < t->k; j++)
+        sum += exp(at(t, i, j, f, b) - *most);
     return log(sum);
 }
 
-static double softmax_value(const mc_loss_task *t, int64_t i, const double *row, const double *b) {
+static double softmax_value(const mc_loss_task *t, int64_t i, const double *f, const double *b) {
     double most;
-    const int64_t own = (int64_t)t->y[i];
-    const double rest = log_sum(row, b, t->k, &most);
-    return rest + (most - (row[own] + b[own]));
+    const double rest = log_sum(t, i, f, b, &most);
+    return rest + (most - at(t, i, (int64_t)t->y[i], f, b));
 }
 
 double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b) {
     long double sum = 0;
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
-               * (t->k > 1 ? softmax_value(t, i, f + i * t->k, b) : t->loss->value(t->parameter, t->y[i], f[i] + b[0]));
+               * (t->k > 1 ? softmax_value(t, i, f, b) : t->loss->value(t->parameter, t->y[i], at(t, i, 0, f, b)));
     return (double)sum;
 }
 
 static void look_softmax(const mc_loss_task *t, int64_t i, double *g, double *root) {
-    const double *row = t->f + i * t->k;
     double most;
-    const double rest = log_sum(row, t->b, t->k, &most);
+    const double rest = log_sum(t, i, t->f, t->b, &most);
     const int64_t own = (int64_t)t->y[i];
     g[own] = 0;
     for (int64_t j = 0; j < t->k; j++) {
-        const double mass = t->cost[i] * exp(row[j] + t->b[j] - most - rest);
+        const double mass = t->cost[i] * exp(at(t, i, j, t->f, t->b) - most - rest);
         root[j] = sqrt(mass);
         g[j] = j == own ? g[j] : mass;
         g[own] -= j == own ? 0 : mass; /* rather than p - 1, which loses digits where p is close to 1 */
@@ -57,7 +61,7 @@ void mc_loss_look(const mc_loss_task *t, bool chord, double *g, double *root) {
             look_softmax(t, i, g + i * t->k, root + i * t->k);
             continue;
         }
-        const double F = t->f[i] + t->b[0], p = t->parameter;
+        const double F = at(t, i, 0, t->f, t->b), p = t->parameter;
         g[i] = t->cost[i] * t->loss->slope(p, t->y[i], F);
         root[i] = sqrt(t->cost[i] * (chord ? t->loss->chord(p, t->y[i], F) : t->loss->curvature(p, t->y[i], F)));
     }

@@ -251,6 +251,37 @@ static void test_both_solvers_find_the_same_function(void **state) {
     close_clean(ctx);
 }
 
+static void hear(void *user, const char *line) {
+    *(int *)user += strstr(line, "products") && strstr(line, "gap");
+}
+
+static void test_a_stand_in_of_low_rank_leads_to_the_same_function(void **state) {
+    (void)state;
+    int heard = 0;
+    mercer_options options = mercer_options_defaults();
+    options.log = hear;
+    options.log_user = &heard;
+    mercer_ctx *ctx = NULL;
+    assert_ok(ctx, mercer_open(&options, &ctx));
+    for (int i = 0; i < SMOOTH; i++)
+        for (int64_t classes = 2; classes < 4; classes++) {
+            const table t = random_table(240, classes, (uint64_t)(350 + i));
+            mercer_loss set = settings(LOSSES[i], 0.5, 1e-7);
+            set.solver = "pcg";
+            heard = 0;
+            mercer_model *a = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.05)", &t);
+            assert_true(heard > 0);
+            set.tolerance = 1e-12; /* which single precision does not reach */
+            mercer_model *b = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.05)", &t);
+            assert_true(mercer_model_report(a)->certificate.gap_relative <= 1e-7);
+            assert_close(mercer_model_report(a)->objective, mercer_model_report(b)->objective, 1e-7);
+            assert_same_values(ctx, a, b, &t, 0.01);
+            mercer_model_free(a);
+            mercer_model_free(b);
+        }
+    close_clean(ctx);
+}
+
 /* A whole weight of two is the row twice. */
 static void test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(void **state) {
     (void)state;
@@ -514,6 +545,7 @@ int main(void) {
         cmocka_unit_test(test_least_absolute_errors_are_the_median_and_a_tube_of_no_width),
         cmocka_unit_test(test_a_quantile_has_its_share_of_rows_below),
         cmocka_unit_test(test_both_solvers_find_the_same_function),
+        cmocka_unit_test(test_a_stand_in_of_low_rank_leads_to_the_same_function),
         cmocka_unit_test(test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row),
         cmocka_unit_test(test_probabilities_sum_to_one_and_their_largest_is_the_prediction),
         cmocka_unit_test(test_the_log_loss_is_the_mean_of_the_logarithms),
