@@ -23,6 +23,7 @@ TITLES = {  # in the order they are run
     "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
+    "loss": "Kernel logistic regression",
     "pca": "Principal components and nearest neighbours",
 }
 

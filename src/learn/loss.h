@@ -107,8 +107,8 @@ void mc_loss_space_close(mc_loss_space *space);
 /* Bytes it cannot do without. */
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
 int64_t mc_loss_space_rank(const mc_loss_space *space);
-/* Whether mc_loss_correct has a chance. */
-bool mc_loss_space_is_close(const mc_loss_space *space);
+/* Whether mc_loss_correct is worth its first product. */
+bool mc_loss_space_is_near(const mc_loss_space *space);
 /* Many products are to come: K into memory, if it fits. */
 mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *space);
 /* The next Newton step of t. rho = -(lambda alpha + g); D is the step in alpha, KD = K D, db that in b. accuracy: of the linear system,

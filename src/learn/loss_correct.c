@@ -16,6 +16,7 @@
 
 enum { ROUNDS = 12 };
 static const double WORTH = 0.2;   /* of the gap may be left after a round, for another to be worth its product */
+static const double CLOSE = 0.5;   /* what the stand-in misses beside lambda: beyond, it only shows where to begin */
 static const double SURE = 0.05;   /* of the aim: a forecast below needs no product */
 static const double CLOSER = 0.02; /* of the gap, to which the stand-in is solved */
 
@@ -61,7 +62,7 @@ static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
         MC_TRY(compare(ctx, space, t, f, shift, &gap, &size));
         mc_log(ctx, "%s: gap %.3g after %d products", t->loss->name, gap, round + 1);
         *arrived = gap <= aim * size;
-        if (*arrived || !(gap <= WORTH * before))
+        if (*arrived || space->missed > CLOSE || !(gap <= WORTH * before))
             return MERCER_OK;
         forecast = isfinite(before) ? gap * (gap / before) : INFINITY;
         goal = fmin(goal, fmax(0.5 * SURE * aim, CLOSER * gap / size));

@@ -162,7 +162,7 @@ static double curvature_bound(const machine *m) {
 /* Later rounds go on in double precision where single precision ended. */
 static mercer_status solve_task(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, int round) {
     bool arrived = false;
-    if (!round && mc_loss_space_is_close(space))
+    if (!round && mc_loss_space_is_near(space))
         MC_TRY(mc_loss_correct(ctx, space, t, aim, &arrived));
     if (arrived)
         return MERCER_OK;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { HALVINGS = 40, IDLE = 4 }; /* IDLE: steps that change nothing before it ends */
+static const double LOOSE = 0.01, SLACK = 0.1; /* of linear systems */
 static const double DESCENT = 1e-4; /* share of the promised decrease that a step must bring */
 
 typedef struct newton {
@@ -24,7 +25,7 @@ typedef struct newton {
     mc_loss_space *space;
     double *g, *root, *rho, *D, *KD, *trial, *dual, *db, *trial_b;
     mc_loss_mean mean; /* room alone */
-    double objective, gap;
+    double objective, gap, before; /* before: the gap a step ago */
 } newton;
 
 size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
@@ -113,10 +114,13 @@ static void search(newton *s, bool *moved) {
     }
 }
 
-/* Accuracy of the linear system: what the next gap needs, and no more. */
+/* Accuracy of the linear system: what the next gap needs, and no more. The square of the residual is a gap; a step solved exactly would leave
+   the gap times the square of the last ratio, or the aim. */
 static double accuracy_of(const newton *s, double aim) {
-    const double ratio = isfinite(s->gap) && s->gap > 0 ? sqrt(aim * fabs(s->objective) / s->gap) : 0;
-    return fmax(1e-9, fmin(0.05, 0.1 * ratio + 1e-9 + (isfinite(s->gap) ? 0.003 * fmin(1, s->gap / fabs(s->objective)) : 0.05)));
+    if (!isfinite(s->gap) || !(s->gap > 0))
+        return LOOSE;
+    const double ratio = isfinite(s->before) ? s->gap / s->before : LOOSE, enough = sqrt(aim * fabs(s->objective) / s->gap);
+    return fmax(1e-9, fmin(LOOSE, SLACK * fmax(ratio, enough)));
 }
 
 static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
@@ -174,6 +178,7 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
             return MERCER_OK;
         }
         MC_TRY(advance(ctx, s, aim, exact, &moved));
+        s->before = s->gap;
         t->iterations++;
         if (!moved || (idle >= IDLE && stale >= IDLE)) {
             look(s, false);
@@ -183,7 +188,7 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
 }
 
 mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact) {
-    newton s = {.t = t, .space = space, .gap = INFINITY};
+    newton s = {.t = t, .space = space, .gap = INFINITY, .before = INFINITY};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
     cut(&work, &s);

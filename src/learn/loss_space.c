@@ -15,9 +15,9 @@
 #include "solve/cholesky.h"
 #include <math.h>
 
-static const double STORED_ENTRY = 90; /* operations that reading a stored entry counts for */
-static const double PRODUCTS = 5;      /* times a system is solved, over which the making of the factor is spread */
-static const double CLOSE = 0.5;       /* of K - F F' beside lambda, for F F' to stand in for K */
+static const double STORED_ENTRY = 30, KEPT_ENTRY = 300; /* operations that reading a stored entry counts for, and getting memory for it */
+static const double SYSTEMS = 5;                        /* solved with K, over which the making of the factor is spread */
+static const double NEAR = 5;                           /* of K - F F' beside lambda, for F F' to show where to begin */
 
 static int64_t rank_most(int64_t n, int64_t columns) {
     const int64_t cap = mc_rank_cap(n), spread = (int64_t)((double)cap / sqrt((double)columns));
@@ -88,7 +88,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     const mc_gram_source source = {.kernel = s->p->kernel, .x = x, .gram = s->fast ? s->fast : s->exact};
     const mc_entries entries = mc_gram_entries(&source);
     const size_t bytes = fits_in_memory(ctx, s) ? (spare(ctx, s) - mc_stored_bytes(s->n, s->columns)) / 2 : spare(ctx, s) / 2;
-    const mc_rank_rule rule = {.lambda = lambda, .tolerance = 0.01, .entry = entry, .step = PRODUCTS * step,
+    const mc_rank_rule rule = {.lambda = lambda, .tolerance = 0.01, .entry = entry, .step = SYSTEMS * step,
                                .most = rank_within(ctx, s->n, s->columns, bytes)};
     mc_lowrank *f = NULL;
     mc_phase(ctx, "pivots");
@@ -97,7 +97,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     if (!status)
         status = mc_loss_precondition_open(ctx, f, s->columns, &s->inverse);
     s->rank = f->rank;
-    s->close = f->rank > 0 && (f->exhausted || f->gain <= CLOSE * lambda);
+    s->missed = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
     mc_log(ctx, "factor of rank %lld leaves %.3g of the trace %.4g, a column %.3g of it; lambda over the curvature %.3g",
            (long long)f->rank, f->trace_left, f->trace, f->gain, lambda);
     mc_lowrank_close(f);
@@ -113,11 +113,19 @@ static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_space *s, double lambda) 
         s->K = mc_gram_operator(s->fast);
     }
     MC_TRY(grow_factor(ctx, s, lambda));
-    return s->close ? MERCER_OK : mc_loss_space_store(ctx, s);
+    return mc_loss_space_is_near(s) ? MERCER_OK : mc_loss_space_store(ctx, s);
+}
+
+/* Whether the products to come save more than they cost to store. */
+static bool is_worth_storing(const mc_loss_space *s) {
+    const mercer_data *x = s->p->x;
+    const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
+    const double products = (mc_loss_space_is_near(s) ? SYSTEMS / 2 : SYSTEMS) * mc_rank_steps(s->missed, 1, 0.01);
+    return products * (entry - STORED_ENTRY) > entry + KEPT_ENTRY;
 }
 
 mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
-    if (s->packed || s->stored || !fits_in_memory(ctx, s))
+    if (s->packed || s->stored || !fits_in_memory(ctx, s) || !is_worth_storing(s))
         return MERCER_OK;
     mc_phase(ctx, "gram");
     MC_TRY(mc_stored_open(ctx, s->fast, s->columns, &s->stored));
@@ -144,7 +152,7 @@ mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, double la
     mc_loss_space *s = NULL;
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
-    *s = (mc_loss_space){.p = p, .n = p->n, .columns = columns};
+    *s = (mc_loss_space){.p = p, .n = p->n, .columns = columns, .missed = INFINITY};
     mercer_status status = open_vectors(ctx, s);
     if (!status)
         status = cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, lambda / curvature);
@@ -171,6 +179,6 @@ int64_t mc_loss_space_rank(const mc_loss_space *s) {
     return s->rank;
 }
 
-bool mc_loss_space_is_close(const mc_loss_space *s) {
-    return s->close;
+bool mc_loss_space_is_near(const mc_loss_space *s) {
+    return s->missed <= NEAR;
 }

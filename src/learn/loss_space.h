@@ -22,7 +22,7 @@ mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s);
 struct mc_loss_space {
     const mc_problem *p;
     int64_t n, columns, rank;
-    bool close;            /* F F' may stand in for K */
+    double missed;         /* by F F' of K, beside lambda; infinite without a factor */
     mc_gram *fast, *exact;
     mc_stored *stored;
     mc_operator K;         /* for the steps */
