@@ -642,6 +642,31 @@ MERCER_API int64_t mercer_model_row(const mercer_model *model, int64_t centre);
 MERCER_API double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision);
 MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t decision);
 
+/* The bounds of a decision of a support vector machine: the multiplier of a row is at most C x weight. nu-svc finds its C and nu-svr its
+   epsilon; infinite for a hard margin, NaN where the model does not say (LIBSVM's, older files). */
+typedef struct mercer_svm_box {
+    double C, epsilon;
+} mercer_svm_box;
+MERCER_API mercer_svm_box mercer_model_box(const mercer_model *model, int64_t decision);
+
+/* The primal view of a support vector machine: how it stands with a row it was fitted to, in one decision. */
+typedef enum mercer_vector {
+    MERCER_VECTOR_ABSENT,  /* not in this decision: of neither class of the pair, or of weight zero */
+    MERCER_VECTOR_UNUSED,  /* alpha = 0: the function would be the same without the row */
+    MERCER_VECTOR_FREE,    /* 0 < alpha < its bound: exactly on the margin, or on the edge of the tube */
+    MERCER_VECTOR_BOUNDED  /* alpha at its bound: on the margin or inside it, on the edge or outside the tube */
+} mercer_vector;
+typedef struct mercer_svm_view {
+    double margin; /* classes: y (f(x) + b), y = 1 for the first class of the decision, -1 for the other. Numbers: y - f(x) - b, positive
+                      above. one-class: f(x) + b, positive inside */
+    double slack;  /* what the row costs, C and weight apart: max(0, 1 - margin), max(0, |y - f - b| - epsilon), max(0, -f - b) */
+    double alpha;  /* its multiplier, in the unit of C; numbers: negative for a row below the tube */
+    mercer_vector state;
+} mercer_svm_view;
+/* data: the rows of the fit, in their order; others are refused. out: n x mercer_model_decisions, row-major; what a row absent has is NaN,
+   its alpha 0. */
+MERCER_API mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_svm_view *out);
+
 /* A decision of a model, its intercept apart, is a function f = sum_i coefficient_i k(x_i, .) in the space H of its kernel. Their inner
    product, whose square root with itself is the norm; their distance |f - g|. Kernels, columns and scaling must be the same; what knn
    and fourier predict is no function of H. <f, k(x, .)> is f(x). */

@@ -208,6 +208,9 @@ void say_steps(session *s, const mercer_report *report); /* of lms; nothing othe
 void say_components(session *s, const mercer_model *model);
 void say_vectors(session *s, const mercer_report *report); /* of a support vector machine; nothing otherwise */
 json_t *json_report(const mercer_model *model);
+/* A field of CSV, prefix and text as one, quoted where it must be. */
+void csv_field(FILE *out, const char *prefix, const char *field);
+int show_rows(session *s); /* show_rows.c: of a support vector machine */
 
 /* ---- What fit and plan share (job.c) -------------------------------------------------------------------------------
  */

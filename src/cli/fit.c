@@ -213,6 +213,10 @@ static void say_stopped(session *s, const fit *f) {
     if (was_stopped(f))
         say(s, "stopped", "early by the %s: this is the best model so far",
             s->expired || strcmp(why, "time") == 0 ? "time limit" : "user");
+    else if (strcmp(why, "no") != 0 && mercer_model_report(f->model)->certificate.kkt_violation >= 0)
+        say(s, "stopped", "short of the tolerance after %lld steps; the certificate says where; try %s",
+            (long long)mercer_model_report(f->model)->iterations,
+            strcmp(why, "steps") ? "--scale standard, a smaller C or --precision double" : "more --iterations");
     else if (strcmp(why, "no") != 0 && strcmp(mercer_model_report(f->model)->machine, "pca") == 0)
         say(s, "stopped", "short of the tolerance; the certificate says where; try a larger --tolerance, or --solver dense");
     else if (strcmp(why, "precision") == 0)

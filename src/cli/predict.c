@@ -91,14 +91,6 @@ static int64_t winner(const double *values, int64_t count) {
 
 /* ---- CSV ---- */
 
-static void put_field(FILE *out, const char *prefix, const char *field) {
-    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
-    fprintf(out, "%s%s", quoted ? "\"" : "", prefix);
-    for (const char *p = field; *p; p++)
-        fprintf(out, *p == '"' ? "\"\"" : "%c", *p);
-    fputs(quoted ? "\"" : "", out);
-}
-
 /* decision_A of a class, decision_A_B of a pair. */
 static void put_decision(FILE *out, const prediction *p, int64_t k) {
     int64_t first, second;
@@ -106,7 +98,7 @@ static void put_decision(FILE *out, const prediction *p, int64_t k) {
     mercer_model_decision(p->model, k, &first, &second);
     snprintf(name, sizeof name, "%s%s%s", mercer_model_label(p->model, first), second < 0 ? "" : "_",
              second < 0 ? "" : mercer_model_label(p->model, second));
-    put_field(out, "decision_", name);
+    csv_field(out, "decision_", name);
 }
 
 /* sample_1, sample_2, ... of the first target; sample_2_1, ... of the second. */
@@ -127,7 +119,7 @@ static void write_header(FILE *out, const prediction *p) {
         fprintf(out, ",%s%lld", components ? "pc" : "prediction_", (long long)k + 1);
     for (int64_t k = 0; p->proba && k < p->classes; k++) {
         fputc(',', out);
-        put_field(out, "", mercer_model_label(p->model, k));
+        csv_field(out, "", mercer_model_label(p->model, k));
     }
     for (int64_t k = 0; p->decision && k < p->decisions; k++) {
         fputc(',', out);
@@ -149,7 +141,7 @@ static void write_numbers(FILE *out, const double *values, int64_t count, const 
 static void write_row(FILE *out, const prediction *p, int64_t i) {
     const double *values = p->values + i * p->outputs;
     if (p->classes)
-        put_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
+        csv_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
     else
         write_numbers(out, values, p->outputs, "");
     if (p->proba)

@@ -92,6 +92,12 @@ static void say_gap(session *s, const mercer_certificate *c) {
         say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
         return;
     }
+    if (isinf(c->objective_gap)) {
+        say(s, "certificate", "a stationary point (largest violation %.2g) with objective %.8g: nothing bounds how far", c->kkt_violation,
+            c->primal);
+        say(s, "", "the least one is, because the kernel is not proved");
+        return;
+    }
     say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
         c->primal, 100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
 }
@@ -170,6 +176,7 @@ static void json_gap(json_t *object, const mercer_certificate *c) {
     json_put(object, "gap_relative", json_value(c->gap_relative));
     if (!(c->distance > 0)) {
         json_put(object, "kkt_violation", json_value(c->kkt_violation));
+        json_put(object, "objective_gap", json_value(c->objective_gap));
     } else {
         json_put(object, "distance", json_value(c->distance));
         json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
@@ -249,4 +256,12 @@ json_t *json_report(const mercer_model *model) {
     }
     json_put(object, "certificate", json_certificate(&r->certificate));
     return object;
+}
+
+void csv_field(FILE *out, const char *prefix, const char *field) {
+    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
+    fprintf(out, "%s%s", quoted ? "\"" : "", prefix);
+    for (const char *p = field; *p; p++)
+        fprintf(out, *p == '"' ? "\"\"" : "%c", *p);
+    fputs(quoted ? "\"" : "", out);
 }

@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const option options[] = {
+    {"rows", 0, "DATA", "of a support vector machine: margin, slack, multiplier and state of every row it was fitted to, as CSV"},
+    {"output", 'o', "FILE", "with --rows: the CSV file (default: standard output)"},
+    {0},
+};
+
 enum { SHOWN = 20 }; /* columns and classes listed for people; --json lists all */
 
 /* ---- A model ---- */
@@ -264,6 +270,10 @@ static int show_data(session *s) {
 }
 
 static int run_show(session *s) {
+    if (args_text(&s->args, "rows"))
+        return s->args.operands == 1 ? show_rows(s) : complain("--rows is for one model; two are given");
+    if (args_text(&s->args, "output"))
+        return complain("-o names the file for --rows DATA, which is not given");
     if (s->args.operands == 2)
         return show_two(s);
     return is_model(s->args.operand[0]) ? show_model(s) : show_data(s);
@@ -272,15 +282,17 @@ static int run_show(session *s) {
 const verb verb_show = {
     .name = "show",
     .summary = "describe a model or a data file",
-    .usage = "FILE | MODEL MODEL [options]",
+    .usage = "FILE | MODEL MODEL | MODEL --rows DATA [options]",
     .notes = "A model: its kernel, machine, columns, classes and certificate. A data file: its columns with their "
              "ranges, its target.\n"
              "Two models: norms, inner product and distance of their functions in the space of the kernel.\n"
+             "A support vector machine with --rows and the data it was fitted to: margins, slacks, and which rows support it.\n"
              "Options about the target and missing values apply to data files.\n\n"
              "  mercer show houses.mercer\n"
              "  mercer show houses.csv --missing mean",
     .least = 1,
     .most = 2,
-    .tables = {data_options, common_options},
+    .tables = {options, data_options, common_options},
+    .computes = true,
     .run = run_show,
 };

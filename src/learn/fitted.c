@@ -15,6 +15,8 @@ void mc_fitted_free(mc_fitted *fitted) {
     mc_free(fitted->intercept);
     mc_free(fitted->class_start);
     mc_free(fitted->row);
+    mc_free(fitted->cost);
+    mc_free(fitted->box);
     mc_free(fitted->primal);
     mc_free(fitted->spectrum);
     *fitted = (mc_fitted){0};

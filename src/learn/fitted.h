@@ -32,6 +32,8 @@ typedef struct mc_fitted {
     bool waves;          /* centres are frequencies, the same twice: the first half of alpha goes with cosines, the second with sines */
     double *spectrum;    /* principal components: eigenvalue and bound of each, outputs x 2; NULL otherwise */
     bool by_distance;    /* neighbours: weighted by 1 / distance; how many: report.neighbors */
+    double *cost;        /* support vector machines: weight of each centre, that of its class included; NULL otherwise */
+    double *box;         /* and decisions x 2: C, so that the multiplier of a centre is at most C cost (0: without end), and epsilon */
     double *primal;      /* linear kernel of a support vector machine: decisions x d weights; NULL otherwise */
     mercer_report report;
 } mc_fitted;

@@ -88,11 +88,21 @@ static mercer_status write_costs(mercer_ctx *ctx, mc_svm *s, const int64_t *orde
     return status;
 }
 
+/* Weights of zero may leave one class. */
+static mercer_status check_classes(mercer_ctx *ctx, const mc_svm *s) {
+    for (int64_t c = 0; c < s->classes; c++)
+        if (s->start[c + 1] - s->start[c] == s->p.n)
+            return mc_fail(ctx, MERCER_DATA, "%s: every row that has a weight is of class '%s'; two classes at least are needed",
+                           s->row->name, s->p.x->label[c]);
+    return MERCER_OK;
+}
+
 static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *data) {
     int64_t *scratch = NULL;
     s->classes = s->row->classes ? s->p.x->classes : 0;
     MC_TRY(MC_ALLOC(ctx, s->order, s->p.n));
     MC_TRY(sort_rows(ctx, s, s->order));
+    MC_TRY(check_classes(ctx, s));
     MC_TRY(write_costs(ctx, s, s->order));
     MC_TRY(MC_ALLOC(ctx, scratch, data->n));
     place_in_data(data, s->p.n, s->order, scratch);
@@ -205,6 +215,15 @@ void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
         mc_shield(ctx, false);
 }
 
+/* Why it ended: a stop from outside, or short of the tolerance. */
+static const char *end_of(const mc_svm *s) {
+    const char *end = s->stopped == MERCER_TIME ? "time" : s->stopped ? "caller" : "no";
+    for (int64_t k = 0; k < s->tasks && !s->stopped; k++)
+        if (!(s->task[k].violation <= s->set->tolerance))
+            end = s->task[k].result.steps >= s->set->iterations ? "steps" : strcmp(end, "steps") ? "precision" : end;
+    return end;
+}
+
 static void write_report(const mc_svm *s, mc_fitted *f) {
     mercer_report *r = &f->report;
     *r = (mercer_report){.machine = s->row->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
@@ -212,7 +231,7 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
     r->d = s->p.x->d;
     r->outputs = f->outputs;
     r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = r->dof = r->gcv = NAN;
-    r->stopped = s->stopped == MERCER_TIME ? "time" : s->stopped ? "caller" : "no";
+    r->stopped = end_of(s);
     r->support_vectors = f->centres->n;
     mc_svm_report(s, r);
 }

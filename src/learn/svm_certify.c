@@ -137,6 +137,7 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     for (int64_t k = 0; k < s->tasks; k++) {
         MC_TRY(judge(ctx, s, &s->task[k], entry));
         f->intercept[k] = s->task[k].intercept;
+        f->box[2 * k + 1] = s->task[k].epsilon;
     }
     return MERCER_OK;
 }

@@ -6,7 +6,7 @@
 #include "data/strings.h"
 #include "kernel/kernel.h"
 #include "learn/svm.h"
-#include <string.h>
+#include <math.h>
 
 static mc_form form_of(const mc_svm *s) {
     return s->kind == MC_ONE_CLASS ? MC_REGION : s->row->classes && s->task[0].b >= 0 ? MC_PAIRS : MC_VALUES;
@@ -67,6 +67,21 @@ static mercer_status start_classes(mercer_ctx *ctx, const mc_svm *s, const int64
     return MERCER_OK;
 }
 
+/* What bounds the multipliers: C of nu-svc is the unit of its coefficients; one-class has none. */
+static mercer_status write_box(mercer_ctx *ctx, const mc_svm *s, const int64_t *place, int64_t count, mc_fitted *f) {
+    MC_TRY(MC_ALLOC(ctx, f->cost, count));
+    MC_TRY(MC_ALLOC(ctx, f->box, 2 * s->tasks));
+    for (int64_t i = 0; i < s->p.n; i++)
+        if (place[i] >= 0)
+            f->cost[place[i]] = s->cost[i];
+    for (int64_t k = 0; k < s->tasks; k++) {
+        const double C = s->row->costly ? s->C : s->task[k].unit;
+        f->box[2 * k] = isfinite(C) ? C : 0;
+        f->box[2 * k + 1] = s->task[k].epsilon;
+    }
+    return MERCER_OK;
+}
+
 static mercer_status write_coefficients(mercer_ctx *ctx, const mc_svm *s, const int64_t *place, int64_t count, mc_fitted *f) {
     const int64_t width = mc_form_width(f->form, f->outputs);
     MC_TRY(MC_ALLOC(ctx, f->alpha, count * width));
@@ -92,6 +107,7 @@ static mercer_status keep(mercer_ctx *ctx, const mc_svm *s, int64_t *place, mc_f
         MC_TRY(label_region(ctx, f->centres));
     if (f->form == MC_PAIRS)
         MC_TRY(start_classes(ctx, s, place, count, f));
+    MC_TRY(write_box(ctx, s, place, count, f));
     return write_coefficients(ctx, s, place, count, f);
 }
 

@@ -56,7 +56,7 @@ const char *const mc_column_kind_names[MC_COLUMN_KINDS] = {
 
 /* ---- Arrays ---- */
 
-enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, CLASS_START, ROW, PRIMAL, SPECTRUM, ROW_START, VALUES, COLUMN };
+enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, CLASS_START, ROW, COST, BOX, PRIMAL, SPECTRUM, ROW_START, VALUES, COLUMN };
 
 mc_model_shape mc_model_shape_of(const mercer_model *model) {
     const mercer_data *x = model->f.centres;
@@ -65,6 +65,7 @@ mc_model_shape mc_model_shape_of(const mercer_model *model) {
                             .outputs = model->f.outputs,
                             .form = model->f.form,
                             .row = model->f.row != NULL,
+                            .boxed = model->f.box != NULL,
                             .primal = model->f.primal != NULL,
                             .stored = x->row_start ? x->row_start[x->n] : -1,
                             .dtype = x->dtype,
@@ -85,6 +86,8 @@ bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_
     out[FACTOR] = (mc_array){"scale.factor", scale, 1, {d, 1}, 8};
     out[CLASS_START] = (mc_array){"class_start", shape->form == MC_PAIRS ? "I64" : NULL, 1, {shape->outputs + 1, 1}, 8};
     out[ROW] = (mc_array){"row", shape->row ? "I64" : NULL, 1, {n, 1}, 8};
+    out[COST] = (mc_array){"cost", shape->boxed ? "F64" : NULL, 1, {n, 1}, 8};
+    out[BOX] = (mc_array){"box", shape->boxed ? "F64" : NULL, 2, {decisions, 2}, 8};
     out[PRIMAL] = (mc_array){"primal", shape->primal ? "F64" : NULL, 2, {decisions, d}, 8};
     out[SPECTRUM] = (mc_array){"spectrum", shape->spectral ? "F64" : NULL, 2, {shape->outputs, 2}, 8};
     out[ROW_START] = (mc_array){"centres.row_start", sparse ? "I64" : NULL, 1, {n + 1, 1}, 8};
@@ -117,6 +120,8 @@ void *mc_array_place(const mercer_model *model, int k) {
         [FACTOR] = f->scale.factor,
         [CLASS_START] = f->class_start,
         [ROW] = f->row,
+        [COST] = f->cost,
+        [BOX] = f->box,
         [PRIMAL] = f->primal,
         [SPECTRUM] = f->spectrum,
         [ROW_START] = f->centres->row_start,

@@ -36,7 +36,7 @@ extern const mc_field mc_report_fields[MC_FIELDS];
 typedef struct mc_model_shape {
     int64_t n, d, outputs;
     mc_form form;
-    bool row, primal; /* whether the model has these arrays */
+    bool row, boxed, primal; /* whether the model has these arrays */
     int64_t stored; /* values of sparse centres; -1: dense */
     mercer_dtype dtype;
     bool scaled, noisy, spectral;
@@ -44,7 +44,7 @@ typedef struct mc_model_shape {
 mc_model_shape mc_model_shape_of(const mercer_model *model);
 
 /* The arrays in the order they lie in the file, those of eight bytes an element first. */
-enum { MC_ARRAYS = 12 };
+enum { MC_ARRAYS = 14 };
 typedef struct mc_array {
     const char *name, *dtype; /* dtype NULL: this model has no such array */
     int dims;

@@ -153,6 +153,8 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
         MC_TRY(MC_ALLOC(ctx, f->class_start, s->outputs + 1));
     if (s->row)
         MC_TRY(MC_ALLOC(ctx, f->row, s->n));
+    if (s->boxed && (MC_ALLOC(ctx, f->cost, s->n) || MC_ALLOC(ctx, f->box, 2 * decisions)))
+        return MERCER_MEMORY;
     if (s->primal)
         MC_TRY(MC_ALLOC(ctx, f->primal, decisions * s->d));
     if (s->spectral)

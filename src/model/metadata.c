@@ -88,6 +88,7 @@ static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
     l->shape.form = l->model->f.form = (mc_form)place;
     l->shape.row = json_object_get(l->metadata, "row") != NULL;
     l->model->f.by_distance = json_object_get(l->metadata, "weighting") != NULL;
+    l->shape.boxed = json_object_get(l->metadata, "box") != NULL;
     l->shape.primal = json_object_get(l->metadata, "primal") != NULL;
     return MERCER_OK;
 }

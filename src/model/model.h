@@ -14,6 +14,7 @@ struct mercer_model {
 /* An error unless the columns of data are the model's, in number and, where both have names, in name. */
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data);
 /* f_k(x_i) for the rows of data, checked against the model first. */
+mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
 

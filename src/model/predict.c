@@ -110,9 +110,13 @@ mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const
     return predict(ctx, model, OUTPUTS, data, out);
 }
 
+mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    return predict(ctx, model, DECISIONS, data, out);
+}
+
 mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
     mc_begin(ctx);
-    return predict(ctx, model, DECISIONS, data, out);
+    return mc_model_decide(ctx, model, data, out);
 }
 
 mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {

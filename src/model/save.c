@@ -129,6 +129,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
         add_pair(text, "row", "kept");
     if (model->f.by_distance)
         add_pair(text, "weighting", "distance");
+    if (model->f.box)
+        add_pair(text, "box", "kept");
     if (model->f.primal)
         add_pair(text, "primal", "kept");
     add_pair(text, "layout", x->row_start ? "sparse" : "dense");

@@ -38,3 +38,11 @@ mercer export small.mercer --to onnx; echo "exit $?"
 mercer export small.mercer; echo "exit $?"
 mercer fit trees.csv --scale standard -q -o scaled.mercer; mercer export scaled.mercer --to libsvm; echo "exit $?"
 printf '0 1:1 3:2\n1 1:0.5 3:1\n' > strange.svm; mercer predict small.mercer strange.svm; mercer score small.mercer strange.svm # a label that the model does not know
+# The primal view, and what is said of a point that is only stationary or that ran out of steps.
+mercer fit trees.csv --tolerance 1e-9 -q -o view.mercer; mercer show view.mercer --rows trees.csv | head -3
+mercer show view.mercer --rows trees.csv -o rows.csv; wc -l < rows.csv
+mercer show sine.mercer --rows sine.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["decisions"][0]["bounded"], len(r["rows"]), sorted(r["rows"][0]))'
+mercer show trees.mercer --rows sine.csv; echo "exit $?"
+mercer show small.model --rows small.svm; echo "exit $?"
+mercer fit trees.csv -m svc -k 'tanh(a=1, c=0)' --allow-indefinite --tolerance 1e-9 -o tanh.mercer | grep -A 1 certificate
+mercer fit trees.csv -m svc --iterations 3 -o tanh.mercer | grep stopped

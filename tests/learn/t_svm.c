@@ -96,6 +96,82 @@ static void test_certificates_are_those_of_the_definitions(void **state) {
     close_clean(ctx);
 }
 
+/* ---- The primal view ---- */
+
+/* The loss summed from the slacks is that of the certificate, the states are counted as in the report, and each means what it says. */
+static void check_view(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const table *t) {
+    mercer_model *model = fit(ctx, machine, set, "rbf(gamma=0.7)", t);
+    const mercer_report *r = mercer_model_report(model);
+    const int64_t decisions = mercer_model_decisions(model);
+    mercer_data *data = data_of(ctx, t, needs_classes(machine));
+    mercer_svm_view *view = calloc((size_t)(t->n * decisions), sizeof *view);
+    assert_ok(ctx, mercer_svm_rows(ctx, model, data, view));
+    int64_t seen[4] = {0};
+    double primal = r->norm * r->norm / 2;
+    for (int64_t k = 0; k < decisions; k++) {
+        const mercer_svm_box box = mercer_model_box(model, k);
+        double total = 0;
+        for (int64_t i = 0; i < t->n; i++) {
+            const mercer_svm_view v = view[i * decisions + k];
+            const double w = t->weighted ? t->w[i] : 1;
+            const double edge = needs_classes(machine) ? v.margin - 1 : strstr(machine, "svr") ? box.epsilon - fabs(v.margin) : v.margin;
+            seen[v.state]++;
+            if (v.state == MERCER_VECTOR_ABSENT)
+                continue;
+            primal += box.C * w * v.slack;
+            total += w;
+            assert_close(v.slack, fmax(0, -edge), 1e-12);
+            assert_true(v.state != MERCER_VECTOR_FREE || fabs(edge) < 1e-4);
+            assert_true(v.state != MERCER_VECTOR_UNUSED || (edge > -1e-4 && v.alpha == 0));
+            assert_true(v.state != MERCER_VECTOR_BOUNDED || (edge < 1e-4 && fabs(fabs(v.alpha) - box.C * w) <= 1e-12 * box.C * w));
+        }
+        primal += strcmp(machine, "one-class") == 0 ? mercer_model_intercept(model, k) * set->nu * total : 0;
+    }
+    assert_close(primal, r->certificate.primal, 1e-9);
+    assert_true(seen[MERCER_VECTOR_FREE] == r->free_vectors && seen[MERCER_VECTOR_BOUNDED] == r->bounded_vectors);
+    free(view);
+    mercer_data_free(data);
+    mercer_model_free(model);
+}
+
+static void test_the_primal_view_adds_up_to_the_certificate(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int m = 0; m < 5; m++) {
+        table t = random_table(80, needs_classes(MACHINES[m]) ? 3 : 2, 24);
+        t.weighted = m != 1; /* every pair must have room for nu */
+        mercer_svm set = plain(MACHINES[m], 1e-6);
+        set.nu = 0.2;
+        check_view(ctx, MACHINES[m], &set, &t);
+        set.multiclass = "ovr";
+        if (m == 0)
+            check_view(ctx, MACHINES[m], &set, &t);
+    }
+    close_clean(ctx);
+}
+
+static void test_the_primal_view_wants_the_rows_of_the_fit(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(60, 2, 25);
+    const mercer_svm set = plain("svc", 1e-3);
+    mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t), *ridge = NULL;
+    mercer_svm_view view[MOST];
+    t.x[mercer_model_row(model, 0) * D] += 1e-9;
+    mercer_data *data = data_of(ctx, &t, true);
+    mercer_kernel *kernel = NULL;
+    assert_fails(ctx, mercer_svm_rows(ctx, model, data, view), MERCER_DATA, "not those of the fit");
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
+    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, NULL, &ridge));
+    assert_fails(ctx, mercer_svm_rows(ctx, ridge, data, view), MERCER_INVALID, "only a support vector machine");
+    assert_true(isnan(mercer_model_box(ridge, 0).C));
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    mercer_model_free(ridge);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 /* ---- Several classes ---- */
 
 static table two_of(const table *t, int a, int b) {
@@ -238,6 +314,8 @@ static void test_class_weights_are_row_weights(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_certificates_are_those_of_the_definitions),
+        cmocka_unit_test(test_the_primal_view_adds_up_to_the_certificate),
+        cmocka_unit_test(test_the_primal_view_wants_the_rows_of_the_fit),
         cmocka_unit_test(test_pairs_are_the_machines_of_two_classes),
         cmocka_unit_test(test_a_weight_of_two_is_a_row_twice),
         cmocka_unit_test(test_order_labels_and_zero_weights_change_nothing),

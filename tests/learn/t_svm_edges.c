@@ -206,6 +206,19 @@ static void test_the_wrong_target_is_said(void **state) {
     close_clean(ctx);
 }
 
+static void test_weights_may_leave_one_class_only(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(30, 2, 24);
+    t.weighted = true;
+    for (int64_t i = 0; i < t.n; i++)
+        t.w[i] = t.class_of[i];
+    const mercer_svm set = plain("svc", 1e-3);
+    mercer_model *model = NULL;
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &t, &model), MERCER_DATA, "every row that has a weight is of class 'bee'");
+    close_clean(ctx);
+}
+
 /* ---- Life ---- */
 
 /* A limit that leaves time to begin and none to finish: found by trying longer and longer ones. */
@@ -245,6 +258,7 @@ static void test_the_steps_can_be_capped(void **state) {
     set.iterations = 10;
     mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=1)", &t);
     assert_int_equal(mercer_model_report(model)->iterations, 10);
+    assert_string_equal(mercer_model_report(model)->stopped, "steps");
     assert_true(mercer_model_report(model)->certificate.gap > 0);
     mercer_model_free(model);
     close_clean(ctx);
@@ -325,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),
         cmocka_unit_test(test_the_tube_may_hold_every_row),
         cmocka_unit_test(test_the_wrong_target_is_said),
+        cmocka_unit_test(test_weights_may_leave_one_class_only),
         cmocka_unit_test(test_a_stopped_fit_is_certified),
         cmocka_unit_test(test_the_steps_can_be_capped),
         cmocka_unit_test(test_survives_failing_memory),

@@ -135,6 +135,7 @@ SCENARIO_PLAIN(posterior_sample, mercer_posterior_sample(ctx, world.posterior, w
 SCENARIO(model_read, data, mercer_model_read(ctx, world.ridge, path_of("table.csv"), NULL, &made))
 SCENARIO_PLAIN(predict, mercer_predict(ctx, world.ridge, world.data, out))
 SCENARIO_PLAIN(decide, mercer_decide(ctx, world.svc, world.classes, out))
+SCENARIO_PLAIN(svm_rows, mercer_svm_rows(ctx, world.svc, world.classes, out))
 SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
 SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
 SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
@@ -221,7 +222,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
-        predict_proba, svm_path,
+        predict_proba, svm_path, svm_rows,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
