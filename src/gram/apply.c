@@ -138,7 +138,7 @@ static int64_t least(int64_t a, int64_t b) {
    has blocks enough for many threads. */
 static int64_t block_rows(const mc_size *s) {
     const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunks(s->n, width);
-    const int64_t cached = MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
+    const int64_t cached = 4 * MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
     const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(s->d + 16)) / width;
     const int64_t panels = least(least(many > worthy ? many : worthy, cached), least(most, all));
     return (panels > 1 ? panels : 1) * width;

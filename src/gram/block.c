@@ -6,7 +6,11 @@
 #include "gram/strip.h"
 #include <string.h>
 
-enum { COLUMN_PANELS = 40, GROUPS = 60 }; /* of one task: rows are packed once for as many columns */
+enum {
+    COLUMN_PANELS = 40, /* of one task: rows are packed once for as many columns */
+    GROUPS = 60,        /* of rows */
+    TASKS = 32          /* at least, where rows and columns suffice: groups of one task share its panels while they are near */
+};
 
 /* A rectangle of K to write: rows[0 .. count-1] or i0 .. against columns j0 .. j1 - 1. */
 typedef struct rectangle {
@@ -97,31 +101,36 @@ static void turn_over(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         }
 }
 
-int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count) {
-    const int64_t best = suits < GROUPS ? suits : GROUPS, share = count / (64 * ops->rows);
+int64_t mc_block_column_tasks(const mc_tile_ops *ops, int64_t j0, int64_t j1) {
+    return mc_chunks(mc_chunks(j1, ops->columns) - j0 / ops->columns, COLUMN_PANELS);
+}
+
+int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count, int64_t column_tasks) {
+    const int64_t best = suits < GROUPS ? suits : GROUPS, each = TASKS * ops->rows;
+    const int64_t share = count / each * column_tasks + count % each * column_tasks / each;
     return share < 1 ? 1 : share < best ? share : best;
 }
 
 /* A sparse panel is unpacked for each task that meets it: there a task has many rows, and the columns make the tasks. */
-static int64_t groups_for(const mc_gram *g, int64_t count) {
+static int64_t groups_for(const mc_gram *g, int64_t count, int64_t column_tasks) {
     if (mc_gram_sparse(g))
         return count < GROUPS * g->ops->rows ? mc_chunks(count, g->ops->rows) : GROUPS;
-    return mc_block_groups(g->ops, mc_space_groups(g), count);
+    return mc_block_groups(g->ops, mc_space_groups(g), count, column_tasks);
 }
 
 size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram) {
-    return (size_t)ctx->threads * (mc_space_bytes(gram, groups_for(gram, INT64_MAX)) + sizeof(mc_space)) + 4 * MC_ALIGN;
+    return (size_t)ctx->threads * (mc_space_bytes(gram, groups_for(gram, INT64_MAX, 1)) + sizeof(mc_space)) + 4 * MC_ALIGN;
 }
 
 static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     if (r->count <= 0 || r->j1 <= r->j0)
         return MERCER_OK;
     const mc_gram *g = r->gram;
-    const int64_t groups = groups_for(g, r->count);
+    r->column_tasks = mc_block_column_tasks(g->ops, r->j0, r->j1);
+    const int64_t groups = groups_for(g, r->count, r->column_tasks);
     mc_work work;
     MC_TRY(mc_spaces_open(ctx, g, groups, &work, &r->space));
     r->group_rows = groups * g->ops->rows;
-    r->column_tasks = mc_chunks(mc_chunks(r->j1, g->ops->columns) - r->j0 / g->ops->columns, COLUMN_PANELS);
     const mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
     return !status && r->mirror ? mc_for(ctx, r->count, SQUARE, turn_over, r) : status;
@@ -213,7 +222,7 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
     const int64_t n = gram->x->n, even = n % 2 == 0;
     triangle t = {.gram = gram, .shift = shift, .out = out, .n = n, .h = (n + 1) / 2, .even = even, .ld = n + even};
     mc_work work;
-    const int64_t groups = mc_block_groups(gram->ops, mc_space_groups(gram), t.h);
+    const int64_t groups = mc_block_groups(gram->ops, mc_space_groups(gram), t.h, 1);
     MC_TRY(mc_spaces_open(ctx, gram, groups, &work, &t.space));
     const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
     mc_work_close(&work);

@@ -94,8 +94,10 @@ static size_t sparse_block_bytes(const wanted *w) {
 
 /* Spaces and sums of a product whose dense parts have d coordinates; without right-hand sides, spaces of a block. */
 static size_t working_bytes(const wanted *w, int threads, int64_t d) {
-    if (!w->rights)
-        return (size_t)threads * (space_bytes(w, mc_block_groups(w->ops, MC_GROUPS, w->x->n) * w->ops->rows) + sparse_block_bytes(w));
+    if (!w->rights) {
+        const int64_t groups = mc_block_groups(w->ops, MC_GROUPS, w->x->n, mc_block_column_tasks(w->ops, 0, w->z->n));
+        return (size_t)threads * (space_bytes(w, groups * w->ops->rows) + sparse_block_bytes(w));
+    }
     const mc_size size = {.ops = w->ops, .real = w->real, .n = w->x->n, .m = w->z->n, .d = d, .groups = MC_GROUPS,
                           .symmetric = w->symmetric};
     const mc_cut shape = mc_product_shape(&size);

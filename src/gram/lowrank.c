@@ -301,6 +301,12 @@ static void resize(draw *r, int64_t most) {
     f->block = (int64_t)fmax(BLOCK_LEAST, fmin((double)most, ceil(wanted)));
 }
 
+/* A block may be a single column, drawn at random: the gain is the mean over the last columns, about a quarter of all. */
+static void learn_gain(mc_lowrank *f, double each, double kept, double before) {
+    const double weight = kept / (kept + before / 4);
+    f->gain = weight * each + (1 - weight) * f->gain;
+}
+
 static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
     mc_lowrank *f = r->f;
     mc_rng rng = mc_rng_at(f->seed, MC_STREAM_PIVOTS, (uint64_t)f->rounds);
@@ -313,7 +319,7 @@ static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
         mc_span(ctx, (double)f->rank / (double)rank, (double)(f->rank + r->kept) / (double)rank);
         MC_TRY(extend(ctx, r));
         sum_up(f);
-        f->gain = (before - f->trace_left) / (double)r->kept;
+        learn_gain(f, (before - f->trace_left) / (double)r->kept, (double)r->kept, (double)(f->rank - r->kept));
     }
     f->rounds++;
     resize(r, block_most(rank));

@@ -23,7 +23,7 @@ typedef struct mc_lowrank {
     double *left;        /* n: the diagonal of S K S - F F', never negative */
     double trace;        /* of S K S */
     double trace_left;
-    double gain;         /* by how much a column lowered the trace in the last block: tr(E^2)/tr(E) on average, E = S K S - F F' */
+    double gain;         /* by how much the last columns lowered the trace: tr(E^2)/tr(E) on average, E = S K S - F F' */
     bool exhausted;      /* what is left cannot be told from rounding: no more columns will come */
     mc_entries entries;
     const double *scale; /* S; NULL: the identity */

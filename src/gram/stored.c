@@ -1,7 +1,8 @@
 /* stored.c: the lower half of K as floats, and Y <- K V from it.
 
    Rows are cut into stripes of BAND. Stripe s holds K(i, j) for its rows i and all j up to its own last row, row-major: n(n + BAND)/2
-   numbers in all. A product reads each of them once and uses it twice, for Y_I += K_IJ V_J and for Y_J += K_IJ' V_I, in double.
+   numbers in all, in one block, which the system can give in huge pages. A product reads each of them once and uses it twice, for
+   Y_I += K_IJ V_J and for Y_J += K_IJ' V_I, in double.
 
    Groups of neighbouring stripes with about the same number of entries are the unit of parallel work. A group adds to a Y of its own,
    and the Ys are added in the order of the groups: the bits do not depend on the number of threads. */
@@ -17,6 +18,7 @@
 
 enum {
     BAND = 256,  /* rows of a stripe */
+    ALIGNED = 16,
     GROUPS = 32, /* at most; each holds a Y */
     GRAIN = 2048 /* rows of Y added up at a time */
 };
@@ -24,6 +26,7 @@ enum {
 struct mc_stored {
     int64_t n, t, stripes, groups;
     const mc_sweep_body *body;
+    float *values;             /* of all stripes */
     float **stripe;
     int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
     double *V;                 /* t planes of n */
@@ -36,6 +39,19 @@ static int64_t rows_of(const mc_stored *k, int64_t stripe) {
 
 static int64_t width_of(const mc_stored *k, int64_t stripe) {
     return stripe * BAND + rows_of(k, stripe);
+}
+
+/* A row begins on a boundary of ALIGNED numbers. */
+static int64_t run_of(const mc_stored *k, int64_t stripe) {
+    return (width_of(k, stripe) + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Numbers of all stripes before this one. */
+static int64_t values_before(const mc_stored *k, int64_t stripe) {
+    int64_t sum = 0;
+    for (int64_t s = 0; s < stripe; s++)
+        sum += rows_of(k, s) * run_of(k, s);
+    return sum;
 }
 
 /* Cut the stripes into groups of about equal area, none empty: the stripes before the s-th hold about s^2 / 2 blocks. */
@@ -56,9 +72,8 @@ size_t mc_stored_bytes(int64_t n, int64_t t) {
     mc_stored k = {.n = n, .t = t, .stripes = mc_chunks(n, BAND)};
     group(&k);
     const size_t block = 2 * MC_ALIGN;
-    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * sizeof(double) + 3 * block;
-    for (int64_t s = 0; s < k.stripes; s++)
-        bytes += (size_t)(rows_of(&k, s) * width_of(&k, s)) * sizeof(float) + block;
+    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * sizeof(double)
+                   + (size_t)values_before(&k, k.stripes) * sizeof(float) + 4 * block;
     for (int64_t g = 0; g < k.groups; g++)
         bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
     return bytes;
@@ -69,17 +84,18 @@ static mercer_status reserve(mercer_ctx *ctx, mc_stored *k) {
     MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
     for (int64_t g = 0; g < k->groups; g++)
         MC_TRY(MC_ALLOC(ctx, k->part[g], height_of(k, g) * k->t));
-    return MERCER_OK;
+    k->values = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(float));
+    for (int64_t s = 0; k->values && s < k->stripes; s++)
+        k->stripe[s] = k->values + values_before(k, s);
+    return k->values ? MERCER_OK : MERCER_MEMORY;
 }
 
 static mercer_status fill(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram) {
     for (int64_t s = 0; s < k->stripes; s++) {
         const int64_t begin = s * BAND, rows = rows_of(k, s), width = width_of(k, s);
-        k->stripe[s] = mc_alloc_unset(ctx, rows * width, sizeof(float));
-        MC_TRY(k->stripe[s] ? MERCER_OK : MERCER_MEMORY);
         const double before = (double)s / (double)k->stripes, after = (double)(s + 1) / (double)k->stripes;
         mc_span(ctx, before * before, after * after);
-        MC_TRY(mc_gram_block(ctx, gram, begin, begin + rows, 0, width, MERCER_F32, k->stripe[s], width));
+        MC_TRY(mc_gram_block(ctx, gram, begin, begin + rows, 0, width, MERCER_F32, k->stripe[s], run_of(k, s)));
     }
     return MERCER_OK;
 }
@@ -105,8 +121,7 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, mc
 void mc_stored_close(mc_stored *k) {
     if (!k)
         return;
-    for (int64_t s = 0; k->stripe && s < k->stripes; s++)
-        mc_free(k->stripe[s]);
+    mc_free(k->values);
     for (int64_t g = 0; g < k->groups; g++)
         mc_free(k->part[g]);
     mc_free(k->stripe);
@@ -130,7 +145,7 @@ static int64_t block_columns(int64_t t) {
 static void block_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
-    const mc_sweep s = {.A = k->stripe[stripe] + j, .ld = width_of(k, stripe), .m = rows_of(k, stripe), .n = columns, .t = p->t,
+    const mc_sweep s = {.A = k->stripe[stripe] + j, .ld = run_of(k, stripe), .m = rows_of(k, stripe), .n = columns, .t = p->t,
                         .V = k->V + j, .vs = k->n, .Y = Y + i, .ys = height, .U = k->V + i, .us = k->n, .Z = Y + j, .zs = height};
     if (j == i)
         k->body->rows(&s);
@@ -185,7 +200,7 @@ static mercer_status diagonal(mercer_ctx *ctx, const void *self, double *out) {
     (void)ctx;
     const mc_stored *k = self;
     for (int64_t i = 0; i < k->n; i++)
-        out[i] = (double)k->stripe[i / BAND][i % BAND * width_of(k, i / BAND) + i];
+        out[i] = (double)k->stripe[i / BAND][i % BAND * run_of(k, i / BAND) + i];
     return MERCER_OK;
 }
 

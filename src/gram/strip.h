@@ -34,8 +34,10 @@ typedef void mc_sink(void *arg, const mc_strip *strip);
 
 /* How many groups of rows at a time suit this operator, at most; the bytes of a space for as many, and the space itself. */
 int64_t mc_space_groups(const mc_gram *gram);
-/* block.c: groups of rows of one task that writes `count` rows: as many as suit the engine, but enough tasks for every thread. */
-int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count);
+/* block.c: groups of rows of one task that writes `count` rows, its columns cut into so many tasks: as many as suit the engine, but enough
+   tasks for every thread. */
+int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count, int64_t column_tasks);
+int64_t mc_block_column_tasks(const mc_tile_ops *ops, int64_t j0, int64_t j1);
 size_t mc_space_bytes(const mc_gram *gram, int64_t groups);
 void mc_space_cut(const mc_gram *gram, int64_t groups, mc_work *work, mc_space *space);
 /* A workspace that holds one space for every thread. */

@@ -1,14 +1,22 @@
 /* sweep_isa.c: the bodies of sweep.h for one instruction set; compiled once per set with MC_SWEEP_BODY naming the table.
 
-   Four rows of A and two columns are worked on at a time: an entry of A is loaded and widened once for up to four multiplications. Sums
-   along a row run in eight lanes that are added in order at the end, whatever the width of the registers. */
+   Four rows of A and up to COLUMNS columns are worked on at a time, as the registers allow: an entry of A is loaded and widened once for
+   twice as many multiplications. Sums along a row run in eight lanes that are added by halves at the end, whatever the width of the
+   registers; neither they nor the sums across depend on how many columns go together. The first columns fetch the rows that follow. */
 #include "gram/sweep.h"
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 8, ROWS = 4, COLUMNS = 2 };
+#if defined(__AVX512F__)
+enum { COLUMNS = 5 };
+#else
+enum { COLUMNS = 2 };
+#endif
+enum { LANES = 8, ROWS = 4 };
 typedef double lanes __attribute__((vector_size(64)));
+typedef double four __attribute__((vector_size(32)));
+typedef double two __attribute__((vector_size(16)));
 typedef float narrow __attribute__((vector_size(32)));
 
 INLINE lanes widened(const float *p) {
@@ -27,11 +35,11 @@ INLINE void put(double *p, lanes v) {
     memcpy(p, &v, sizeof v);
 }
 
+/* By halves. */
 INLINE double sum(lanes v) {
-    double s = v[0];
-    for (int l = 1; l < LANES; l++)
-        s += v[l];
-    return s;
+    const four h = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+    const two q = __builtin_shufflevector(h, h, 0, 1) + __builtin_shufflevector(h, h, 2, 3);
+    return q[0] + q[1];
 }
 
 /* The last n % LANES entries of the rows, one by one. */
@@ -50,17 +58,23 @@ INLINE void finish(const mc_sweep *s, int64_t i, int rows, int64_t k, int column
 /* Rows i .. i + rows - 1 against columns k .. k + columns - 1. */
 INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const int columns, bool along, bool across) {
     lanes y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
+    const int64_t whole = s->n / LANES * LANES, vs = s->vs, zs = s->zs, ld = s->ld;
+    const double *V = s->V + k * vs;
+    double *Z = s->Z + k * zs;
+    const float *A = s->A + i * ld;
     for (int r = 0; r < rows && across; r++)
         for (int c = 0; c < columns; c++)
             u[r][c] = s->U[(k + c) * s->us + i + r] - (lanes){0};
-    for (int64_t j = 0; j + LANES <= s->n; j += LANES) {
+    for (int64_t j = 0; j < whole; j += LANES) {
         lanes v[COLUMNS], z[COLUMNS];
         for (int c = 0; c < columns; c++) {
-            v[c] = along ? at(s->V + (k + c) * s->vs + j) : (lanes){0};
-            z[c] = across ? at(s->Z + (k + c) * s->zs + j) : (lanes){0};
+            v[c] = along ? at(V + c * vs + j) : (lanes){0};
+            z[c] = across ? at(Z + c * zs + j) : (lanes){0};
         }
         for (int r = 0; r < rows; r++) {
-            const lanes a = widened(s->A + (i + r) * s->ld + j);
+            if (k == 0)
+                __builtin_prefetch(A + (rows + r) * ld + j);
+            const lanes a = widened(A + r * ld + j);
             for (int c = 0; c < columns; c++) {
                 if (along)
                     y[r][c] += a * v[c];
@@ -69,7 +83,7 @@ INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const
             }
         }
         for (int c = 0; c < columns && across; c++)
-            put(s->Z + (k + c) * s->zs + j, z[c]);
+            put(Z + c * zs + j, z[c]);
     }
     for (int r = 0; r < rows && along; r++)
         for (int c = 0; c < columns; c++)
@@ -77,15 +91,27 @@ INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const
     finish(s, i, rows, k, columns, along, across);
 }
 
+/* Four rows against `columns` columns, a number that the compiler must know. */
+INLINE void some_columns(const mc_sweep *s, int64_t i, int64_t k, int64_t columns, bool along, bool across) {
+    switch (columns) {
+    case 1: strip(s, i, ROWS, k, 1, along, across); break;
+    case 2: strip(s, i, ROWS, k, 2, along, across); break;
+#if defined(__AVX512F__)
+    case 3: strip(s, i, ROWS, k, 3, along, across); break;
+    case 4: strip(s, i, ROWS, k, 4, along, across); break;
+    default: strip(s, i, ROWS, k, 5, along, across); break;
+#endif
+    }
+}
+
+/* Columns in as few parts as there must be, of about the same size. */
 INLINE void sweep(const mc_sweep *s, bool along, bool across) {
     int64_t i = 0;
-    for (; i + ROWS <= s->m; i += ROWS) {
-        int64_t k = 0;
-        for (; k + COLUMNS <= s->t; k += COLUMNS)
-            strip(s, i, ROWS, k, COLUMNS, along, across);
-        for (; k < s->t; k++)
-            strip(s, i, ROWS, k, 1, along, across);
-    }
+    for (; i + ROWS <= s->m; i += ROWS)
+        for (int64_t k = 0, parts = (s->t + COLUMNS - 1) / COLUMNS, width; parts > 0; k += width, parts--) {
+            width = (s->t - k + parts - 1) / parts;
+            some_columns(s, i, k, width, along, across);
+        }
     for (; i < s->m; i++)
         for (int64_t k = 0; k < s->t; k++)
             strip(s, i, 1, k, 1, along, across);
