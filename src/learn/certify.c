@@ -1,5 +1,5 @@
-/* certify.c: the certificate of ridge regression. K is evaluated anew, in double, from the rows; nothing is taken from
-   the solver.
+/* certify.c: the certificate of ridge regression. K is evaluated in double from the rows; nothing is taken from the solver. (A witness
+   is such an evaluation of K alpha, made earlier for the very same alpha.)
 
    One output. S = diag(sqrt w), s = S 1, M = S K S (positive semidefinite since k is proved to be a kernel), A = M +
    lambda I, alpha = S beta. The objective sum w (y - f - b)^2 + lambda |f|^2 is
@@ -37,18 +37,21 @@
    Several outputs: residual and rounding are root sums of squares, the gap is the sum, the prediction bound is the
    worst. */
 #include "learn/certify.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
 #include "gram/gram.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 static const double slack = 1.01;
 
 typedef struct check {
     const mc_problem *p;
-    const mc_gram *gram;
+    const mc_gram *gram;       /* NULL: there is a witness */
+    const mc_witness *witness; /* of this alpha; NULL: none */
     const double *alpha, *b;
     double lambda;
     bool intercept;
@@ -77,7 +80,10 @@ static double gamma_of(int64_t n) {
 
 /* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
 static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
-    MC_TRY(mc_gram_diagonal(ctx, c->gram, c->root));
+    if (c->witness)
+        memcpy(c->root, c->witness->diagonal, (size_t)c->p->n * sizeof *c->root);
+    else
+        MC_TRY(mc_gram_diagonal(ctx, c->gram, c->root));
     long double W = 0, reach = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
         const double s = weight_root(c, i);
@@ -210,7 +216,10 @@ static void conclude(const check *c, const column *columns, mc_findings *out) {
 
 static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_findings *out) {
     MC_TRY(measure_diagonal(ctx, c));
-    MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
+    if (c->witness)
+        memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
+    else
+        MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
     for (int64_t k = 0; k < c->p->outputs; k++) {
         const sums t = sum_column(c, k);
         residual_column(c, k, &t, &columns[k]);
@@ -226,23 +235,80 @@ size_t mc_certify_bytes(int64_t n, int64_t outputs) {
     return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
 }
 
-mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept, const double *alpha,
-                         const double *b, mc_findings *out) {
-    const int64_t n = problem->n, outputs = problem->outputs;
+/* ---- The witness ---- */
+
+size_t mc_witness_bytes(int64_t n, int64_t outputs) {
+    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 6 * MC_ALIGN;
+}
+
+mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_witness *out) {
+    const int64_t n = mc_gram_rows(gram);
+    *out = (mc_witness){.gram = gram, .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
+    MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
+    MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
+    MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
+    return mc_gram_diagonal(ctx, gram, out->diagonal);
+}
+
+void mc_witness_close(mc_witness *w) {
+    mc_free(w->diagonal);
+    mc_free(w->V);
+    mc_free(w->KV);
+    *w = (mc_witness){0};
+}
+
+static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    mc_witness *w = (mc_witness *)(uintptr_t)self;
+    MC_TRY(mc_gram_apply(ctx, w->gram, t, V, Y));
+    if (t != w->outputs)
+        return MERCER_OK;
+    memcpy(w->V, V, (size_t)(w->n * t) * sizeof *V);
+    memcpy(w->KV, Y, (size_t)(w->n * t) * sizeof *Y);
+    w->filled = true;
+    return MERCER_OK;
+}
+
+mc_operator mc_witness_operator(mc_witness *w) {
+    return (mc_operator){.n = w->n, .apply = remember, .self = w};
+}
+
+static bool has_seen(const mc_witness *w, const mc_problem *p, const double *alpha) {
+    return w && w->filled && w->n == p->n && w->outputs == p->outputs
+           && memcmp(w->V, alpha, (size_t)(p->n * p->outputs) * sizeof *alpha) == 0;
+}
+
+/* ---- The whole ---- */
+
+static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_findings *out) {
+    const int64_t n = c->p->n, outputs = c->p->outputs;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_certify_bytes(n, outputs)));
+    c->root = mc_work_take(&work, n, 8);
+    c->KA = mc_work_take(&work, n * outputs, 8);
+    c->scratch = mc_work_take(&work, n * outputs, 8);
+    const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
+    mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept, const double *alpha,
+                              const double *b, const mc_witness *witness, mc_findings *out) {
     check c = {.p = problem, .alpha = alpha, .b = b, .lambda = lambda, .intercept = intercept};
+    if (lambda > 0 && has_seen(witness, problem, alpha)) { /* without lambda a further product is needed */
+        c.witness = witness;
+        c.entry = witness->entry;
+        return certify_with(ctx, &c, out);
+    }
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, problem->kernel, problem->x, NULL, MERCER_F64, &gram));
     c.gram = gram;
     c.entry = mc_gram_entry_error(gram);
-    mc_work work;
-    mercer_status status = mc_work_open(ctx, &work, mc_certify_bytes(n, outputs));
-    if (!status) {
-        c.root = mc_work_take(&work, n, 8);
-        c.KA = mc_work_take(&work, n * outputs, 8);
-        c.scratch = mc_work_take(&work, n * outputs, 8);
-        status = run(ctx, &c, mc_work_take(&work, outputs, sizeof(column)), out);
-    }
-    mc_work_close(&work);
+    const mercer_status status = certify_with(ctx, &c, out);
     mc_gram_close(gram);
     return status;
+}
+
+mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept, const double *alpha,
+                         const double *b, mc_findings *out) {
+    return mc_certify_seen(ctx, problem, lambda, intercept, alpha, b, NULL, out);
 }

@@ -2,6 +2,8 @@
 #ifndef MC_LEARN_CERTIFY_H
 #define MC_LEARN_CERTIFY_H
 
+#include "gram/gram.h"
+#include "gram/operator.h"
 #include "learn/problem.h"
 
 typedef struct mc_findings {
@@ -15,5 +17,25 @@ size_t mc_certify_bytes(int64_t n, int64_t outputs);
 /* alpha: n x outputs; intercept: outputs numbers, all 0 when the machine has none (free says whether it has). */
 mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
                          const double *alpha, const double *intercept, mc_findings *out);
+
+/* The last product K V in double, of an iteration whose V may turn out to be the answer. It is made from the rows by the code that the
+   check would make it with, so the check need not make it again: it takes it over where alpha is that V, bit for bit. */
+typedef struct mc_witness {
+    const mc_gram *gram;
+    int64_t n, outputs;
+    double entry; /* error of one computed entry of K */
+    bool filled;
+    double *diagonal, *V, *KV; /* of K; n x outputs */
+} mc_witness;
+
+size_t mc_witness_bytes(int64_t n, int64_t outputs);
+/* gram: of double precision, symmetric; needed until the last product. */
+mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_witness *out);
+/* K as gram has it; what it gives for as many columns as there are outputs is remembered. */
+mc_operator mc_witness_operator(mc_witness *witness);
+void mc_witness_close(mc_witness *witness);
+/* mc_certify with a witness; NULL: none. */
+mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept, const double *alpha,
+                              const double *intercept, const mc_witness *witness, mc_findings *out);
 
 #endif

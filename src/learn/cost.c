@@ -56,8 +56,13 @@ static size_t eigen_bytes(const mc_ridge_size *s) {
     return always(s) + larger(square + beside, check_bytes(s));
 }
 
+/* Where the check follows a product in double of the answer itself. */
+static size_t witnessed_bytes(const mc_ridge_size *s) {
+    return check_bytes(s) + mc_witness_bytes(s->n, s->outputs);
+}
+
 static size_t pcg_bytes(const mc_ridge_size *s) {
-    return always(s) + larger(s->pcg.bytes, check_bytes(s));
+    return always(s) + larger(s->pcg.bytes, witnessed_bytes(s));
 }
 
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
@@ -69,7 +74,7 @@ static size_t primal_bytes(const mc_ridge_size *s) {
 }
 
 static size_t mixed_bytes(const mc_ridge_size *s) {
-    return always(s) + larger(s->mixed, check_bytes(s));
+    return always(s) + larger(s->mixed, witnessed_bytes(s));
 }
 
 static size_t nystrom_bytes(const mc_ridge_size *s) {
@@ -210,7 +215,7 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
 /* No way to the exact answer fits. */
 static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
     char direct[32], left[32], enough[32], other[96] = "";
-    const size_t least = always(size) + larger(size->pcg.least, check_bytes(size)), used = mercer_memory_used(ctx);
+    const size_t least = always(size) + larger(size->pcg.least, witnessed_bytes(size)), used = mercer_memory_used(ctx);
     if (size->nystrom_rank)
         snprintf(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
                  (long long)size->nystrom_rank);

@@ -264,12 +264,7 @@ static mercer_status check_residual(mercer_ctx *ctx, const mc_ridge_system *r, c
                    r->lambda, measured);
 }
 
-/* Solve p into f's coefficients and report. */
-static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, const char *solver,
-                                   mc_fitted *f) {
-    f->outputs = p->outputs;
-    MC_TRY(MC_ALLOC(ctx, f->alpha, p->n * p->outputs));
-    MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
+static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, const char *solver, const mc_fitted *f) {
     mc_ridge_system r = {.p = p, .lambda = set->lambda, .intercept = set->intercept, .loo = set->loo, .loo_rmse = NAN};
     r.dof_found = r.gcv = NAN;
     r.columns = p->outputs + set->intercept;
@@ -282,20 +277,37 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, con
     r.solver = solver;
     r.alpha = f->alpha;
     r.b = f->intercept;
-    MC_TRY(solve(ctx, &r, solver));
-    MC_TRY(check_finite(ctx, p, f));
+    return r;
+}
+
+static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, const char *solver, mc_fitted *f) {
+    MC_TRY(solve(ctx, r, solver));
+    MC_TRY(check_finite(ctx, r->p, f));
     mc_phase(ctx, "check");
     mc_findings found;
-    const bool cut = strcmp(r.stopped, "no") != 0; /* stopped once already: what is left is done whole */
+    const bool cut = strcmp(r->stopped, "no") != 0; /* stopped once already: what is left is done whole */
     if (cut)
         mc_shield(ctx, true);
-    const mercer_status status = mc_certify(ctx, p, r.lambda, set->intercept, f->alpha, f->intercept, &found);
+    const mercer_status status =
+        mc_certify_seen(ctx, r->p, r->lambda, r->intercept, f->alpha, f->intercept, &r->witness, &found);
     if (cut)
         mc_shield(ctx, false);
     MC_TRY(status);
-    MC_TRY(check_residual(ctx, &r, &found));
-    write_report(p, &r, &found, &f->report);
+    MC_TRY(check_residual(ctx, r, &found));
+    write_report(r->p, r, &found, &f->report);
     return MERCER_OK;
+}
+
+/* Solve p into f's coefficients and report. */
+static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, const char *solver,
+                                   mc_fitted *f) {
+    f->outputs = p->outputs;
+    MC_TRY(MC_ALLOC(ctx, f->alpha, p->n * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
+    mc_ridge_system r = system_of(set, p, solver, f);
+    const mercer_status status = solve_and_check(ctx, &r, solver, f);
+    mc_witness_close(&r.witness);
+    return status;
 }
 
 static void say_hurry(mercer_ctx *ctx, const mc_options *options) {

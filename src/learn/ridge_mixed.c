@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
+#include "gram/entries.h"
 #include "gram/gram.h"
 #include "learn/ridge_mixed.h"
 #include "learn/ridge_system.h"
@@ -41,7 +42,7 @@ size_t mc_ridge_mixed_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t column
     const int64_t n = p->n, t = batch_of(columns);
     const size_t floats = mc_work_need(mc_packed_count(n), sizeof(float)) + mc_work_need(PANEL * n, sizeof(float))
                           + mc_work_need(n * t, sizeof(float));
-    const size_t vectors = mc_work_need(n, 8) + 3 * mc_work_need(n * t, 8) + mc_pcg_bytes(n, t);
+    const size_t vectors = mc_work_need(n, 8) + 3 * mc_work_need(n * t, 8) + mc_witness_bytes(n, t) + mc_pcg_bytes(n, t);
     return floats + vectors + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t)
            + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t) + 32 * MC_ALIGN;
 }
@@ -113,21 +114,23 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t,
     return MERCER_OK;
 }
 
-static mercer_status apply_gram(mercer_ctx *ctx, const mixed *s, const mc_gram *gram, int64_t t, const double *V, double *Y) {
+static mercer_status apply_scaled(mercer_ctx *ctx, const mixed *s, const mc_operator K, int64_t t, const double *V, double *Y) {
     for (int64_t i = 0; i < s->n * t; i++)
         s->V[i] = root_at(s, i / t) * V[i];
-    MC_TRY(mc_gram_apply(ctx, gram, t, s->V, Y));
+    MC_TRY(K.apply(ctx, K.self, t, s->V, Y));
     for (int64_t i = 0; i < s->n * t; i++)
         Y[i] *= root_at(s, i / t);
     return MERCER_OK;
 }
 
 static mercer_status apply_fast(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return apply_gram(ctx, self, ((const mixed *)self)->fast, t, V, Y);
+    return apply_scaled(ctx, self, mc_gram_operator(((const mixed *)self)->fast), t, V, Y);
 }
 
 static mercer_status apply_exact(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return apply_gram(ctx, self, ((const mixed *)self)->exact, t, V, Y);
+    const mixed *s = self;
+    const mc_operator K = s->r->witness.V ? mc_witness_operator(&s->r->witness) : mc_gram_operator(s->exact);
+    return apply_scaled(ctx, s, K, t, V, Y);
 }
 
 /* Columns first .. first + t of the right-hand sides, in place of them. */
@@ -160,6 +163,8 @@ static mercer_status open(mercer_ctx *ctx, mixed *s) {
     const mc_problem *p = s->r->p;
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
+    if (!s->r->intercept && s->t == p->outputs)
+        MC_TRY(mc_witness_open(ctx, s->exact, p->outputs, &s->r->witness));
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));

@@ -40,6 +40,7 @@ enum {
     CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
 };
 static const double STORED_ENTRY = 90; /* reading a stored entry counts for so many operations: dearer entries are worth storing */
+static const double STORED_FLOOR = 3e-7; /* a stored K is one matrix, multiplied in double: only its entries are rounded */
 static const double EXACT_STEPS = 5;   /* a product in double takes as long as so many in float, until one has been seen */
 
 /* What a checkpoint must bring back before anything is built. */
@@ -89,7 +90,7 @@ static size_t numbers(int64_t count) {
 
 /* Everything but the operators, the stored matrix and the factor. */
 static size_t vectors_bytes(int64_t n, int64_t t) {
-    return numbers(n) + 3 * numbers(n * t) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
+    return numbers(n) + 3 * numbers(n * t) + mc_witness_bytes(n, t) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
 }
 
 static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
@@ -175,6 +176,8 @@ static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
         s->diagonal[i] = s->r->lambda;
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
+    if (!s->r->intercept && s->t == p->outputs)
+        MC_TRY(mc_witness_open(ctx, s->exact, p->outputs, &s->r->witness));
     if (p->root)
         MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     return MERCER_OK;
@@ -188,7 +191,7 @@ static mercer_status store(mercer_ctx *ctx, solver *s) {
     }
     const double *root = s->r->p->root;
     s->fast_scaled = (scaled){s->stored ? mc_stored_operator(s->stored) : mc_gram_operator(s->fast), root, s->V};
-    s->exact_scaled = (scaled){mc_gram_operator(s->exact), root, s->V};
+    s->exact_scaled = (scaled){s->r->witness.V ? mc_witness_operator(&s->r->witness) : mc_gram_operator(s->exact), root, s->V};
     return MERCER_OK;
 }
 
@@ -378,6 +381,7 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
                                     .t = t,
                                     .fast = scaled_operator(&s->fast_scaled),
                                     .exact = scaled_operator(&s->exact_scaled),
+                                    .floor = s->stored ? STORED_FLOOR : 0,
                                     .exact_error = product_error(s),
                                     .diagonal = s->diagonal,
                                     .preconditioner = mc_precondition_operator(s->inverse),

@@ -3,7 +3,7 @@
 #ifndef MC_LEARN_RIDGE_SYSTEM_H
 #define MC_LEARN_RIDGE_SYSTEM_H
 
-#include "learn/problem.h"
+#include "learn/certify.h"
 #include "solve/lanczos.h"
 
 typedef struct mc_ridge_system {
@@ -24,6 +24,7 @@ typedef struct mc_ridge_system {
     int64_t iterations, iteration_bound;
     const char *stopped;    /* as in mercer_report */
     const char *solver;     /* that gave the answer: not always the one asked */
+    mc_witness witness;     /* of an iteration without an intercept; the check takes it over */
 } mc_ridge_system;
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *system);

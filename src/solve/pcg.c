@@ -4,7 +4,7 @@
 
    Outer loop:  R <- B - A X with the exact operator; stop when every column is small enough.
    Inner loop:  conjugate gradients on A dX = R with the fast operator, until the recursive residual has fallen by
-   `drop`; X <- X + dX. The fast operator works in float32, so a drop below DROP_FLOOR would chase its rounding; the
+   `drop`; X <- X + dX. The fast operator works in float32, so a drop below the floor would chase its rounding; the
    next refinement takes over from there. With a loose tolerance one inner run and one exact product are all there is.
 
    Curvature p'Ap <= 0 in the fast operator is either its rounding or the truth, so the same product is done again by the exact operator
@@ -26,7 +26,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double DROP_FLOOR = 1e-5; /* what one run of float32 products can be trusted to gain */
+static const double FLOOR = 1e-5;      /* what one run of float32 products can be trusted to gain */
 static const double WORTH = 0.1;       /* a run of float32 products that came to this share of its residual was worth its steps */
 static const int64_t PATIENCE = 40;    /* where the problem names none */
 
@@ -85,6 +85,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
     MC_TRY(MC_ALLOC(ctx, s, 1));
     s->p = *problem;
     s->p.patience = problem->patience ? problem->patience : PATIENCE;
+    s->p.floor = problem->floor > 0 ? problem->floor : FLOOR;
     s->X = X;
     const int64_t numbers = small_numbers(problem->n, problem->t) + 5 * problem->n * problem->t;
     s->bytes = (sizeof(head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
@@ -307,7 +308,7 @@ static bool run_ends(mc_pcg *s, double residual) {
     h->stalled = residual < 0.9 * h->best ? 0 : h->stalled + 1;
     h->best = fmin(h->best, residual);
     const bool enough = residual <= 0.7 * s->p.tolerance
-                        || residual <= DROP_FLOOR * h->outer; /* 0.7: the exact check must pass too */
+                        || residual <= s->p.floor * h->outer; /* 0.7: the exact check must pass too */
     return enough || h->stalled >= s->p.patience || h->result.iterations >= s->p.iterations_max;
 }
 

@@ -11,6 +11,7 @@ typedef struct mc_pcg_problem {
     int64_t n, t;
     mc_operator fast;           /* K for the iterations: float32 tiles, or stored */
     mc_operator exact;          /* K for the residuals that count: float64 */
+    double floor;               /* what one run of the fast operator can be trusted to gain; 0: 1e-5, as with products in float */
     double exact_error;         /* |v'(computed K v) - v'K v| <= exact_error v'v: curvature below minus this is real */
     const double *diagonal;     /* D, n entries > 0 */
     mc_operator preconditioner; /* R -> P^-1 R; apply NULL: none */

@@ -144,12 +144,46 @@ static void test_objective_and_norm_are_the_definitions(void **state) {
     close_clean(ctx);
 }
 
+/* What a witness has seen is taken over; coefficients that differ in one bit are measured anew. */
+static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sheet s = random_sheet(40, OUTPUTS, 55);
+    trial t;
+    open_trial(ctx, &t, &s, "rbf(gamma=0.4)", 0.1, false);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 56);
+    perturb(&t, 1e-3, 0, &rng);
+    mc_gram *gram = NULL;
+    mc_witness witness;
+    double product[ROWS * OUTPUTS];
+    assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
+    assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
+    const mc_operator K = mc_witness_operator(&witness);
+    assert_ok(ctx, K.apply(ctx, K.self, t.p.outputs, t.alpha, product));
+    mc_gram_close(gram);
+    mc_findings plain_one, seen, other;
+    assert_ok(ctx, mc_certify(ctx, &t.p, 0.1, false, t.alpha, t.b, &plain_one));
+    assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &seen));
+    assert_true(seen.objective == plain_one.objective && seen.norm == plain_one.norm);
+    assert_true(seen.certificate.residual == plain_one.certificate.residual);
+    witness.KV[0] += 1; /* now it would show, if it were used */
+    assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &seen));
+    assert_true(seen.certificate.residual > plain_one.certificate.residual + 0.1);
+    t.alpha[5] = nextafter(t.alpha[5], 9);
+    assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &other));
+    assert_close(other.certificate.residual, plain_one.certificate.residual, 1e-9);
+    mc_witness_close(&witness);
+    close_trial(&t);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounds_hold_for_wrong_coefficients),
         cmocka_unit_test(test_bounds_of_a_good_answer_are_small),
         cmocka_unit_test(test_the_prediction_bound_is_attained),
         cmocka_unit_test(test_objective_and_norm_are_the_definitions),
+        cmocka_unit_test(test_a_witness_counts_for_its_own_coefficients_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
