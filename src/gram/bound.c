@@ -224,3 +224,20 @@ mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, 
         all.error = INFINITY;
     return all;
 }
+
+/* 2^s of a distance s = -t: with e0 + e1 sqrt t + e2 t the error of s, that of 2^s is at most (2^e0 - 1) 2^s and 2^e0 times what it would
+   be without e0, which is bounded whatever t is. */
+void mc_plan_terms(const mc_plan *plan, mercer_dtype precision, double all, double *relative, double *rest) {
+    const mc_line *line = &plan->line[0];
+    const double u = rounding(precision);
+    *relative = 0;
+    *rest = all;
+    if (plan->lines != 1 || line->part < 0 || line->vector != MC_VECTOR_NONE || line->use != MC_USE_DISTANCE || line->a >= 0
+        || line->step.function != MC_EXP2 || line->step.combine != MC_SET)
+        return;
+    argument s = argument_of(plan, line, (arithmetic){u, true});
+    const double e0 = s.e0;
+    s.e0 = 0;
+    *relative = 1.01 * (expm1(ln2 * e0) + 2 * u);
+    *rest = 1.01 * exp2(e0) * fabs(line->step.coefficient) * (radial_bound(line, s, u).error + u);
+}

@@ -82,6 +82,10 @@ double mc_gram_entry_error(const mc_gram *gram) {
     return gram->bound.error;
 }
 
+void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest) {
+    mc_plan_terms(&gram->plan, gram->precision, gram->bound.error, relative, rest);
+}
+
 double mc_gram_entry_size(const mc_gram *gram) {
     return gram->bound.size;
 }

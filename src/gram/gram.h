@@ -50,6 +50,8 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
 /* A bound on |computed K_ij - K_ij| over all pairs that holds whatever the roundings are: of the coordinates, the sums (whose order is
    known), the cancellation in |x - z|^2, the elementary functions and the lines; bound.c says what it covers. */
 double mc_gram_entry_error(const mc_gram *gram);
+/* The same in two terms: |computed K_ij - K_ij| <= relative |K_ij| + rest. A Gaussian is wrong by a share of itself. */
+void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest);
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);
 

@@ -115,5 +115,7 @@ typedef struct mc_bound {
     double low; /* K_ij >= low, where something is known of it: at least -size */
 } mc_bound;
 mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary); /* one per temporary */
+/* The worst error in two terms, relative |K_ij| + rest: those of a Gaussian, otherwise all of it in the rest. */
+void mc_plan_terms(const mc_plan *plan, mercer_dtype precision, double all, double *relative, double *rest);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "learn/kernel_matrix.h"
 #include "learn/loss.h"
 #include "learn/svm.h"
 #include "solve/active.h"
@@ -19,9 +20,10 @@ enum { DOUBLE_ROWS = 3000, TIGHTENINGS = 12 };
 
 typedef struct piecewise {
     const mc_problem *p;
+    mc_kernel_matrix rows;
     mc_matrix matrix;
     int64_t most; /* variables in an active set */
-    double *diagonal, *product, *q, *low, *high;
+    double *diagonal, *q, *low, *high;
 } piecewise;
 
 static mercer_dtype dtype_of(int64_t n) {
@@ -34,44 +36,15 @@ size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p) {
 
 /* ---- K ---- */
 
-static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
-    const piecewise *s = matrix->self;
-    mercer_data *part = NULL;
-    mc_gram *gram = NULL;
-    MC_TRY(mc_data_take(ctx, s->p->x, ids, count, &part));
-    mercer_status status = mc_gram_open(ctx, s->p->kernel, part, NULL, matrix->dtype, &gram);
-    if (!status)
-        status = mc_gram_block(ctx, gram, 0, count, 0, count, matrix->dtype, out, count);
-    mc_gram_close(gram);
-    mercer_data_free(part);
-    return status;
-}
-
-static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f) {
-    const piecewise *s = matrix->self;
-    mercer_data *part = NULL;
-    mc_gram *gram = NULL;
-    MC_TRY(mc_data_take(ctx, s->p->x, ids, count, &part));
-    mercer_status status = mc_gram_open(ctx, s->p->kernel, s->p->x, part, precision, &gram);
-    if (!status)
-        status = mc_gram_apply(ctx, gram, 1, c, s->product);
-    for (int64_t i = 0; i < matrix->n && !status; i++)
-        f[i] += s->product[i];
-    mc_gram_close(gram);
-    mercer_data_free(part);
-    return status;
-}
-
 static mercer_status open_matrix(mercer_ctx *ctx, piecewise *s) {
     const int64_t n = s->p->n;
     mc_gram *gram = NULL;
-    MC_TRY(MC_ALLOC(ctx, s->diagonal, 5 * n));
-    s->product = s->diagonal + n;
-    s->q = s->product + n;
+    MC_TRY(MC_ALLOC(ctx, s->diagonal, 4 * n));
+    MC_TRY(mc_kernel_matrix_open(ctx, s->p->kernel, s->p->x, NULL, &s->rows));
+    s->q = s->diagonal + n;
     s->low = s->q + n;
     s->high = s->low + n;
-    s->matrix = (mc_matrix){.n = n, .dtype = dtype_of(n), .diagonal = s->diagonal, .block = block, .add = add, .self = s};
+    s->matrix = mc_kernel_matrix_view(&s->rows, dtype_of(n), s->diagonal);
     s->most = mc_svm_active(ctx, s->p, n, s->matrix.dtype);
     MC_TRY(mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &gram));
     const mercer_status status = mc_gram_diagonal(ctx, gram, s->diagonal);
@@ -137,6 +110,7 @@ mercer_status mc_loss_piecewise(mercer_ctx *ctx, const mc_problem *p, mc_loss_ta
         write_programme(&s, &tasks[j]);
         status = tighten(ctx, &s, &tasks[j], aim);
     }
+    mc_kernel_matrix_close(&s.rows);
     mc_free(s.diagonal);
     return status;
 }

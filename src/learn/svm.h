@@ -3,7 +3,8 @@
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, programmes solved, vectors kept, everything certified
        svm_task.c      a machine as quadratic programmes (solve/smo.h) and back
-       svm_rows.c      blocks of K and products with it from the tile engine, within the memory limit
+       svm_rows.c      K of a programme (kernel_matrix.h), within the memory limit
+       svm_screen.c    rows of which the solver knows enough for the certificate
        svm_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
        svm_certify.c   violation, gap and intercept from the rows and the coefficients alone
        svm_hard.c      the hard margin, by a rising C
@@ -16,6 +17,7 @@
 #include "learn/class_weight.h"
 #include "learn/machines.h"
 #include "solve/active.h"
+#include "solve/store.h"
 
 typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
 
@@ -36,6 +38,8 @@ typedef struct mc_task {
     int64_t n, m, split;
     double *beta;       /* m multipliers */
     double *f;          /* n: K beta */
+    double *error;      /* n: how wrong f is at most, where that is known */
+    bool known;
     double tolerance;   /* for the next solution */
     double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
     double intercept, epsilon;
@@ -58,6 +62,8 @@ typedef struct mc_svm {
     mercer_dtype dtype; /* of stored blocks of K */
     int64_t most;       /* variables solved for at a time */
     double *diagonal;   /* of K */
+    mc_store *store;    /* of rows of K, where it is worth it; those of the programme `stored` */
+    const mc_task *stored;
     bool warm;          /* beta and f of the tasks are a start worth keeping */
     mercer_status stopped;
 } mc_svm;
@@ -75,6 +81,7 @@ void mc_tasks_close(mc_svm *s);
 int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i); /* the row of p.x behind row i of the task */
 double mc_task_sign(const mc_svm *s, const mc_task *t, int64_t variable);
 double mc_task_bound(const mc_svm *s, const mc_task *t, int64_t i);
+double mc_task_multiplier(const mc_task *t, int64_t i); /* of row i: of both its variables */
 /* The coefficient of row i: of both its variables, times the unit. */
 double mc_task_coefficient(const mc_task *t, int64_t i);
 /* The programme written out. */
@@ -110,6 +117,14 @@ mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 /* svm_vectors.c: kernel and scale stay with the problem; out gets the rest. */
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
+
+/* svm_screen.c: f of a task in double precision, from the rows and the multipliers, where it matters: rows with a multiplier, and those
+   that may violate the margin or be nearest to it. Of the others the solver's f is within t->error, which proves that they add nothing.
+   *entry is raised to the bound on the error of one kernel value. */
+bool mc_svm_screens(const mc_svm *s);
+mercer_status mc_task_screen(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_dual *dual, double *entry, bool *sure);
+/* Whether the proof stands with the multipliers of the sums now found. */
+bool mc_task_screened(const mc_svm *s, const mc_task *t, const mc_dual *dual, const double intercept[2]);
 
 /* svm_certify.c: every task judged; intercepts of tasks and of f set anew. */
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);

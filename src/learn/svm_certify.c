@@ -1,5 +1,6 @@
-/* svm_certify.c: how good a solution is, from the rows and the coefficients alone. The decisions of all training rows are computed anew in
-   double precision through the support vectors, as a prediction would; nothing is taken from the solver but the multipliers themselves.
+/* svm_certify.c: how good a solution is, from the rows and the coefficients alone. The decisions of training rows are computed anew in
+   double precision through the support vectors, as a prediction would; nothing is taken from the solver but the multipliers themselves,
+   and, where it has bounds on the error of its f, the proof that a row does not matter (svm_screen.c).
 
    With f + b those decisions, |f|^2 = sum of coefficients times f, and C_i the bound of row i:
 
@@ -115,31 +116,54 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
     t->rounding = (double)(slopes * (entry * mass + gamma * (mass * sqrt(fmax(t->norm2, 0)) + reach)));
 }
 
-static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_task *t, double entry) {
+/* The numbers of a task from its f. */
+static void conclude(const mc_svm *s, mc_task *t, const mc_smo_result *found, double entry) {
+    const double unit = t->unit; /* the coefficients of nu-svc are written in it */
+    mc_task_finish(s, t, found->intercept);
+    t->intercept *= unit / t->unit;
+    t->unit = unit;
+    t->violation = found->violation * t->unit;
+    count_vectors(s, t);
+    measure(s, t, entry);
+}
+
+/* *screened: f is that of the solver, and computed here where that is not enough. It becomes false where it would have to be computed
+   everywhere. */
+static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_task *t, double entry, bool *screened) {
     mc_programme programme;
     MC_TRY(mc_programme_open(ctx, s, t, &programme));
     mc_smo_result found = {0};
-    mc_dual_judge(&programme.dual, t->beta, t->f, &found);
+    const bool screening = *screened;
+    const mercer_status status = screening ? mc_task_screen(ctx, s, t, &programme.dual, &entry, screened) : MERCER_OK;
+    if (!status) {
+        mc_dual_judge(&programme.dual, t->beta, t->f, &found);
+        *screened = *screened && mc_task_screened(s, t, &programme.dual, found.intercept);
+    }
     mc_programme_close(&programme);
-    const double unit = t->unit; /* the coefficients of nu-svc are written in it */
-    mc_task_finish(s, t, found.intercept);
-    t->intercept *= unit / t->unit;
-    t->unit = unit;
-    t->violation = found.violation * t->unit;
-    count_vectors(s, t);
-    measure(s, t, entry);
+    if (!status && *screened == screening)
+        conclude(s, t, &found, entry);
+    return status;
+}
+
+static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double entry, bool *screened) {
+    const bool screening = *screened;
+    for (int64_t k = 0; k < s->tasks && *screened == screening; k++) {
+        MC_TRY(judge(ctx, s, &s->task[k], entry, screened));
+        f->intercept[k] = s->task[k].intercept;
+        f->box[2 * k + 1] = s->task[k].epsilon;
+    }
     return MERCER_OK;
 }
 
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     double entry = 0;
+    bool screened = mc_svm_screens(s);
+    if (screened)
+        MC_TRY(judge_all(ctx, s, f, entry, &screened));
+    if (screened)
+        return MERCER_OK;
     MC_TRY(decide_all(ctx, s, f, &entry));
-    for (int64_t k = 0; k < s->tasks; k++) {
-        MC_TRY(judge(ctx, s, &s->task[k], entry));
-        f->intercept[k] = s->task[k].intercept;
-        f->box[2 * k + 1] = s->task[k].epsilon;
-    }
-    return MERCER_OK;
+    return judge_all(ctx, s, f, entry, &screened);
 }
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {

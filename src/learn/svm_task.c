@@ -34,8 +34,12 @@ double mc_task_bound(const mc_svm *s, const mc_task *t, int64_t i) {
     return (s->row->costly ? s->C : 1) * s->cost[mc_task_row(s, t, i)];
 }
 
+double mc_task_multiplier(const mc_task *t, int64_t i) {
+    return t->beta[i] + (t->m > t->n ? t->beta[t->n + i] : 0);
+}
+
 double mc_task_coefficient(const mc_task *t, int64_t i) {
-    return t->unit * (t->beta[i] + (t->m > t->n ? t->beta[t->n + i] : 0));
+    return t->unit * mc_task_multiplier(t, i);
 }
 
 /* ---- The list ---- */
@@ -73,6 +77,7 @@ void mc_tasks_close(mc_svm *s) {
     for (int64_t k = 0; s->task && k < s->tasks; k++) {
         mc_free(s->task[k].beta);
         mc_free(s->task[k].f);
+        mc_free(s->task[k].error);
     }
     mc_free(s->task);
     s->task = NULL;

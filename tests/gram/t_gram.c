@@ -50,18 +50,20 @@ static void compare(mercer_ctx *ctx, const char *text, points x, const points *z
     assert_ok(ctx, mc_gram_open(ctx, kernel, dx, dz, precision, &gram));
     const points right = z ? *z : x;
     const int64_t n = x.n, m = right.n;
-    double *K = malloc((size_t)(n * m + 1) * sizeof(double)), worst = 0, size = 0;
+    double *K = malloc((size_t)(n * m + 1) * sizeof(double)), worst = 0, size = 0, relative, rest, beyond = 0;
+    mc_gram_entry_terms(gram, &relative, &rest);
     assert_ok(ctx, mc_gram_block(ctx, gram, 0, n, 0, m, MERCER_F64, K, m));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++) {
             const double k = mc_eval(kernel->root, x.values + i * x.d, right.values + j * x.d, x.d);
             worst = fmax(worst, fabs(K[i * m + j] - k));
+            beyond = fmax(beyond, fabs(K[i * m + j] - k) - relative * fabs(k) - rest);
             size = fmax(size, fabs(k));
             if (isnan(k) != isnan(K[i * m + j]))
                 worst = INFINITY;
         }
     const double bound = mc_gram_entry_error(gram);
-    if (worst > bound || !(bound <= largest_bound * fmax(size, 1)))
+    if (worst > bound || beyond > 0 || !(bound <= largest_bound * fmax(size, 1)))
         fail_msg("%s: %s, %s, n %lld, d %lld: error %g, bound %g, size %g", mercer_isa(ctx), text,
                  precision == MERCER_F32 ? "f32" : "f64", (long long)n, (long long)x.d, worst, bound, size);
     free(K);

@@ -1,3 +1,4 @@
+#include "learn/svm.h"
 #include "svm_of_test.h"
 
 /* ---- The certificate, by the definitions and the judge ---- */
@@ -311,6 +312,91 @@ static void test_class_weights_are_row_weights(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Rows of K that are kept, and the certificate that uses what is known of them ---- */
+
+typedef struct kept {
+    const mercer_kernel *kernel;
+    const mercer_data *data;
+    mc_svm_kind kind;
+    int64_t room, most; /* rows kept; variables in an active set */
+    int64_t skipped; /* rows that the certificate did not compute */
+    double primal, dual, violation, first; /* first: of the multipliers */
+} kept;
+
+static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
+    kept *k = arg;
+    mercer_svm set = plain(mc_svm_rows[k->kind].name, 1e-3);
+    set.precision = "single";
+    mc_svm s;
+    mc_fitted f = {0};
+    mercer_status status = mc_svm_open(ctx, k->kind, &set, k->kernel, k->data, &s);
+    s.most = k->most;
+    if (!status)
+        status = mc_store_open(ctx, MOST, k->room, &s.store);
+    if (!status)
+        status = mc_svm_solve(ctx, &s, &f);
+    k->skipped = 0;
+    for (int64_t i = 0; !status && s.task[0].known && i < s.task[0].n; i++)
+        k->skipped += s.task[0].error[i] > 0;
+    if (!status) {
+        k->primal = f.report.certificate.primal;
+        k->dual = f.report.certificate.dual;
+        k->violation = f.report.certificate.kkt_violation;
+        k->first = s.task[0].beta[0] + 3 * s.task[0].beta[1] + 7 * s.task[0].beta[2];
+        s.task[0].known = false; /* and now without screening */
+        f.kernel = s.p.kernel;
+        status = mc_svm_certify(ctx, &s, &f);
+        f.kernel = NULL;
+        mc_svm_report(&s, &f.report);
+    }
+    if (!status) {
+        assert_close(f.report.certificate.primal, k->primal, 1e-11);
+        assert_close(f.report.certificate.dual, k->dual, 1e-11);
+        assert_close(f.report.certificate.kkt_violation, k->violation, 1e-9);
+    }
+    mc_fitted_free(&f);
+    mc_svm_close(ctx, &s);
+    return status;
+}
+
+static void test_kept_rows_and_screening_change_no_number(void **state) {
+    (void)state;
+    const table t = random_table(MOST, 3, 11);
+    for (int kind = 0; kind < MC_SVM_KINDS; kind++) {
+        double dual = 0, first = 0;
+        for (int way = 0; way < 3; way++) {
+            mercer_ctx *ctx = open_ctx(1 + way % 2);
+            mercer_data *data = data_of(ctx, &t, needs_classes(MACHINES[kind]));
+            mercer_kernel *kernel = NULL;
+            assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
+            kept k = {.kernel = kernel, .data = data, .kind = (mc_svm_kind)kind, .room = way < 2 ? MOST : 8, .most = 64};
+            assert_ok(ctx, solve_kept(ctx, &k));
+            assert_true(way < 2 ? k.skipped > 0 : k.skipped == 0);
+            assert_true(way != 1 || (k.dual == dual && k.first == first)); /* two threads, the same bits */
+            assert_true(!way || fabs(k.dual - dual) <= 1e-3 * fabs(dual));
+            dual = k.dual;
+            first = k.first;
+            mercer_kernel_free(kernel);
+            mercer_data_free(data);
+            close_clean(ctx);
+        }
+    }
+}
+
+static void test_kept_rows_survive_failing_memory(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(30, 2, 12);
+    mercer_data *data = data_of(ctx, &t, true);
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
+    kept k = {.kernel = kernel, .data = data, .kind = MC_SVC, .room = MOST, .most = 24};
+    assert_survives_failing_memory(solve_kept, &k);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_certificates_are_those_of_the_definitions),
@@ -320,6 +406,8 @@ int main(void) {
         cmocka_unit_test(test_a_weight_of_two_is_a_row_twice),
         cmocka_unit_test(test_order_labels_and_zero_weights_change_nothing),
         cmocka_unit_test(test_class_weights_are_row_weights),
+        cmocka_unit_test(test_kept_rows_and_screening_change_no_number),
+        cmocka_unit_test(test_kept_rows_survive_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

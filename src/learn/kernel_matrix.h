@@ -1,0 +1,29 @@
+/* kernel_matrix.h: K of some rows as the programmes of solve/active.h see it: blocks and products by the tile engine, and rows that are
+   kept where they cost more to compute than to keep. */
+#ifndef MC_LEARN_KERNEL_MATRIX_H
+#define MC_LEARN_KERNEL_MATRIX_H
+
+#include "gram/gram.h"
+#include "solve/active.h"
+#include "solve/store.h"
+
+typedef struct mc_kernel_matrix {
+    const mercer_kernel *kernel;
+    const mercer_data *x;
+    mc_store *store;  /* of rows of this K, lent; NULL: none are kept */
+    mc_gram *gram;    /* of x with itself in single precision, for them */
+    double *product;  /* n */
+} mc_kernel_matrix;
+
+/* Borrows all; close in any case. */
+mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store,
+                                    mc_kernel_matrix *out);
+void mc_kernel_matrix_close(mc_kernel_matrix *m);
+mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal);
+
+/* f_i <- sum over k of c_k K(ids[k], i) from the rows kept, and error_i >= |f_i - that sum in exact arithmetic|. *known: there was
+   room for all of the rows; otherwise nothing is written. */
+mercer_status mc_kernel_matrix_know(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c, int64_t count,
+                                    double *f, double *error, bool *known);
+
+#endif
