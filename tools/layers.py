@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "data", "kernel", "backend", "gram", "solve", "learn", "model", "select", "cli"]
+ROOMS = ["base", "data", "kernel", "backend", "gram", "solve", "learn", "model", "select", "draw", "cli"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -15,7 +15,9 @@ def broken(file, room, target):
     seen = target.split("/")[0]
     if seen not in ROOMS:
         return f"'{target}' is in no room"
-    if room == "cli" and seen != "cli":
+    if room == "draw" and seen != "draw":
+        return f"pictures know nothing but paper: '{target}'"
+    if room == "cli" and seen not in ("cli", "draw"):
         return f"the command uses mercer.h only, not '{target}'"
     return None if ROOMS.index(seen) <= ROOMS.index(room) else f"{room} stands above {seen}: '{target}'"
 

@@ -1,0 +1,17 @@
+/* plot_absent.c: the verb plot of a command built without cairo. */
+#include "cli.h"
+
+static int run_plot(session *s) {
+    (void)s;
+    return complain(
+        "plot draws with cairo, which was absent when this command was built; install libcairo2-dev and build again");
+}
+
+const verb verb_plot = {
+    .name = "plot",
+    .summary = "a picture of a model, of data or of a kernel (not in this build: no cairo)",
+    .usage = "",
+    .most = 2,
+    .tables = {common_options},
+    .run = run_plot,
+};

@@ -1,0 +1,174 @@
+/* plot_points.c: rows as points: residuals against predictions, scores on principal components, and how often a stated probability came
+   true. */
+#include "plot.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Residuals ---- */
+
+static int residuals_of(session *s, const picture *p, double *value, double *x, double *y) {
+    const int64_t outputs = mercer_model_outputs(p->model);
+    TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, value));
+    for (int64_t i = 0; i < p->n; i++) {
+        x[i] = value[i * outputs];
+        y[i] = mercer_data_target(p->data, i, 0) - x[i];
+    }
+    return session_alive(s);
+}
+
+static void draw_residual_chart(picture *p, const double *x, const double *y) {
+    chart g;
+    char title[240];
+    double low[2], high[2], square = 0;
+    range_take(&low[0], &high[0], x, p->n);
+    range_take(&low[1], &high[1], y, p->n);
+    const double most = 1.08 * fmax(fabs(low[1]), fabs(high[1]));
+    range_widen(&low[0], &high[0], 0.05);
+    for (int64_t i = 0; i < p->n; i++)
+        square += y[i] * y[i];
+    const double rmse = sqrt(square / (double)p->n);
+    snprintf(title, sizeof title, "%s, %s: RMSE %.4g (dashed: twice that)", mercer_model_report(p->model)->machine,
+             short_kernel(p->kernel).bytes, rmse);
+    chart_open(&g, p->on, title, (axis){.label = "prediction", .low = low[0], .high = high[0]},
+               (axis){.label = "residual: true value less prediction", .low = -most, .high = most}, false);
+    chart_marks(&g, x, y, p->n, 0, p->n > 2000 ? 3 : 5, colour_of(0));
+    for (int k = -1; k <= 1; k++)
+        chart_line(&g, (pen){.ink = colour_ink, .width = k ? 0.9 : 1.2, .dash = k != 0}, (double[]){low[0], high[0]},
+                   (double[]){2 * k * rmse, 2 * k * rmse}, 2);
+    chart_close(&g);
+}
+
+int draw_residuals(session *s, picture *p) {
+    if (mercer_model_classes(p->model) > 0 || !mercer_data_outputs(p->data))
+        return complain("residuals are of numbers, and %s", mercer_model_classes(p->model) > 0
+                                                                ? "the model predicts classes"
+                                                                : "the data have no numeric target");
+    double *value = session_take(s, p->n, mercer_model_outputs(p->model), sizeof *value);
+    double *x = value ? session_take(s, p->n, 2, sizeof *x) : NULL;
+    const int code = x ? residuals_of(s, p, value, x, x + p->n) : EXIT_MEMORY;
+    if (code == EXIT_DONE)
+        draw_residual_chart(p, x, x + p->n);
+    free(value);
+    free(x);
+    return code;
+}
+
+/* ---- Scores on principal components ---- */
+
+static int scores_of(session *s, const picture *p, double *value, double *x, double *y) {
+    const int64_t outputs = mercer_model_outputs(p->model);
+    TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, value));
+    for (int64_t i = 0; i < p->n; i++) {
+        x[i] = value[i * outputs];
+        y[i] = outputs > 1 ? value[i * outputs + 1] : 0;
+    }
+    return session_alive(s);
+}
+
+static void draw_score_chart(picture *p, const double *x, const double *y, const int64_t *which) {
+    chart g;
+    char title[240], label[2][64];
+    double low[2], high[2];
+    const double *of[2] = {x, y};
+    for (int k = 0; k < 2; k++) {
+        range_take(&low[k], &high[k], of[k], p->n);
+        range_widen(&low[k], &high[k], 0.06);
+        snprintf(label[k], sizeof label[k], "component %d (%.1f%% of the variance)", k + 1,
+                 100 * mercer_model_component(p->model, k).share);
+    }
+    snprintf(title, sizeof title, "pca, %s", short_kernel(p->kernel).bytes);
+    chart_open(&g, p->on, title, (axis){.label = label[0], .low = low[0], .high = high[0]},
+               (axis){.label = label[1], .low = low[1], .high = high[1]}, false);
+    draw_classes(&g, p, x, y, which, p->n > 2000 ? 4 : 6);
+    chart_close(&g);
+}
+
+int draw_scatter(session *s, picture *p) {
+    if (!(mercer_model_report(p->model)->variance > 0))
+        return complain("scatter shows the scores of pca, and '%s' is of %s", p->model_path,
+                        mercer_model_report(p->model)->machine);
+    double *value = session_take(s, p->n, mercer_model_outputs(p->model), sizeof *value);
+    double *x = value ? session_take(s, p->n, 2, sizeof *x) : NULL;
+    int64_t *which = x ? classes_of_rows(s, p) : NULL;
+    const int code = which ? scores_of(s, p, value, x, x + p->n) : EXIT_MEMORY;
+    if (code == EXIT_DONE)
+        draw_score_chart(p, x, x + p->n, which);
+    free(value);
+    free(x);
+    free(which);
+    return code;
+}
+
+/* ---- Calibration ---- */
+
+enum { BINS = 10 };
+typedef struct bins {
+    double stated[BINS], came[BINS], count[BINS];
+    double error; /* the mean distance between the two, over rows */
+} bins;
+
+/* Of every row the class chosen: the probability stated for it, and whether it was right. */
+static void fill_bins(const picture *p, const double *proba, const int64_t *truth, bins *b) {
+    const int64_t classes = mercer_model_classes(p->model);
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t k = largest(proba + i * classes, classes);
+        const double stated = proba[i * classes + k];
+        const int bin = stated >= 1 ? BINS - 1 : (int)(stated * BINS);
+        b->stated[bin] += stated;
+        b->came[bin] += k == truth[i];
+        b->count[bin]++;
+    }
+    for (int k = 0; k < BINS; k++)
+        b->error += fabs(b->stated[k] - b->came[k]) / (double)p->n;
+}
+
+static void draw_bins(picture *p, const bins *b) {
+    chart g;
+    char title[240], number[24];
+    double x[BINS], y[BINS];
+    int64_t count = 0;
+    snprintf(title, sizeof title, "%s: calibration error %.3f", mercer_model_report(p->model)->machine, b->error);
+    chart_open(&g, p->on, title, (axis){.label = "stated probability of the class chosen", .low = -0.03, .high = 1.03},
+               (axis){.label = "share of rows where it was right", .low = -0.03, .high = 1.03}, true);
+    chart_line(&g, (pen){.ink = colour_grey, .dash = 1}, (double[]){0, 1}, (double[]){0, 1}, 2);
+    for (int k = 0; k < BINS; k++)
+        if (b->count[k] > 0) {
+            x[count] = b->stated[k] / b->count[k];
+            y[count++] = b->came[k] / b->count[k];
+        }
+    chart_line(&g, (pen){.ink = colour_of(0), .width = 1.6}, x, y, count);
+    chart_marks(&g, x, y, count, 0, 8, colour_of(0));
+    for (int k = 0, at = 0; k < BINS; k++)
+        if (b->count[k] > 0) {
+            const spot here = chart_at(&g, x[at], y[at]);
+            snprintf(number, sizeof number, "%.0f", b->count[k]);
+            canvas_words(p->on, (spot){here.x, here.y > g.frame.top + 20 ? here.y - 8 : here.y + 16}, number, 8,
+                         SIDE_MIDDLE, false, colour_grey);
+            at++;
+        }
+    chart_close(&g);
+}
+
+static int stated(session *s, const picture *p, double *proba) {
+    TRY_CTX(s, mercer_predict_proba(s->ctx, p->model, p->data, proba));
+    return session_alive(s);
+}
+
+int draw_calibration(session *s, picture *p) {
+    bins b = {0};
+    if (!mercer_model_has_proba(p->model) || !mercer_data_classes(p->data))
+        return complain("calibration is of probabilities, which %s; -m logistic gives them",
+                        mercer_data_classes(p->data) ? "this model does not give"
+                                                     : "data without classes cannot judge");
+    double *proba = session_take(s, p->n, mercer_model_classes(p->model), sizeof *proba);
+    int64_t *truth = proba ? classes_of_rows(s, p) : NULL;
+    const int code = truth ? stated(s, p, proba) : EXIT_MEMORY;
+    if (code == EXIT_DONE) {
+        fill_bins(p, proba, truth, &b);
+        draw_bins(p, &b);
+    }
+    free(proba);
+    free(truth);
+    return code;
+}

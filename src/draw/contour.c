@@ -1,0 +1,104 @@
+/* contour.c: marching squares. A cell has four corners above or below the level; the line enters and leaves through edges whose ends
+   differ, at the place found by linear interpolation. A saddle (all four edges crossed) is settled by the mean of the corners. */
+#include "draw/contour.h"
+#include <math.h>
+
+/* A cell's corners in turn: its values less the level and where they stand. */
+typedef struct corner {
+    double v;
+    spot at;
+} corner;
+
+static spot crossing(const corner *a, const corner *b) {
+    const double share = a->v / (a->v - b->v);
+    return (spot){a->at.x + share * (b->at.x - a->at.x), a->at.y + share * (b->at.y - a->at.y)};
+}
+
+static bool meet(spot a, spot b) {
+    return fabs(a.x - b.x) + fabs(a.y - b.y) < 1e-6;
+}
+
+/* The spots where edges are crossed, in turn; 0, 2 or 4 of them. */
+static int crossings(const corner q[4], spot out[4]) {
+    int count = 0;
+    for (int e = 0; e < 4; e++)
+        if ((q[e].v < 0) != (q[(e + 1) % 4].v < 0))
+            out[count++] = crossing(&q[e], &q[(e + 1) % 4]);
+    return count;
+}
+
+static int64_t pieces(const corner q[4], spot *out) {
+    spot cross[4];
+    const int count = crossings(q, cross);
+    if (count == 2 && meet(cross[0], cross[1])) /* the level only touches a corner */
+        return 0;
+    const double mean = q[0].v + q[1].v + q[2].v + q[3].v;
+    const int shift = count == 4 && (mean < 0) == (q[0].v < 0)
+                          ? 0
+                          : 3; /* a saddle whose middle is like corner 0 cuts corners 1 and 3 off */
+    for (int i = 0; i < count; i++)
+        out[i] = cross[count == 4 ? (i + shift) % 4 : i];
+    return count;
+}
+
+int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double level, box b, spot *out) {
+    const double w = (b.right - b.left) / (double)(columns - 1), h = (b.bottom - b.top) / (double)(rows - 1);
+    int64_t count = 0;
+    for (int64_t i = 0; i + 1 < rows; i++)
+        for (int64_t j = 0; j + 1 < columns; j++) {
+            static const int di[4] = {0, 0, 1, 1}, dj[4] = {0, 1, 1, 0};
+            corner q[4];
+            bool finite = true;
+            for (int e = 0; e < 4; e++) {
+                q[e].v = value[(i + di[e]) * columns + j + dj[e]] - level;
+                q[e].at = (spot){b.left + w * (double)(j + dj[e]), b.top + h * (double)(i + di[e])};
+                finite = finite && isfinite(q[e].v);
+            }
+            count += finite ? pieces(q, out + count) : 0;
+        }
+    return count;
+}
+
+/* ---- Pieces into lines ---- */
+
+/* Takes a piece with an end at this spot out of those left and gives its other end; false: there is none. */
+static bool take_next(spot *piece, int64_t *spots, spot here, spot *next) {
+    for (int64_t i = 0; i < *spots; i += 2)
+        for (int e = 0; e < 2; e++)
+            if (meet(piece[i + e], here)) {
+                *next = piece[i + 1 - e];
+                *spots -= 2;
+                piece[i] = piece[*spots];
+                piece[i + 1] = piece[*spots + 1];
+                return true;
+            }
+    return false;
+}
+
+/* The far end of the line that a piece belongs to: where to begin, so that a line is not drawn as two. */
+static spot far_end(const spot *piece, int64_t spots) {
+    spot here = piece[0];
+    int64_t from = 0;
+    for (int64_t steps = 0; steps < spots / 2; steps++) {
+        int64_t next = -1;
+        for (int64_t i = 0; i < spots && next < 0; i++)
+            next = i / 2 != from / 2 && meet(piece[i], here) ? i : -1;
+        if (next < 0)
+            break;
+        from = next;
+        here = piece[next ^ 1];
+    }
+    return here;
+}
+
+int64_t contour_join(spot *piece, int64_t spots, spot *out) {
+    int64_t count = 0;
+    while (spots > 0) {
+        spot here = far_end(piece, spots);
+        out[count++] = here;
+        while (take_next(piece, &spots, here, &here))
+            out[count++] = here;
+        out[count++] = (spot){NAN, NAN};
+    }
+    return count;
+}
