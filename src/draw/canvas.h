@@ -37,7 +37,8 @@ void canvas_area(canvas *c, colour fill, double opacity, const spot *at, int64_t
 void canvas_box(canvas *c, colour fill, box b);
 /* A cells-wide image of colours, row 0 at the top, each cell a sharp rectangle. */
 void canvas_cells(canvas *c, box b, const colour *cell, int64_t rows, int64_t columns);
-/* A shape, colour and shape together differ for the first forty: filled and outlined in white so that crowded ones stay apart; ring: a circle around it. */
+/* A shape, filled and outlined in white so that crowded ones stay apart; colour and shape together differ for the first forty k. ring: a
+   circle around it. */
 enum { MARKS = 8 };
 void canvas_mark(canvas *c, spot at, int64_t k, double size, colour fill);
 void canvas_ring(canvas *c, spot at, double size, colour ink);

@@ -114,8 +114,8 @@ static void search(newton *s, bool *moved) {
     }
 }
 
-/* Accuracy of the linear system: what the next gap needs, and no more. The square of the residual is a gap; a step solved exactly would leave
-   the gap times the square of the last ratio, or the aim. */
+/* Accuracy of the linear system: what the next gap needs, and no more. The square of the residual is a gap; a step solved exactly would
+   leave the gap times the square of the last ratio, or the aim. */
 static double accuracy_of(const newton *s, double aim) {
     if (!isfinite(s->gap) || !(s->gap > 0))
         return LOOSE;
