@@ -23,7 +23,7 @@ test:
 	@tools/setup build test
 	@python3 tools/test.py
 
-# What is too slow for every commit: the slow tests under every compiler and sanitizer.
+# What is too slow for every commit: the slow tests under every compiler and sanitizer, and every small data set against LIBSVM.
 test-long:
 	@tools/setup build test
 	@python3 tools/test.py --long

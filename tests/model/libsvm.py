@@ -3,7 +3,7 @@
 
 Every kind of machine and every kernel is trained by both at a tight tolerance and must decide the same; a model of either must be read by the
 other and predict the same. Decisions of a LIBSVM model are computed here from the text of its file. Exits 77 (skipped) without svm-train.
---all runs every small data set of shared/data that is there, otherwise generated ones and heart_scale."""
+--all adds every small data set of shared/data that is there (make test-long does that): at most MOST rows of each, PROBES of them decided."""
 import csv
 import gzip
 import io
@@ -21,11 +21,15 @@ TYPES = {"svc": 0, "nu-svc": 1, "one-class": 2, "svr": 3, "nu-svr": 4}
 # LIBSVM's options and the same kernel here. Debian's svm-train reads -g and -c as float: powers of two are exact.
 KERNELS = [("-t 0", "linear"), ("-t 1 -d 2 -g 0.25 -r 1", "poly(degree=2, c=1, gamma=0.25)"), ("-t 2 -g 0.125", "rbf(gamma=0.125)"),
            ("-t 3 -g 0.03125 -r -0.5", "tanh(a=0.03125, c=-0.5)")]
+MOST, PROBES, PATIENCE = 200, 40, 30  # rows trained on, rows decided, seconds for svm-train
 failures = 0
 
 
 def run(*words):
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+    try:
+        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{' '.join(map(str, words))}: took more than {PATIENCE} s") from None
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -68,31 +72,45 @@ def standardised(rows):
     return [(c, y, list(x)) for (c, y, _), x in zip(rows, zip(*scaled))]
 
 
+def text_of(path):
+    return gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()
+
+
 def read_csv(path):
-    text = gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()
-    lines = list(csv.reader(io.StringIO(text)))[1:]
-    labels = sorted({line[-1] for line in lines})
-    rows = [(labels.index(line[-1]), float(labels.index(line[-1])), [float(v) for v in line[:-1]]) for line in lines]
-    return standardised(rows) if len(labels) <= 20 else []
+    """(class or None, number, x) of each row; columns standardised. The target is the column whose name starts with y."""
+    head, *lines = csv.reader(io.StringIO(text_of(path)))
+    place = next(j for j, name in enumerate(head) if name.startswith("y"))
+    lines = [line for line in lines if line][:MOST]
+    labels = sorted({line[place] for line in lines})
+    few = len(labels) <= 12 and all(float(v) == int(float(v)) for v in labels)
+    y = [float(line[place]) for line in lines]
+    spread = (max(y) - min(y)) / 4 or 1
+    return standardised([(labels.index(line[place]) if few else None, labels.index(line[place]) if few else v / spread,
+                          [float(w) for w in line[:place]]) for line, v in zip(lines, y)])
 
 
 def read_libsvm(path):
     rows = []
-    for line in path.read_text().split("\n"):
+    for line in text_of(path).split("\n")[:MOST]:
         words = line.split()
         if words:
-            x = [0.0] * 13
-            for word in words[1:]:
-                index, value = word.split(":")
-                x[int(index) - 1] = float(value)
-            rows.append((int(float(words[0])), float(words[0]), x))
-    return rows
+            rows.append((int(float(words[0])), float(words[0]), {int(w.split(":")[0]): float(w.split(":")[1]) for w in words[1:]}))
+    width = max((max(x, default=1) for _, _, x in rows), default=1)
+    rows = [(c, y, [x.get(j + 1, 0.0) for j in range(width)]) for c, y, x in rows]
+    return rows if path.name == "heart_scale" else standardised(rows)
+
+
+def read_all(folder):
+    skip = ("test_idx", ".t.gz")
+    return {path.name: (read_csv if ".csv" in path.name else read_libsvm)(path)
+            for path in sorted(folder.iterdir()) if not any(word in path.name for word in skip)}
 
 
 def write(path, rows, numbers):
+    """Numbers, or classes; one-class passes over either."""
     with open(path, "w") as out:
         for c, y, x in rows:
-            out.write(f"{y!r} " if numbers else f"{c} ")
+            out.write(f"{y!r} " if numbers or c is None else f"{c} ")
             out.write(" ".join(f"{j + 1}:{v!r}" for j, v in enumerate(x) if v) + "\n")
 
 
@@ -173,8 +191,10 @@ def flat(rows):
 
 
 def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
-    data, theirs, ours, exported = folder / "data", folder / "their.model", folder / "our.mercer", folder / "our.model"
+    data, probe, theirs, ours, exported = (folder / f for f in ("data", "probe", "their.model", "our.mercer", "our.model"))
     write(data, rows, machine in ("svr", "nu-svr"))
+    rows = rows[::max(1, len(rows) // PROBES)]
+    write(probe, rows, machine in ("svr", "nu-svr"))
     try:
         run("svm-train", "-q", "-s", TYPES[machine], *options.split(), *extra, "-e", "1e-7", "-m", "100", data, theirs)
     except RuntimeError as error:
@@ -182,11 +202,11 @@ def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
         return
     oracle = Model(theirs)
     expected = [oracle.decide(sparse(x)) for _, _, x in rows]
-    seen = decisions(mercer, theirs, data, machine)
+    seen = decisions(mercer, theirs, probe, machine)
     check(f"{name}: their model here", close(flat(expected), flat(seen), 1e-12), worst(flat(expected), flat(seen)))
-    run("svm-predict", "-q", data, theirs, folder / "their.out")
+    run("svm-predict", "-q", probe, theirs, folder / "their.out")
     theirs_said = (folder / "their.out").read_text().split()
-    said = [row[0] for row in predictions(mercer, theirs, data)[1]]
+    said = [row[0] for row in predictions(mercer, theirs, probe)[1]]
     if machine in ("svr", "nu-svr"):
         check(f"{name}: their numbers", close([float(v) for v in theirs_said], [float(v) for v in said], 1e-12))
     else:
@@ -195,23 +215,23 @@ def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
     consent = ["--allow-indefinite"] if "tanh" in kernel else []
     report = json.loads(run(mercer, "fit", data, "-m", machine, "-k", kernel, "--scale", "none", "--tolerance", "1e-7", *settings, *consent,
                             "-o", ours, "--json"))
-    seen = decisions(mercer, ours, data, machine)
+    seen = decisions(mercer, ours, probe, machine)
     if oracle.labels:
         seen = reorder(seen, oracle.labels)
     check(f"{name}: same decisions", close(flat(expected), flat(seen), 2e-4), worst(flat(expected), flat(seen)))
     check(f"{name}: violation", report["certificate"]["kkt_violation"] <= 1e-7, report["certificate"])
 
     run(mercer, "export", ours, "--to", "libsvm", "-o", exported)
-    run("svm-predict", "-q", data, exported, folder / "our.out")
+    run("svm-predict", "-q", probe, exported, folder / "our.out")
     by_svm = [float(v) for v in (folder / "our.out").read_text().split()]
-    by_us = [float(row[0]) for row in predictions(mercer, ours, data)[1]]
+    by_us = [float(row[0]) for row in predictions(mercer, ours, probe)[1]]
     check(f"{name}: our model there", close(by_svm, by_us, 1e-12), worst(by_svm, by_us))
-    check(f"{name}: back again", flat(decisions(mercer, exported, data, machine)) == flat(decisions(mercer, ours, data, machine))
-          or close(flat(decisions(mercer, exported, data, machine)), flat(decisions(mercer, ours, data, machine)), 1e-12))
+    check(f"{name}: back again", flat(decisions(mercer, exported, probe, machine)) == flat(decisions(mercer, ours, probe, machine))
+          or close(flat(decisions(mercer, exported, probe, machine)), flat(decisions(mercer, ours, probe, machine)), 1e-12))
 
 
 def cases(mercer, folder, name, rows):
-    labels = sorted({c for c, _, _ in rows})
+    labels = sorted({c for c, _, _ in rows}, key=lambda c: (c is None, c))
     weights = (["-c", "2", f"-w{labels[0]}", "4", f"-w{labels[-1]}", "0.5"],
                ["--C", "2", "--class-weight", f"{labels[0]}=4,{labels[-1]}=0.5"])
     for machine in TYPES:
@@ -224,12 +244,15 @@ def cases(mercer, folder, name, rows):
                 extra, settings = extra + ["-n", nu], settings + ["--nu", nu]
             if machine == "svr":
                 extra, settings = extra + ["-p", "0.125"], settings + ["--epsilon", "0.125"]
+            if labels[0] is None and machine in ("svc", "nu-svc"):
+                continue  # numbers
             if machine == "nu-svc" and kernel in ("linear", KERNELS[3][1]):
                 continue  # no margin at this nu: LIBSVM divides by nearly zero
             if kernel == KERNELS[3][1] and machine != "svc":
                 continue  # not a kernel: stationary points differ
             case(mercer, folder, f"{name}, {machine}, {kernel}", rows, machine, options, kernel, extra, settings)
-    case(mercer, folder, f"{name}, weighted", rows, "svc", KERNELS[2][0], KERNELS[2][1], *weights)
+    if labels[0] is not None:
+        case(mercer, folder, f"{name}, weighted", rows, "svc", KERNELS[2][0], KERNELS[2][1], *weights)
 
 
 def wider(mercer, folder):
@@ -251,13 +274,12 @@ def main(mercer, everything):
     if everything and not folder:
         print("# no shared/data/small here: generated data only")
     if folder and everything:
-        sets["heart_scale"] = read_libsvm(folder / "heart_scale")
-        for file in ("iris.csv", "wine.csv", "sonar.csv", "ionosphere.csv", "breast_cancer.csv.gz", "australian.csv", "pima_diabetes.csv"):
-            sets[file] = read_csv(folder / file)
+        sets.update(read_all(folder))
     with tempfile.TemporaryDirectory() as scratch:
         for name, rows in sets.items():
             if rows:
                 cases(mercer, pathlib.Path(scratch), name, rows)
+                print(f"# {name}: {len(rows)} rows", flush=True)
         wider(mercer, pathlib.Path(scratch))
     print(f"{failures} failures")
     return failures > 0
