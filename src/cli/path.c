@@ -10,6 +10,7 @@ static const option options[] = {
     {"from", 0, "VALUE", "the smallest lambda (default 1e-8), or C (default 0.01)"},
     {"to", 0, "VALUE", "the largest (default 1e3), or C (default 100)"},
     {"count", 0, "N", "how many, equally spaced on a logarithmic scale (default 50 of lambda, 9 of C)"},
+    {"C", 0, "LIST", "svc, svr: these values, as in 0.1,1,10, in place of --from, --to and --count"},
     {"test", 0, "FILE", "svc, svr: rows to measure the function of every C on"},
     {0},
 };
@@ -23,9 +24,32 @@ typedef struct path {
     mercer_ridge_path_row *row;
 } path;
 
+/* How many numbers the list has; a message where one of them is none. */
+static int read_list(session *s, path_range *r) {
+    static const char *const instead[] = {"from", "to", "count"};
+    for (int i = 0; i < 3; i++)
+        if (args_text(&s->args, instead[i]))
+            return complain("--C lists the values and --%s makes them up; give one of the two", instead[i]);
+    r->count = 0;
+    for (const char *p = r->list;; p++) {
+        char *end = NULL;
+        const double value = strtod(p, &end);
+        if (end == p || (*end && *end != ',') || !(value > 0 && isfinite(value)))
+            return complain("--C must be positive numbers with commas between, got '%s'", r->list);
+        r->count++;
+        if (!*end)
+            return EXIT_DONE;
+        p = end;
+    }
+}
+
 /* The defaults are lambda's, or C's. */
 static int read_range(session *s, bool svm, path_range *r) {
-    *r = svm ? (path_range){1e-2, 1e2, 9} : (path_range){1e-8, 1e3, 50};
+    *r = svm ? (path_range){1e-2, 1e2, 9, args_text(&s->args, "C")} : (path_range){1e-8, 1e3, 50, NULL};
+    if (r->list)
+        return read_list(s, r);
+    if (args_text(&s->args, "C"))
+        return complain("--C is for -m svc and -m svr; ridge has --from and --to");
     TRY(args_real(&s->args, "from", 1e-100, 1e100, &r->from));
     TRY(args_real(&s->args, "to", 1e-100, 1e100, &r->to));
     TRY(args_whole(&s->args, "count", 1, 1000000, &r->count));
@@ -35,6 +59,11 @@ static int read_range(session *s, bool svm, path_range *r) {
 }
 
 void path_values(const path_range *r, double *out) {
+    char *at = (char *)(uintptr_t)r->list;
+    for (int64_t l = 0; at && l < r->count; l++)
+        out[l] = strtod(l ? at + 1 : at, &at);
+    if (r->list)
+        return;
     const double low = log(r->from), step = r->count > 1 ? (log(r->to) - low) / (double)(r->count - 1) : 0;
     for (int64_t l = 0; l < r->count; l++)
         out[l] = l == 0 ? r->from : l == r->count - 1 ? r->to : exp(low + step * (double)l);
@@ -198,7 +227,7 @@ const verb verb_path = {
              "certificate, and measured on the rows of --test.\n\n"
              "  mercer path houses.csv -k 'rbf(sigma=2)' --intercept\n"
              "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json\n"
-             "  mercer path train.svm -m svc -k 'rbf(gamma=0.5)' --from 0.1 --to 100 --count 12 --test new.svm",
+             "  mercer path train.svm -m svc -k 'rbf(gamma=0.5)' --C 0.1,1,10 --test new.svm",
     .least = 1,
     .most = 1,
     .tables = {options, fold_options, job_options, data_options, seed_options, common_options},

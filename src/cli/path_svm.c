@@ -16,9 +16,6 @@ typedef struct svm_path {
 
 static int compute(session *s, svm_path *p) {
     const char *file = args_text(&s->args, "test");
-    for (int i = 0; i < s->args.count; i++)
-        if (s->args.given[i].setting && strcmp(option_text(s->args.given[i].name).bytes, "C") == 0)
-            return complain("path takes --from and --to in place of --C");
     if (file)
         TRY(input_data(s, file, NULL, p->classes ? MERCER_TARGET_CLASS : MERCER_TARGET_NUMBER, &p->test));
     p->C = session_take(s, p->range->count, 1, sizeof *p->C);
@@ -88,7 +85,9 @@ static int report_people(session *s, const svm_path *p) {
     }
     if (place >= 0) {
         say_text(s, "\n");
-        say(s, "next", "mercer fit %s -m %s --C %.4g", p->job->path, p->job->machine->name, p->C[place]);
+        const char *kernel = args_text(&s->args, "kernel");
+        say(s, "next", "mercer fit %s -m %s%s%s%s --C %.4g", p->job->path, p->job->machine->name, kernel ? " -k '" : "",
+            kernel ? kernel : "", kernel ? "'" : "", p->C[place]);
     }
     return EXIT_DONE;
 }

@@ -244,6 +244,8 @@ def cases(mercer, folder, name, rows):
                 extra, settings = extra + ["-n", nu], settings + ["--nu", nu]
             if machine == "svr":
                 extra, settings = extra + ["-p", "0.125"], settings + ["--epsilon", "0.125"]
+            if machine == "one-class" and kernel == "linear" and len(rows) > 60:
+                continue  # centred data surround the origin: w = 0, and svm-train takes minutes to find it
             if labels[0] is None and machine in ("svc", "nu-svc"):
                 continue  # numbers
             if machine == "nu-svc" and kernel in ("linear", KERNELS[3][1]):
