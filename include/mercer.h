@@ -172,6 +172,10 @@ typedef struct mercer_read {
     mercer_dtype dtype;      /* what the values are stored as; default MERCER_F64 */
     const char *text;        /* names of text columns kept as strings instead of one-hot, separated by commas; NULL: none */
     const char *weights;     /* name or index of the column of row weights; NULL: none */
+    bool gram;               /* the columns are those of a Gram matrix K, for the kernel precomputed: a column "serial" is put before them,
+                                1, 2, ... n, and K must be square. Rows with numbers of their own (LIBSVM's 0:serial, a first column
+                                of that name) keep them: row i is then the serial-th of K. In mercer_data_make you put it there: 0
+                                for rows that are none of K's, or -k(x,x) where that is known */
 } mercer_read;
 
 MERCER_API mercer_read mercer_read_defaults(void);
@@ -245,6 +249,7 @@ typedef struct mercer_kernel mercer_kernel;
      exponential(gamma) exp(-gamma |u|)    matern(nu=1.5, length_scale), nu 0.5, 1.5 or 2.5    white 1 if x = z, else 0
      rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha    arccos(order=1), order 0, 1 or 2
      periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)    tanh(a=1, c=0) tanh(a <x,z> + c)
+     precomputed: rows hold the values (mercer_read.gram)    user("name"): a function of yours (mercer_kernel_parse_with)
      chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): on data without negative values
 
      2*k  k + k  k - k  k*k  k^2  exp(k)  normalize(k)  k[1:3, age]: some columns, from 1, both ends in
@@ -255,12 +260,30 @@ typedef struct mercer_kernel mercer_kernel;
    exponential its inverse, laplacian gamma = 1/(m sqrt(v)). Instead of a number, a range 1e-3..10 or a set {1, 2} leaves the choice
    to tuning. An error names the column of the text and what was expected there. */
 MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out);
+
+/* A kernel of your own, user("name") in an expression: out[i * m + j] <- k(x_i, z_j) for n rows x and m rows z of d numbers each,
+   row-major, the columns in view of the data as the machine sees them (scaled, where it scales). It must be symmetric to the last bit and always
+   give the same values; anything but 0 as answer, or a NaN, is an error that names the two rows. It is called from several
+   threads at once, in blocks of some hundred values, and for single values; serial: one call at a time. positive: your word that it is
+   a positive definite kernel, without which it counts as not proved. name and function are borrowed for the call, user until
+   the last kernel and model made with it is freed. A model file keeps the rows and the name: load it with the function at hand. */
+typedef struct mercer_user_kernel {
+    const char *name;
+    int (*fill)(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out);
+    void *user;
+    bool positive, serial;
+} mercer_user_kernel;
+MERCER_API mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const mercer_user_kernel *users, int count,
+                                                  mercer_kernel **out);
+
 MERCER_API void mercer_kernel_free(mercer_kernel *kernel);
 /* The canonical form; it parses back to the same kernel. */
 MERCER_API const char *mercer_kernel_text(const mercer_kernel *kernel);
 /* Fix what depends on the data: default bandwidths, column names, matrices in files; check the columns exist. */
 MERCER_API mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                             mercer_kernel **out);
+/* What a kernel asks of the reading of data: sets set->gram for precomputed. */
+MERCER_API void mercer_kernel_reading(const mercer_kernel *kernel, mercer_read *set);
 /* k(x, z) of a kernel without open parameters, in plain double precision: the judge. d: the length of x and z. */
 MERCER_API mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
                                              int64_t d, double *out);
@@ -705,6 +728,9 @@ MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
 MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);
 MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out); /* also LIBSVM's model files */
+/* The same for a model whose kernel calls functions of yours. */
+MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users, int count,
+                                                mercer_model **out);
 /* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as
    labels. */
 MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);

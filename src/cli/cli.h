@@ -186,8 +186,9 @@ extern const option data_options[];    /* how a data file is read */
 extern const option missing_options[]; /* the one choice left when a model says how a file is read */
 
 int input_kernel(session *s, const char *expression, mercer_kernel **out);
-/* weights: the column of row weights; NULL: none. wanted: what the target is taken for where the options do not say. */
-int input_data(session *s, const char *path, const char *weights, mercer_target wanted, mercer_data **out);
+/* kernel: what the data are read for; NULL: nothing yet. weights: the column of row weights; NULL: none. wanted: what the target is taken
+   for where the options do not say. */
+int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted, mercer_data **out);
 int input_model(session *s, const char *path, mercer_model **out);
 /* A file read as the model's training file was. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out);

@@ -45,9 +45,9 @@ static int read_input(session *s, gram *g) {
     if (args_flag(a, "features") && (a->operands == 3 || args_flag(a, "check")))
         return complain("--features belongs to the rows of one data file, and there is nothing to --check in it");
     TRY(input_kernel(s, a->operand[0], &g->kernel));
-    TRY(input_data(s, a->operand[1], NULL, MERCER_TARGET_AUTO, &g->data));
+    TRY(input_data(s, g->kernel, a->operand[1], NULL, MERCER_TARGET_AUTO, &g->data));
     if (a->operands == 3) {
-        TRY(input_data(s, a->operand[2], NULL, MERCER_TARGET_AUTO, &g->other));
+        TRY(input_data(s, g->kernel, a->operand[2], NULL, MERCER_TARGET_AUTO, &g->other));
         TRY(check_columns(s, g));
     }
     if (mercer_data_target_name(g->data, 0))

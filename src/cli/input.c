@@ -48,12 +48,14 @@ static int read_target(const args *a, mercer_target wanted, mercer_read *set) {
     return EXIT_DONE;
 }
 
-int input_data(session *s, const char *path, const char *weights, mercer_target wanted, mercer_data **out) {
+int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
     TRY(read_target(&s->args, wanted, &set));
     TRY(read_missing(&s->args, &set));
     set.weights = weights;
     set.text = args_text(&s->args, "groups");
+    if (kernel)
+        mercer_kernel_reading(kernel, &set);
     if (is_model(path))
         return complain("'%s' is a model, not data; 'mercer show %s' prints it", path, path);
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));

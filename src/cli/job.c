@@ -222,7 +222,7 @@ static int read_noise(session *s, job *j, const char *column) {
         return complain("--noise-column belongs to the machine gp, which -m gp asks for");
     if (args_text(&s->args, "weights"))
         return complain("--weights and --noise-column both say how precise the rows are; give one of them");
-    TRY(input_data(s, j->path, column, MERCER_TARGET_NUMBER, &j->data));
+    TRY(input_data(s, j->kernel, j->path, column, MERCER_TARGET_NUMBER, &j->data));
     return weigh_by_noise(s, j, column);
 }
 
@@ -233,7 +233,7 @@ static int read_data(session *s, job *j) {
     const bool from_file = weights && access(weights, F_OK) == 0;
     const double began = clock_now();
     const mercer_target wanted = j->machine ? j->machine->target : MERCER_TARGET_AUTO;
-    TRY(input_data(s, j->path, from_file ? NULL : weights, wanted, &j->data));
+    TRY(input_data(s, j->kernel, j->path, from_file ? NULL : weights, wanted, &j->data));
     if (from_file)
         TRY(weights_from_file(s, j, weights));
     j->read_seconds = clock_now() - began;

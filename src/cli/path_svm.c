@@ -17,7 +17,7 @@ typedef struct svm_path {
 static int compute(session *s, svm_path *p) {
     const char *file = args_text(&s->args, "test");
     if (file)
-        TRY(input_data(s, file, NULL, p->classes ? MERCER_TARGET_CLASS : MERCER_TARGET_NUMBER, &p->test));
+        TRY(input_data(s, NULL, file, NULL, p->classes ? MERCER_TARGET_CLASS : MERCER_TARGET_NUMBER, &p->test));
     p->C = session_take(s, p->range->count, 1, sizeof *p->C);
     p->row = p->C ? session_take(s, p->range->count, 1, sizeof *p->row) : NULL;
     if (!p->row)

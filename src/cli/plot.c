@@ -92,9 +92,9 @@ static int read_operands(session *s, picture *p) {
         TRY(input_model(s, p->model_path, &p->model));
     if (p->data_path)
         TRY(p->model ? input_data_for(s, p->model, p->data_path, &p->data)
-                     : input_data(s, p->data_path, NULL, MERCER_TARGET_AUTO, &p->data));
+                     : input_data(s, NULL, p->data_path, NULL, MERCER_TARGET_AUTO, &p->data));
     if (p->model && p->data && mercer_model_report(p->model)->variance > 0) /* pca looks at no target; a picture does */
-        TRY(input_data(s, p->data_path, NULL, MERCER_TARGET_AUTO, &p->labelled));
+        TRY(input_data(s, NULL, p->data_path, NULL, MERCER_TARGET_AUTO, &p->labelled));
     p->n = p->data ? mercer_data_rows(p->data) : 0;
     p->d = p->data ? mercer_data_columns(p->data) : 0;
     return EXIT_DONE;

@@ -259,7 +259,7 @@ static int report_data(session *s, const mercer_data *data, const range *ranges)
 static int show_data(session *s) {
     mercer_data *data = NULL;
     range *ranges = NULL;
-    int code = input_data(s, s->args.operand[0], NULL, MERCER_TARGET_AUTO, &data);
+    int code = input_data(s, NULL, s->args.operand[0], NULL, MERCER_TARGET_AUTO, &data);
     if (code == EXIT_DONE)
         code = find_ranges(s, data, &ranges);
     if (code == EXIT_DONE)

@@ -191,7 +191,7 @@ static mercer_status make_weights(mercer_ctx *ctx, const mc_raw *raw, mercer_dat
 static int column_name(const mc_reading *reading, const mc_raw *raw, int64_t k, int64_t level, char *out, size_t room) {
     const mc_file_column *c = &raw->column[raw->order[k]];
     char place[32];
-    const bool later = c->like && reading->schema->count > 0;
+    const bool later = c->like && !c->like->name && reading->schema->count > 0;
     snprintf(place, sizeof place, "x%lld", (long long)(later ? c->like - reading->schema->column : raw->order[k]) + 1);
     const char *given = c->like ? c->like->name : c->name, *name = given ? given : place;
     return c->kind == MC_COLUMN_NUMBER ? snprintf(out, room, "%s", name)

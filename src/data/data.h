@@ -28,6 +28,7 @@ typedef struct mc_schema {
     int64_t count; /* columns of the file, in file order; 0 for LIBSVM text, where only d matters */
     mc_column *column;
     bool header;
+    bool serial; /* the first data column numbers the rows of a Gram matrix and is no column of the file (index 0 of LIBSVM text) */
 } mc_schema;
 
 struct mercer_data {

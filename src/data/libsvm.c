@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/labels.h"
+#include "data/serial.h"
 #include "data/strings.h"
 #include <float.h>
 #include <math.h>
@@ -109,6 +110,8 @@ typedef struct filling {
     mercer_dtype dtype;
     int64_t limit;  /* columns of the model; 0: any */
     int64_t least;  /* columns there are at least */
+    int64_t serial; /* 1: index 0 is the first column, the number of a row of a Gram matrix */
+    bool over;      /* index 0 is read over: the model is one of LIBSVM's with a precomputed kernel, which needs it not */
     int64_t *first; /* per piece: where its stretch of values begins */
     piece *piece;
     double *value;
@@ -155,34 +158,38 @@ static const char *read_label(piece *s, const char *p, const char *end, double *
     return read_number(s, p, end, BAD_LABEL, out);
 }
 
-/* The index before a colon; qid gives 0. */
-static const char *read_index(piece *s, const char *p, int64_t *out) {
+/* The index before a colon; qid gives -1. */
+static const char *read_index(const filling *f, piece *s, const char *p, int64_t *out) {
     const char *start = p;
     int64_t index = 0;
     for (; *p >= '0' && *p <= '9'; p++)
         index = index <= INT32_MAX ? 10 * index + (*p - '0') : index;
     if (p == start && is_word(p, "qid:")) {
-        *out = 0;
+        *out = -1;
         return p + 4;
     }
     s->index = index;
     if (p == start || *p != ':')
         return stop_at(s, p > start && (is_space(*p) || is_end(*p)) ? NO_VALUE : BAD_INDEX, start);
-    if (index == 0 || index > INT32_MAX - 1)
+    if (index == 0 && f->over) {
+        *out = -1;
+        return p + 1;
+    }
+    if (index < 1 - f->serial || index > INT32_MAX - 1)
         return stop_at(s, index ? BIG_INDEX : ZERO_INDEX, start);
     *out = index;
     return p + 1;
 }
 
 static void store(const filling *f, piece *s, int64_t at, int64_t index, double value) {
-    if (f->limit && index > f->limit) {
+    if (f->limit && index + f->serial > f->limit) {
         s->beyond++;
         return;
     }
-    s->columns = index > s->columns ? index : s->columns;
+    s->columns = index + f->serial > s->columns ? index + f->serial : s->columns;
     if (value != 0) {
         f->value[at + s->stored] = value;
-        f->column[at + s->stored++] = (int32_t)(index - 1);
+        f->column[at + s->stored++] = (int32_t)(index - 1 + f->serial);
     }
 }
 
@@ -190,19 +197,19 @@ static void store(const filling *f, piece *s, int64_t at, int64_t index, double 
 static const char *fill_row(const filling *f, piece *s, int64_t at, int64_t row, const char *p) {
     const char *end = f->lines->end;
     const int64_t stored = s->stored;
-    int64_t before = 0;
+    int64_t before = -f->serial;
     s->index = 0;
     p = read_label(s, skip_spaces(p), end, &f->label[row]);
     while (p && !is_end(*(p = skip_spaces(p)))) {
         const char *pair = p;
         int64_t index = 0;
         double value = 0;
-        p = read_index(s, p, &index);
+        p = read_index(f, s, p, &index);
         if (p)
             p = read_number(s, p, end, BAD_VALUE, &value);
         if (!p)
             return NULL;
-        if (index == 0)
+        if (index < 0)
             continue; /* qid */
         s->before = before;
         s->index = index;
@@ -410,10 +417,11 @@ mercer_status mc_libsvm_read(mercer_ctx *ctx, const mc_input *input, const mc_re
     mc_lines lines = lines_of(input);
     lines.piece = reading->piece;
     MC_TRY(mc_lines_find(ctx, input, &lines));
-    filling f = {.lines = &lines, .dtype = reading->set->dtype};
+    filling f = {.lines = &lines, .dtype = reading->set->dtype, .serial = mc_reads_serial(reading)};
     if (reading->schema) {
         f.limit = reading->d > 0 ? reading->d : 0;
         f.least = reading->d > 0 ? reading->d : -reading->d;
+        f.over = reading->d < 0 && !f.serial;
     }
     mercer_data *data = NULL;
     mercer_status status =

@@ -63,7 +63,7 @@ static bool knows_all(const mc_schema *schema) {
 
 /* Columns of the file in order make columns of the data in order: a number one, levels as many as there are. */
 static void fill_in(mc_schema *schema, const double *mean) {
-    for (int64_t i = 0, j = 0; i < schema->count; i++) {
+    for (int64_t i = 0, j = schema->serial; i < schema->count; i++) {
         mc_column *c = &schema->column[i];
         if (c->kind == MC_COLUMN_NUMBER && isnan(c->mean))
             c->mean = mean[j];

@@ -8,6 +8,7 @@
 #include "data/csv.h"
 #include "data/libsvm.h"
 #include "data/npy.h"
+#include "data/serial.h"
 
 mercer_read mercer_read_defaults(void) {
     return (mercer_read){.kind = MERCER_TARGET_AUTO, .missing = MERCER_MISSING_ERROR, .dtype = MERCER_F64};
@@ -68,13 +69,24 @@ static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_readi
     return dispatch(ctx, input, reading, out);
 }
 
+/* What was read, its rows numbered where they are those of a Gram matrix. */
+static mercer_status numbered(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_status status, mercer_data **out) {
+    if (!status)
+        status = mc_data_serial(ctx, reading, input->name, *out);
+    if (status) {
+        mercer_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out) {
     *out = NULL;
     MC_TRY(check_settings(ctx, reading->set));
     mc_phase(ctx, "read");
     mc_input input;
     MC_TRY(mc_input_open(ctx, path, &input));
-    const mercer_status status = read_input(ctx, &input, reading, out);
+    const mercer_status status = numbered(ctx, &input, reading, read_input(ctx, &input, reading, out), out);
     mc_input_close(&input);
     return status;
 }
@@ -99,7 +111,7 @@ mercer_status mc_data_parse_as(mercer_ctx *ctx, const void *bytes, int64_t size,
     MC_TRY(check_settings(ctx, reading->set));
     mc_input input;
     MC_TRY(mc_input_copy(ctx, name, bytes, size, &input));
-    const mercer_status status = dispatch(ctx, &input, reading, out);
+    const mercer_status status = numbered(ctx, &input, reading, dispatch(ctx, &input, reading, out), out);
     mc_input_close(&input);
     return status;
 }

@@ -189,8 +189,17 @@ static mercer_status fail_unknown_column(mercer_ctx *ctx, const mc_raw *raw, int
                    mc_column_title(raw, j).text);
 }
 
+/* Rows of a Gram matrix may come with a column of serial numbers, which the training file had not. */
+static void match_serial(const mc_schema *schema, mc_raw *raw) {
+    static const mc_column serial = {.name = "serial", .kind = MC_COLUMN_NUMBER};
+    const int64_t j = schema->serial ? find_free(raw, "serial", 0) : -1;
+    if (j >= 0)
+        stand_for(raw, j, &serial, false);
+}
+
 static mercer_status match_names(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
     const mc_schema *schema = reading->schema;
+    match_serial(schema, raw);
     for (int64_t k = 0, next = 0; k < schema->count; k++) {
         const mc_column *column = &schema->column[k];
         const bool same_place = k < raw->columns && !raw->column[k].name && !raw->column[k].like;
@@ -258,7 +267,7 @@ static mercer_status match_count(mercer_ctx *ctx, int64_t d, bool classes, mc_ra
 static mercer_status roles_like(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
     const mercer_read *set = reading->set;
     if (reading->schema->count == 0)
-        MC_TRY(match_count(ctx, reading->d < 0 ? -reading->d : reading->d, reading->classes > 0, raw));
+        MC_TRY(match_count(ctx, (reading->d < 0 ? -reading->d : reading->d) - reading->schema->serial, reading->classes > 0, raw));
     else if (raw->header && reading->schema->header)
         MC_TRY(match_names(ctx, reading, raw));
     else

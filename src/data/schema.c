@@ -20,7 +20,7 @@ static mercer_status copy_column(mercer_ctx *ctx, const mc_column *from, mc_colu
 }
 
 mercer_status mc_schema_copy(mercer_ctx *ctx, const mc_schema *schema, mc_schema *out) {
-    *out = (mc_schema){.header = schema->header};
+    *out = (mc_schema){.header = schema->header, .serial = schema->serial};
     if (!schema->count)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, out->column, schema->count));
@@ -42,7 +42,7 @@ void mc_schema_free(mc_schema *schema) {
 }
 
 int64_t mc_schema_columns(const mc_schema *schema) {
-    int64_t d = 0;
+    int64_t d = schema->serial;
     for (int64_t i = 0; i < schema->count; i++) {
         const mc_column *c = &schema->column[i];
         d += c->kind == MC_COLUMN_NUMBER ? 1 : c->kind == MC_COLUMN_LEVELS ? c->levels : 0;

@@ -12,6 +12,7 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "gram/given.h"
 #include "gram/multiply.h"
 #include <math.h>
 #include <sched.h>
@@ -213,7 +214,7 @@ static mercer_status run(mercer_ctx *ctx, mc_product *p) {
         MC_TRY(mc_for(ctx, tasks, 1, apply_pair, p));
     }
     unscale(p);
-    return MERCER_OK;
+    return mc_given_faults(ctx, p->g);
 }
 
 /* ---- The call ---- */

@@ -3,7 +3,7 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/strip.h"
+#include "gram/given.h"
 #include <string.h>
 
 enum {
@@ -131,8 +131,9 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     mc_work work;
     MC_TRY(mc_spaces_open(ctx, g, groups, &work, &r->space));
     r->group_rows = groups * g->ops->rows;
-    const mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
+    mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
+    status = status ? status : mc_given_faults(ctx, g);
     return !status && r->mirror ? mc_for(ctx, r->count, SQUARE, turn_over, r) : status;
 }
 
@@ -159,7 +160,7 @@ mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out
     if (!gram->symmetric)
         return mc_fail(ctx, MERCER_INTERNAL, "the diagonal of a Gram operator that is not symmetric was asked for");
     memcpy(out, gram->diagonal, (size_t)gram->x->n * sizeof *out);
-    return MERCER_OK;
+    return mc_given_diagonal(ctx, gram, out);
 }
 
 /* ---- Packed ---- */
@@ -226,5 +227,5 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
     MC_TRY(mc_spaces_open(ctx, gram, groups, &work, &t.space));
     const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
     mc_work_close(&work);
-    return status;
+    return status ? status : mc_given_faults(ctx, gram);
 }

@@ -10,6 +10,7 @@ enum { HEADER = 2 * MC_ALIGN };
 /* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
 typedef struct need {
     int64_t coordinates, parts, lines, temporaries;
+    int64_t given;      /* columns of parts whose values come from elsewhere */
     bool shared;        /* the plain coordinates of all columns have been counted */
 } need;
 
@@ -24,6 +25,11 @@ static bool is_plain(const mc_node *node) {
 }
 
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
+    if (mc_atoms[node->atom].given) {
+        n->parts++;
+        n->given += node->atom == MC_USER ? columns : 1;
+        return;
+    }
     if (node->atom == MC_WHITE || (all && is_plain(node) && n->shared))
         return;
     n->shared |= all && is_plain(node);
@@ -63,7 +69,8 @@ static size_t side_bytes(const wanted *w, const mercer_data *data) {
     const int64_t padded = data->n + w->ops->columns, values = data->row_start ? data->row_start[data->n] : 0;
     const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
     const size_t sparse = mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
-    return larger(dense, sparse) + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
+    return larger(dense, sparse) + mc_work_need(padded * n->given, sizeof(double))
+           + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
            + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
 }
 
@@ -73,7 +80,8 @@ static size_t space_bytes(const wanted *w, int64_t rows) {
     const mercer_data *z = w->z;
     const int64_t slots = n->coordinates > MC_COORDINATES ? 8 : 1, strips = 3 * n->parts + n->temporaries;
     const int64_t sparse = z->row_start ? z->row_start[z->n] : 0, unpacked = sparse < z->d * n->parts ? sparse : z->d * n->parts;
-    return mc_work_need(rows * (n->coordinates + n->parts + n->lines), (size_t)w->real) + mc_work_need(rows, sizeof(int64_t))
+    return mc_work_need(w->ops->rows * (n->given + 4 * n->parts * w->ops->columns), sizeof(double))
+           + mc_work_need(rows * (n->coordinates + n->parts + n->lines), (size_t)w->real) + mc_work_need(rows, sizeof(int64_t))
            + mc_work_need(slots * strips * 4 * w->ops->rows * w->ops->columns, (size_t)w->real)
            + (sparse ? mc_work_need(2 * z->d * n->parts, 2 * sizeof(int32_t)) + mc_work_need(2 * unpacked * w->ops->columns, 8) : 0)
            + (size_t)(8 * n->parts + 2 * n->lines + 16) * MC_ALIGN;

@@ -1,4 +1,5 @@
 /* check.c: what a Gram matrix must satisfy, measured: symmetry, eigenvalues, the Cauchy-Schwarz inequality, rank. */
+#include "gram/check.h"
 #include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -79,8 +80,7 @@ static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, merce
     return status;
 }
 
-mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
-    mc_begin(ctx);
+mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     *out = (mercer_gram_facts){.row = -1, .column = -1, .positive = true};
     if (n < 0 || n > 40000)
         return mc_fail(ctx, MERCER_INVALID, "n must be in [0, 40000] for a check by eigenvalues, got %lld", (long long)n);
@@ -90,4 +90,9 @@ mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mer
     out->asymmetry = asymmetry(K, n);
     cauchy_schwarz(K, n, out);
     return spectrum(ctx, K, n, out);
+}
+
+mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    mc_begin(ctx);
+    return mc_gram_facts(ctx, K, n, out);
 }

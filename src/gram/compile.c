@@ -65,6 +65,7 @@ typedef struct want {
     const mc_value *weight;           /* NULL: all 1 */
     double (*weigh)(double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
     const mc_value *period, *matrix;
+    const mc_node *given;
 } want;
 
 static bool same_columns(const mc_part *a, const mc_part *b) {
@@ -77,7 +78,8 @@ static bool same_numbers(const double *a, const double *b, int64_t n) {
 
 static bool same_part(const mc_part *a, const mc_part *b) {
     return a->kind == b->kind && a->feature == b->feature && same_columns(a, b) && same_numbers(a->weight, b->weight, a->columns)
-           && same_numbers(a->period, b->period, a->columns) && a->matrix == b->matrix;
+           && same_numbers(a->period, b->period, a->columns) && a->matrix == b->matrix
+           && (a->given == b->given || (a->given && b->given && mc_node_equal(a->given, b->given)));
 }
 
 static void free_part(mc_part *p) {
@@ -98,7 +100,8 @@ static void free_part(mc_part *p) {
 
 /* Weights relative to the first, whose value goes into the factor a: rbf(gamma=[1, 2]) and rbf(gamma=[3, 6]) share a part. */
 static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_part *p) {
-    *p = (mc_part){.kind = w->kind, .feature = w->feature, .columns = view->d, .matrix = w->matrix, .scale = 1};
+    *p = (mc_part){.kind = w->kind, .feature = w->feature, .columns = view->d, .matrix = w->matrix, .given = w->given,
+                   .scale = 1};
     MC_TRY(flatten(c, view, &p->column));
     MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
     const double first = w->weight && view->d ? w->weigh(mc_value_at(w->weight, 0)) : 1;
@@ -270,6 +273,8 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     case MC_TANH: return emit_want(c, dot_of(p[0].number, p[1].number), MC_HYPERBOLIC, at, &line);
     case MC_WHITE: return emit_white(c, node, at);
     case MC_FORM: return emit_want(c, (want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME, at, &line);
+    case MC_PRECOMPUTED:
+    case MC_USER: return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = node}, MC_SAME, at, &line);
     case MC_ATOM_COUNT: break;
     }
     return mc_fail(c->ctx, MERCER_INTERNAL, "an atom without a tile");

@@ -3,8 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/operator_state.h"
-#include "gram/strip.h"
+#include "gram/given.h"
 
 typedef struct judged {
     const mc_gram *gram;
@@ -63,6 +62,7 @@ void mc_gram_close(mc_gram *gram) {
         return;
     mc_plan_free(&gram->plan);
     mc_free(gram->diagonal);
+    mc_free(gram->fault);
     mc_free(gram);
 }
 

@@ -14,6 +14,7 @@ struct mc_gram {
     mc_plan plan;
     mc_bound bound;
     double *diagonal;             /* symmetric: K_ii by the judge */
+    struct mc_fault *fault;       /* values from elsewhere that are none (given.c); NULL: there are no such parts */
 };
 
 /* pack.c: compile, measure the points, choose the precision and the ways; then lay the points out. */

@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/work.h"
-#include "gram/operator_state.h"
+#include "gram/given.h"
 #include "gram/vectors.h"
 #include <math.h>
 #include <string.h>
@@ -141,6 +141,8 @@ static void pad(const side *s) {
 
 static mercer_status lay_out(mercer_ctx *ctx, side *s) {
     mc_pack *pack = s->pack;
+    if (s->part->given)
+        return mc_given_lay_out(ctx, s->gram, s->part, pack, s->data);
     const mc_gram *g = s->gram;
     pack->panels = mc_chunks(pack->n, g->ops->columns);
     if (s->part->sparse)
@@ -157,6 +159,8 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
 
 static mercer_status measure(mercer_ctx *ctx, side *s) {
     mc_pack *pack = s->pack;
+    if (s->part->given)
+        return mc_given_measure(ctx, s->gram, s->part, pack, s->data);
     pack->n = s->data->n;
     MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
     MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
@@ -235,6 +239,10 @@ static int64_t longest_of(const mc_gram *g, const mc_part *p) {
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
+    if (p->given) {
+        p->shared = g->symmetric;
+        return MERCER_OK;
+    }
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
     p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
@@ -345,6 +353,7 @@ static void drop_measures(mc_plan *plan) {
 
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
     MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
+    MC_TRY(mc_given_open(ctx, g));
     for (int i = 0; i < g->plan.parts; i++)
         MC_TRY(settle_part(ctx, g, &g->plan.part[i]));
     MC_TRY(each_side(ctx, g, measure));

@@ -50,6 +50,7 @@ typedef struct mc_part {
     double *weight;       /* per column, relative to the first: shared parts differ by a factor only */
     double *period;       /* WAVE */
     const mc_value *matrix; /* IMAGE */
+    const mc_node *given; /* the atom whose values come from elsewhere (given.c): no coordinates; NULL: a statistic */
     bool uses[MC_USES];
     bool sparse;
     int64_t widest;       /* sparse: the most values in one panel of the right side */

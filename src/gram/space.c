@@ -1,7 +1,7 @@
 /* space.c: the scratch of one thread: rows loaded for a task, strips, unpacked panels; cut out of a workspace. */
 #include "base/ctx.h"
 #include "base/status.h"
-#include "gram/strip.h"
+#include "gram/given.h"
 #include <string.h>
 
 enum {
@@ -73,7 +73,7 @@ static void lay_part(const mc_gram *g, const mc_part *p, int64_t groups, taker *
     const size_t real = (size_t)mc_real_size(g);
     char *a = take(state, p->sparse ? 0 : groups * g->ops->rows * p->d, real), *half = take(state, groups * g->ops->rows, real);
     int32_t *place = take(state, p->sparse ? p->d : 0, sizeof *place), *occupied = take(state, p->sparse ? p->d : 0, sizeof *occupied);
-    char *b = take(state, p->sparse ? unpacked_reals(g, p) : 0, real);
+    char *b = take(state, p->sparse ? unpacked_reals(g, p) : p->given ? mc_given_reals(g, p) : 0, real);
     if (!s->a)
         return;
     s->a[i] = a, s->half[i] = half, s->place[i] = place, s->occupied[i] = occupied, s->b[i] = b;
@@ -174,10 +174,11 @@ static void load_group(const mc_gram *g, mc_space *s, int64_t group) {
     const int64_t rows = g->ops->rows, real = mc_real_size(g), *row = s->row + group * rows;
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_part *p = &g->plan.part[i];
-        char *a = p->sparse ? NULL : s->a[i] + group * rows * p->d * real;
-        if (!p->sparse && is_run(row, rows, g->ops->columns))
+        const bool full = !p->sparse && !p->given;
+        char *a = !full ? NULL : s->a[i] + group * rows * p->d * real;
+        if (full && is_run(row, rows, g->ops->columns))
             gather_run(g, p, row[0], a);
-        else if (!p->sparse)
+        else if (full)
             gather(g, p, row, a);
         gather_vector(g, p->left.half, row, s->half[i] + group * rows * real);
     }

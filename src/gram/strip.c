@@ -2,7 +2,7 @@
 
    For every run of panels: sparse parts unpack the panel, long rows are accumulated block by block of coordinates over all groups (so that
    a block of the panel stays in the cache), then each group has its statistics, its lines and its exact diagonal. */
-#include "gram/strip.h"
+#include "gram/given.h"
 #include <string.h>
 
 /* ---- Statistics ---- */
@@ -45,6 +45,10 @@ static bool needs_radial(const mc_part *p) {
 /* Coordinates begin .. end - 1 into the strips that sums go to. */
 static void accumulate(const task *t, int part, int64_t begin, int64_t end) {
     const mc_part *p = &t->gram->plan.part[part];
+    if (p->given) {
+        mc_given_strip(t->gram, t->space, part, t->group, t->panel, t->panels, strip_of(t, p->strip[MC_USE_SUM]));
+        return;
+    }
     const mc_operands o = operands(t, part, begin, end);
     if (p->kind != MC_DOT)
         t->gram->ops->statistic(p->kind, &o, begin > 0, strip_of(t, p->strip[MC_USE_SUM]));
@@ -82,6 +86,8 @@ static const void *row_vector(const task *t, int i) {
 static void refine(const task *t, int part) {
     const mc_gram *g = t->gram;
     const mc_part *p = &g->plan.part[part];
+    if (p->given)
+        return;
     mc_guard guard = {.share = MC_GUARD_SHARE};
     if (!p->sparse)
         guard.direct = operands(t, part, 0, p->d);
@@ -119,19 +125,19 @@ static void set_diagonal(const task *t, void *values) {
     }
 }
 
-/* All statistics but those of long rows, which are there already. */
-static void accumulate_short(const task *t) {
+/* All statistics but those of long rows, which are there already; norms need no values from elsewhere. */
+static void accumulate_short(const task *t, bool given) {
     const mc_plan *plan = &t->gram->plan;
     for (int i = 0; i < plan->parts; i++)
         if (plan->part[i].sparse)
             accumulate_sparse(t, i);
-        else if (!mc_part_long(&plan->part[i]))
+        else if (!mc_part_long(&plan->part[i]) && (given || !plan->part[i].given))
             accumulate(t, i, 0, plan->part[i].d);
 }
 
 static void finish(const task *t, mc_sink *sink, void *arg) {
     const mc_gram *g = t->gram;
-    accumulate_short(t);
+    accumulate_short(t, true);
     for (int i = 0; i < g->plan.parts; i++)
         refine(t, i);
     run_lines(t);
@@ -223,9 +229,9 @@ void mc_space_selves(const mc_gram *g, mc_space *s, int64_t panel, int64_t n, do
     prepare(&t, s, 0, s->groups);
     for (t.group = 0; t.group < s->groups; t.group++) {
         t.slot = mc_gram_long(g) ? t.group : 0;
-        accumulate_short(&t);
+        accumulate_short(&t, false);
         for (int i = 0; i < g->plan.parts; i++)
-            for (int64_t r = 0; r < rows && t.group * rows + r < s->count; r++) {
+            for (int64_t r = 0; r < rows && !g->plan.part[i].given && t.group * rows + r < s->count; r++) {
                 const void *values = strip_of(&t, g->plan.part[i].strip[MC_USE_DOT]);
                 const int64_t j = t.group * rows + r, at = r * width + j;
                 out[i][first + j] = g->precision == MERCER_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
@@ -241,7 +247,7 @@ bool mc_gram_fuses(const mc_gram *g) {
     if (g->plan.lines != 1 || g->plan.parts != 1 || g->plan.line[0].part != 0 || !fused[g->plan.line[0].step.function])
         return false;
     const mc_part *p = &g->plan.part[0];
-    return !p->sparse && !mc_part_long(p) && g->plan.line[0].use != MC_USE_ANGLE;
+    return !p->sparse && !p->given && !mc_part_long(p) && g->plan.line[0].use != MC_USE_ANGLE;
 }
 
 void mc_space_fused(const mc_gram *g, const mc_space *s, int64_t group, int64_t p0, int64_t p1, const mc_right *right) {

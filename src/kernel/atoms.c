@@ -19,6 +19,9 @@
      tanh           tanh(a <x, z> + c): not a kernel, kept to be refuted or used by consent
      white          1 when x = z, else 0
      form           x' A z
+     precomputed    x_s, s the first column of z: rows are a serial number from 1 and then the values k(x, x_1), k(x, x_2), ... A row that
+                    is none of the numbered ones has 0 there, or -k(x, x) where that is known
+     user           what a function of the calling program says
 
    A bandwidth that is not given comes from the data when the kernel is bound. With m columns in view and v the variance of all their
    entries (1 when that is 0): rbf takes gamma = 1 / (m v), which is the Gaussian of length scale sqrt(m v / 2). matern and rq take that
@@ -78,6 +81,8 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
                                {.name = "c", .alias = "coef0", .initial = 0, ANY, .kernel_low = 0}}},
     [MC_WHITE] = {.name = "white"},
     [MC_FORM] = {.name = "form", .parameters = 1, .parameter = {{.name = "matrix", .initial = NAN, ANY}}},
+    [MC_USER] = {.name = "user", .parameters = 1, .parameter = {{.name = "function", .initial = NAN, ANY, .integer = true}}, .given = true},
+    [MC_PRECOMPUTED] = {.name = "precomputed", .given = true},
 };
 
 static double same(double s) {

@@ -7,6 +7,7 @@
 #include "kernel/derivation.h"
 #include "kernel/exact.h"
 #include "kernel/expand.h"
+#include "kernel/user.h"
 #include <math.h>
 
 typedef struct checker {
@@ -142,6 +143,16 @@ static bool tanh_constant(checker *c, const mc_line *line) {
         return false;
     const mc_value *v = line->term->node->parameter;
     return mc_iv_equal_points(mc_value_range(&v[0]), mc_iv(0)) && mc_value_range(&v[1]).lo >= 0;
+}
+
+static bool precomputed(checker *c, const mc_line *line) {
+    (void)c;
+    return is_atom(line, MC_PRECOMPUTED) && no_premise(line);
+}
+
+static bool user(checker *c, const mc_line *line) {
+    (void)c;
+    return is_atom(line, MC_USER) && no_premise(line) && mc_user_positive(line->term->node->parameter[0].user);
 }
 
 /* ---- new kernels from old ones -------------------------------------------------------------------------------------------------- */
@@ -387,6 +398,8 @@ static const struct {
     [MC_RULE_ARCCOS] = {MC_IS_KERNEL, arccos},
     [MC_RULE_HARMONIC] = {MC_IS_KERNEL, harmonic},
     [MC_RULE_TANH] = {MC_IS_KERNEL, tanh_constant},
+    [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, precomputed},
+    [MC_RULE_USER] = {MC_IS_KERNEL, user},
     [MC_RULE_SUM] = {MC_IS_KERNEL, sum},
     [MC_RULE_PRODUCT] = {MC_IS_KERNEL, product},
     [MC_RULE_POWER] = {MC_IS_KERNEL, power},

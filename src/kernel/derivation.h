@@ -17,7 +17,7 @@ typedef enum mc_judgement {
 typedef enum mc_rule {
     /* where kernels come from */
     MC_RULE_CONSTANT, MC_RULE_WHITE, MC_RULE_LINEAR, MC_RULE_DOT, MC_RULE_FORM, MC_RULE_INTERSECTION, MC_RULE_ARCCOS,
-    MC_RULE_HARMONIC, MC_RULE_TANH,
+    MC_RULE_HARMONIC, MC_RULE_TANH, MC_RULE_PRECOMPUTED, MC_RULE_USER,
     /* new kernels from old ones */
     MC_RULE_SUM, MC_RULE_PRODUCT, MC_RULE_POWER, MC_RULE_EXP, MC_RULE_NORMALIZE, MC_RULE_WEIGH, MC_RULE_COLUMNS,
     /* atoms by their definition */

@@ -215,6 +215,12 @@ static mc_interval form(const mc_node *node, const pair *p) {
     return sum;
 }
 
+/* Values from elsewhere: nothing is known of them. */
+static mc_interval given(const mc_node *node, const pair *p) {
+    (void)node, (void)p;
+    return mc_iv_everything();
+}
+
 static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
     [MC_LINEAR] = linear,
     [MC_POLY] = poly,
@@ -231,6 +237,8 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pai
     [MC_TANH] = hyperbolic,
     [MC_WHITE] = white,
     [MC_FORM] = form,
+    [MC_PRECOMPUTED] = given,
+    [MC_USER] = given,
 };
 
 /* ---- functions of weigh ----------------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
      1/2 at 0: 1/2 for order 0, 0 for orders 1 and 2;
    - the angle is 2 atan2(|u - v|, |u + v|) of the unit vectors u and v: the arc cosine loses half of the digits near 0 and pi. */
 #include "kernel/node.h"
+#include "kernel/user.h"
 #include "kernel/view.h"
 #include <math.h>
 
@@ -188,6 +189,19 @@ static double form(const mc_node *node, const pair *p) {
     return sum;
 }
 
+/* The column that the serial number of z names. A row against itself may say -k(x, x) instead of a number. */
+static double precomputed(const mc_node *node, const pair *p) {
+    (void)node;
+    const double serial = z_at(p, 0);
+    if (serial < 0 && p->x == p->z)
+        return -serial;
+    return serial >= 1 && serial < (double)p->view->d && serial == floor(serial) ? x_at(p, (int64_t)serial) : NAN;
+}
+
+static double user(const mc_node *node, const pair *p) {
+    return mc_user_value(node->parameter[0].user, p->view, p->x, p->z);
+}
+
 static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
     [MC_LINEAR] = linear,
     [MC_POLY] = poly,
@@ -204,6 +218,8 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) 
     [MC_TANH] = hyperbolic,
     [MC_WHITE] = white,
     [MC_FORM] = form,
+    [MC_PRECOMPUTED] = precomputed,
+    [MC_USER] = user,
 };
 
 static double sum_of(const mc_node *node, const mc_view *view, const double *x, const double *z) {

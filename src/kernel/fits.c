@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/node.h"
-#include "kernel/view.h"
+#include "kernel/user.h"
 
 static mercer_status fail_count(mercer_ctx *ctx, const mc_node *node, const char *what, int64_t has, int64_t d) {
     return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s's %s is for %lld columns, but there %s %lld in view",
@@ -19,6 +19,17 @@ static mercer_status atom_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) 
         if (sized && value->columns != d)
             return fail_count(ctx, node, mc_atoms[node->atom].parameter[i].name, value->columns, d);
     }
+    return MERCER_OK;
+}
+
+/* What atoms with values from elsewhere ask of the columns in view. */
+static mercer_status given_fits(mercer_ctx *ctx, const mc_node *node, const mc_view *view) {
+    if (node->atom == MC_PRECOMPUTED && view->d < 2)
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "precomputed takes a column of serial numbers and then the matrix, but there %s",
+                          view->d ? "is 1 column" : "are no columns");
+    if (node->atom == MC_USER && view->d > MC_USER_COLUMNS && !mc_view_is_run(view))
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "user takes at most %d columns that do not follow each other, not %lld",
+                          MC_USER_COLUMNS, (long long)view->d);
     return MERCER_OK;
 }
 
@@ -43,15 +54,25 @@ mercer_status mc_columns_fit(mercer_ctx *ctx, const mc_node *node, int64_t d) {
     return MERCER_OK;
 }
 
-mercer_status mc_node_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) {
+static mercer_status fits_in_view(mercer_ctx *ctx, const mc_node *node, const mc_view *view) {
+    const int64_t d = view->d;
+    mc_view inner = *view;
     if (node->kind == MC_ATOM)
         MC_TRY(atom_fits(ctx, node, d));
+    if (node->kind == MC_ATOM && mc_atoms[node->atom].given)
+        MC_TRY(given_fits(ctx, node, view));
     MC_TRY(function_fits(ctx, node, node->function, d));
-    if (node->kind == MC_COLUMNS)
+    if (node->kind == MC_COLUMNS) {
         MC_TRY(mc_columns_fit(ctx, node, d));
+        inner = mc_view_columns(view, node);
+    }
     for (int i = 0; i < node->children; i++)
-        MC_TRY(mc_node_fits(ctx, node->child[i], node->kind == MC_COLUMNS ? node->columns : d));
+        MC_TRY(fits_in_view(ctx, node->child[i], &inner));
     return MERCER_OK;
+}
+
+mercer_status mc_node_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) {
+    return fits_in_view(ctx, node, &(mc_view){.d = d});
 }
 
 mercer_status mc_kernel_check_ready(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d) {

@@ -143,6 +143,8 @@ static void measure(const mc_node *node, int64_t *exact, int64_t *least) {
         if (value->kind == MC_VALUE_VECTOR || value->kind == MC_VALUE_MATRIX)
             *exact = value->columns;
     }
+    if (node->kind == MC_ATOM && node->atom == MC_PRECOMPUTED)
+        at_least(least, 2);
     at_least(least, last_column_of(node->function));
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         at_least(least, node->column[i] + 1);

@@ -60,12 +60,34 @@ mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out
     return status;
 }
 
-mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out) {
-    mc_begin(ctx);
+mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users, mercer_kernel **out) {
     *out = NULL;
     mc_node *root = NULL;
-    MC_TRY(mc_parse(ctx, text, &root));
+    MC_TRY(mc_parse(ctx, text, users, &root));
     return mc_kernel_wrap(ctx, root, out);
+}
+
+mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out) {
+    mc_begin(ctx);
+    return mc_kernel_parse(ctx, text, (mc_users){0}, out);
+}
+
+mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const mercer_user_kernel *users, int count,
+                                       mercer_kernel **out) {
+    mc_begin(ctx);
+    return mc_kernel_parse(ctx, text, (mc_users){users, count}, out);
+}
+
+static bool is_precomputed(const mc_node *node) {
+    return node->kind == MC_ATOM && node->atom == MC_PRECOMPUTED;
+}
+
+bool mc_kernel_precomputed(const mercer_kernel *kernel) {
+    return mc_node_any(kernel->root, is_precomputed);
+}
+
+void mercer_kernel_reading(const mercer_kernel *kernel, mercer_read *set) {
+    set->gram = mc_kernel_precomputed(kernel);
 }
 
 void mercer_kernel_free(mercer_kernel *kernel) {

@@ -9,7 +9,7 @@
 
 typedef enum mc_atom {
     MC_LINEAR, MC_POLY, MC_RBF, MC_LAPLACIAN, MC_EXPONENTIAL, MC_MATERN, MC_RQ, MC_PERIODIC, MC_COSINE, MC_CHI2,
-    MC_INTERSECTION, MC_ARCCOS, MC_TANH, MC_WHITE, MC_FORM, MC_ATOM_COUNT
+    MC_INTERSECTION, MC_ARCCOS, MC_TANH, MC_WHITE, MC_FORM, MC_PRECOMPUTED, MC_USER, MC_ATOM_COUNT
 } mc_atom;
 
 /* What stands behind "gamma=". */
@@ -19,6 +19,7 @@ typedef enum mc_value_kind {
     MC_VALUE_VECTOR, /* one number per column */
     MC_VALUE_MATRIX, /* rows x columns, row-major; symmetric. number: its rank, -1 when it is not positive semidefinite */
     MC_VALUE_FILE,   /* form("A.npy"), read when the kernel is bound */
+    MC_VALUE_USER,   /* user("name"): a function of the program; file: its name */
     MC_VALUE_RANGE,  /* lo..hi, for tune */
     MC_VALUE_SET     /* {a, b, c}, for tune */
 } mc_value_kind;
@@ -30,6 +31,7 @@ typedef struct mc_value {
     int64_t rows, columns;  /* VECTOR: 1 x columns; MATRIX; SET: 1 x columns */
     double *numbers;
     char *file;
+    struct mc_user *user;   /* USER; shared by copies */
     int64_t offset;         /* byte in the text, for messages */
 } mc_value;
 
@@ -52,6 +54,7 @@ typedef struct mc_atom_row {
     int parameters;
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
     bool nonnegative; /* defined on vectors without negative entries */
+    bool given;       /* its values come from elsewhere: no sum over coordinates, nothing to search a refutation with */
 } mc_atom_row;
 extern const mc_atom_row mc_atoms[MC_ATOM_COUNT]; /* atoms.c */
 
@@ -141,6 +144,8 @@ mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const
 /* An error that names the row and column when data break what the kernel needs (chi2, intersection: no negative values), when an open
    parameter or a range is left, or when d differs. */
 mercer_status mc_kernel_check_data(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data);
+/* Some atom reads its values from the rows of a matrix: these must not be scaled. */
+bool mc_kernel_precomputed(const mercer_kernel *kernel);
 /* MERCER_NOT_A_KERNEL with the reason unless the kernel is proved. offered: the machine has an option to take it all the same. */
 mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool offered);
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/function.h"
+#include "kernel/user.h"
 #include <math.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ void mc_node_unwrap(mc_node **io, int i) {
 void mc_value_free(mc_value *value) {
     mc_free(value->numbers);
     mc_free(value->file);
+    mc_user_release(value->user);
     *value = (mc_value){0};
 }
 
@@ -94,6 +96,7 @@ mercer_status mc_value_copy(mercer_ctx *ctx, const mc_value *value, mc_value *ou
     *out = *value;
     out->numbers = NULL;
     out->file = NULL;
+    out->user = mc_user_keep(value->user);
     if (value->numbers) {
         MC_TRY(MC_ALLOC(ctx, out->numbers, numbers_of(value)));
         memcpy(out->numbers, value->numbers, (size_t)numbers_of(value) * sizeof(double));
@@ -152,7 +155,7 @@ static bool same_text(const char *a, const char *b) {
 }
 
 bool mc_value_equal(const mc_value *a, const mc_value *b) {
-    if (a->kind != b->kind || a->rows != b->rows || a->columns != b->columns || !same_text(a->file, b->file))
+    if (a->kind != b->kind || a->rows != b->rows || a->columns != b->columns || !same_text(a->file, b->file) || a->user != b->user)
         return false;
     if (a->kind == MC_VALUE_NUMBER && a->number != b->number)
         return false;

@@ -6,6 +6,7 @@
      power    = view ('^' signed number)?
      view     = primary ('[' columns ']')?
      primary  = number | '(' sum ')' | atom ('(' arguments ')')? | constant ('(' number ')')?
+              | 'user' '(' string ')'
               | 'exp' '(' sum ')' | 'normalize' '(' sum ')' | 'weigh' '(' function ',' sum ')' | 'form' '(' matrix ')'
 
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
@@ -13,6 +14,7 @@
 #include "base/status.h"
 #include "kernel/atoms.h"
 #include "kernel/node.h"
+#include <string.h>
 
 static mercer_status sum(mc_parser *p, mc_node **out);
 
@@ -83,6 +85,31 @@ static mercer_status parse_form(mc_parser *p, mc_node **out) {
     return mc_parse_matrix(p, *out);
 }
 
+static const mercer_user_kernel *find_user(const mc_parser *p, const char *name) {
+    for (int i = 0; i < p->users.count; i++)
+        if (strcmp(p->users.list[i].name, name) == 0)
+            return &p->users.list[i];
+    return NULL;
+}
+
+static mercer_status parse_user(mc_parser *p, mc_node **out) {
+    MC_TRY(mc_node_make_atom(p->lexer.ctx, MC_USER, p->lexer.token.offset, out));
+    mc_lex_next(&p->lexer);
+    MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
+    const int64_t offset = p->lexer.token.offset;
+    mc_value *value = &(*out)->parameter[0];
+    value->kind = MC_VALUE_USER;
+    if (p->lexer.token.kind != MC_TOKEN_STRING)
+        return mc_lex_unexpected(&p->lexer, "the name of a function in quotes");
+    MC_TRY(mc_lex_string(&p->lexer, &value->file));
+    const mercer_user_kernel *user = find_user(p, value->file);
+    if (!user)
+        return mc_lex_fail(&p->lexer, offset, "there is no function '%.80s' here: a program gives it with %s", value->file,
+                           "mercer_kernel_parse_with, or mercer_model_load_with for a model");
+    MC_TRY(mc_user_make(p->lexer.ctx, user, &p->made, &value->user));
+    return mc_lex_expect(&p->lexer, ')', "')'");
+}
+
 static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
     MC_TRY(mc_node_make_atom(p->lexer.ctx, atom, p->lexer.token.offset, out));
     mc_lex_next(&p->lexer);
@@ -96,6 +123,7 @@ static const struct {
              {"normalize", parse_normalize},
              {"weigh", parse_weigh},
              {"form", parse_form},
+             {"user", parse_user},
              {"constant", parse_constant}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
@@ -221,9 +249,9 @@ static mercer_status sum(mc_parser *p, mc_node **out) {
     return MERCER_OK;
 }
 
-mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_node **out) {
+mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out) {
     *out = NULL;
-    mc_parser p = {0};
+    mc_parser p = {.users = users};
     mc_lex_open(&p.lexer, ctx, text);
     mercer_status status = sum(&p, out);
     if (!status)

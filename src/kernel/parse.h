@@ -5,18 +5,24 @@
 
 #include "kernel/kernel.h"
 #include "kernel/lex.h"
+#include "kernel/user.h"
 
 typedef struct mc_parser {
     mc_lexer lexer;
     int depth;       /* nesting so far */
     int parts;       /* of the function being read */
     int64_t columns; /* listed so far in the whole text */
+    mc_users users;  /* functions that user("name") may name */
+    struct mc_user *made; /* of these, so far */
 } mc_parser;
 
 enum { MC_COLUMNS_MAX = 1 << 20, MC_PARTS_MAX = 1000 };
 
 /* The tree as written: nothing is simplified. *out is NULL on failure. */
-mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_node **out);
+mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out);
+
+/* mercer_kernel_parse_with for callers inside the library. */
+mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users, mercer_kernel **out);
 
 mercer_status mc_parse_deeper(mc_parser *parser); /* enter one level of nesting; leave it with parser->depth-- */
 mercer_status mc_parse_number(mc_parser *parser, double *out); /* with its sign */

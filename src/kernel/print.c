@@ -62,6 +62,7 @@ static void print_value(mc_text *out, const mc_value *value) {
     case MC_VALUE_VECTOR: print_numbers(out, value->numbers, value->columns, "[", "]"); break;
     case MC_VALUE_SET: print_numbers(out, value->numbers, value->columns, "{", "}"); break;
     case MC_VALUE_MATRIX: print_matrix(out, value); break;
+    case MC_VALUE_USER:
     case MC_VALUE_FILE: print_quoted(out, value->file); break;
     case MC_VALUE_RANGE:
         mc_text_number(out, value->low);
@@ -71,7 +72,7 @@ static void print_value(mc_text *out, const mc_value *value) {
     }
 }
 
-/* What is left to the data is left out; form's matrix has no name. */
+/* What is left to the data is left out; form's matrix and user's function have no name. */
 void mc_atom_print(mc_text *out, const mc_node *node) {
     const mc_atom_row *row = &mc_atoms[node->atom];
     const char *before = "(";
@@ -80,7 +81,7 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
         if (node->parameter[i].kind == MC_VALUE_AUTO)
             continue;
         mc_text_add(out, "%s", before);
-        if (node->atom != MC_FORM)
+        if (node->atom != MC_FORM && node->atom != MC_USER)
             mc_text_add(out, "%s=", row->parameter[i].name);
         print_value(out, &node->parameter[i]);
         before = ", ";

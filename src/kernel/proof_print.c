@@ -317,6 +317,8 @@ static void say_unknown(const mc_findings *f, mc_text *out) {
         mc_text_add(out, "No rule applies");
     if (has_file(f->kernel->root))
         mc_text_add(out, ", and its matrix is still in a file: bind the kernel to data first.\n");
+    else if (f->refutation.sets == 0)
+        mc_text_add(out, ", and its values come from elsewhere: no points can be tried.\n");
     else
         mc_text_add(out, ", and none of the %lld sets of points tried shows that it is not.\n", (long long)f->refutation.sets);
     mc_text_add(out, "It may be one all the same.\n");

@@ -17,6 +17,10 @@ typedef struct task {
     mc_refutation *out;
 } task;
 
+static bool is_given(const mc_node *node) {
+    return node->kind == MC_ATOM && mc_atoms[node->atom].given;
+}
+
 static bool is_open(const mc_node *node) {
     return mc_node_open(node) || mc_node_ranges(node);
 }
@@ -50,6 +54,8 @@ static mercer_status try_instance(const task *t, int variant, mc_search_part par
 
 mercer_status mc_refute(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed, mc_refutation *out) {
     *out = (mc_refutation){.instantiated = mc_node_any(root, is_open)};
+    if (mc_node_any(root, is_given))
+        return MERCER_OK; /* its values are not ours to choose points for */
     const int variants = out->instantiated ? MC_INSTANCES : 1, dimensions = d > 0 ? 1 : DIMENSIONS;
     const int64_t enough = least > COLUMNS ? least : COLUMNS;
     for (int part = 0; part < MC_SEARCH_PARTS; part++)

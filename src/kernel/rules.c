@@ -19,6 +19,8 @@ static const struct {
     [MC_RULE_ARCCOS] = {"S8", "a mean over random vectors w of f(x) f(z)"},
     [MC_RULE_HARMONIC] = {"S8", "in each column x z/(x + z) is the integral over t > 0 of f(x) f(z) with f(x) = x exp(-t x)"},
     [MC_RULE_TANH] = {"S10", "with a = 0 it is the constant tanh(c), which is not negative"},
+    [MC_RULE_PRECOMPUTED] = {"G1", "a matrix that is given; each fit looks at it: symmetric, no eigenvalue below 0 beyond rounding"},
+    [MC_RULE_USER] = {"G2", "the program that gives the function vouches for it"},
     [MC_RULE_SUM] = {"S1", "a sum of kernels is one"},
     [MC_RULE_PRODUCT] = {"S2", "a product of kernels is one"},
     [MC_RULE_POWER] = {"S2", "a product of a kernel with itself is one"},

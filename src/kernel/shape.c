@@ -110,6 +110,11 @@ static facts form_facts(const mc_node *node, int64_t d) {
                    .dimension = positive ? A->number : INFINITY};
 }
 
+static facts given_facts(const mc_node *node, int64_t d) {
+    (void)node, (void)d;
+    return (facts){.diagonal = {0, INFINITY}, .dimension = INFINITY};
+}
+
 static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_LINEAR] = linear_facts,
     [MC_POLY] = poly_facts,
@@ -126,6 +131,8 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_TANH] = tanh_facts,
     [MC_WHITE] = stationary_atom,
     [MC_FORM] = form_facts,
+    [MC_PRECOMPUTED] = given_facts,
+    [MC_USER] = given_facts,
 };
 
 static facts number_facts(double c) {

@@ -16,6 +16,7 @@
 #include "base/work.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "kernel/kernel.h"
 #include <float.h>
 #include <math.h>
 
@@ -155,6 +156,15 @@ static mercer_status diagonal_of(mercer_ctx *ctx, const mercer_kernel *kernel, c
     return status;
 }
 
+/* k(x,x) of the rows; NaN is let pass where distances themselves are not asked for. */
+static mercer_status own_values(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    const mercer_status status = diagonal_of(ctx, f->kernel, rows, out);
+    if (status != MERCER_DATA || f->by_distance || !mc_kernel_precomputed(f->kernel))
+        return status;
+    mc_unfail(ctx);
+    return MERCER_OK;
+}
+
 static size_t work_bytes(int64_t n, int64_t m, int64_t k) {
     const int64_t strip = n < STRIP ? n : STRIP;
     return mc_work_need(n, 8) + mc_work_need(m, 8) + mc_work_need(strip * BLOCK, 8) + mc_work_need(strip * k, sizeof(neighbour));
@@ -170,8 +180,15 @@ static mercer_status prepare(mercer_ctx *ctx, search *s, const mercer_data *rows
     s->diagonal = mc_work_take(work, m, 8);
     s->block = mc_work_take(work, strip * BLOCK, 8);
     s->heap = mc_work_take(work, strip * s->k, sizeof(neighbour));
-    MC_TRY(diagonal_of(ctx, s->f->kernel, rows, s->own));
+    MC_TRY(own_values(ctx, s->f, rows, s->own));
     return diagonal_of(ctx, s->f->kernel, s->f->centres, s->diagonal);
+}
+
+/* Rows of a matrix that lack k(x,x) get a number larger than any: which centres are nearest does not depend on it. */
+static void fill_unknown(search *s, int64_t n) {
+    const double beyond = 4 * mc_gram_entry_size(s->gram);
+    for (int64_t i = 0; i < n; i++)
+        s->own[i] = isnan(s->own[i]) ? beyond : s->own[i];
 }
 
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
@@ -184,6 +201,7 @@ mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const me
         status = mc_gram_open(ctx, f->kernel, rows, f->centres, MERCER_F64, &gram);
     if (!status) {
         s.gram = gram;
+        fill_unknown(&s, rows->n);
         s.noise = 2 * mc_gram_entry_error(gram);
         status = search_rows(ctx, &s, rows->n);
     }

@@ -8,6 +8,7 @@
 #include "data/means.h"
 #include "kernel/kernel.h"
 #include "learn/fitted.h"
+#include "learn/given.h"
 #include <math.h>
 #include <string.h>
 
@@ -40,8 +41,20 @@ static mercer_status take_weighty(mercer_ctx *ctx, const mercer_data *data, int6
     return status;
 }
 
-static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer_data *data, mc_problem *p) {
-    const mc_scaling kind = (mc_scaling)mc_choice("auto|none|standard|minmax", scale);
+/* A matrix in place of a kernel is taken as it is. */
+static mercer_status scaling_of(mercer_ctx *ctx, const char *scale, const mercer_kernel *kernel, mc_scaling *out) {
+    *out = (mc_scaling)mc_choice("auto|none|standard|minmax", scale);
+    if (!mc_kernel_precomputed(kernel))
+        return MERCER_OK;
+    if (*out != MC_SCALE_AUTO && *out != MC_SCALE_NONE)
+        return mc_fail(ctx, MERCER_INVALID, "fit: scale=%s would change the values of a precomputed kernel; use scale=none", scale);
+    *out = MC_SCALE_NONE;
+    return MERCER_OK;
+}
+
+static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer_kernel *kernel, const mercer_data *data, mc_problem *p) {
+    mc_scaling kind;
+    MC_TRY(scaling_of(ctx, scale, kernel, &kind));
     const int64_t count = count_weighty(data);
     mercer_data *taken = NULL;
     if (count < data->n)
@@ -59,7 +72,9 @@ static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer
 
 /* The verdict on the kernel; consent turns a refusal into a fact to remember. */
 static mercer_status judge(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
-    const mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, consent != MC_CONSENT_NEVER);
+    mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, consent != MC_CONSENT_NEVER);
+    if (!status)
+        status = mc_given_check(ctx, p->kernel, p->x, consent != MC_CONSENT_NEVER);
     p->proved = status == MERCER_OK;
     if (status != MERCER_NOT_A_KERNEL || consent != MC_CONSENT_GIVEN)
         return status;
@@ -137,7 +152,7 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent c
                                 const mercer_data *data, bool targets, mc_problem *p) {
     if (targets)
         MC_TRY(check_target(ctx, data));
-    MC_TRY(scale_rows(ctx, scale, data, p));
+    MC_TRY(scale_rows(ctx, scale, kernel, data, p));
     MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
     MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));

@@ -300,11 +300,8 @@ static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f)
         snprintf(text, sizeof text, "rbf(gamma=%.17g)", r->gamma);
     else if (r->kernel == SIGMOID)
         snprintf(text, sizeof text, "tanh(a=%.17g, c=%.17g)", r->gamma, r->coef0);
-    mc_node *root = NULL;
     mercer_kernel *kernel = NULL;
-    mercer_status status = mc_parse(ctx, text, &root);
-    if (!status)
-        status = mc_kernel_wrap(ctx, root, &kernel);
+    mercer_status status = mc_kernel_parse(ctx, text, (mc_users){0}, &kernel);
     if (!status)
         status = mc_kernel_bind(ctx, kernel, f->centres, &f->kernel);
     mercer_kernel_free(kernel);

@@ -18,7 +18,7 @@ const char *const mc_libsvm_types[MC_LIBSVM_TYPES] = {"c_svc", "nu_svc", "one_cl
 const char *const mc_libsvm_machines[MC_LIBSVM_TYPES] = {"svc", "nu-svc", "one-class", "svr", "nu-svr"};
 const char *const mc_libsvm_kernels[MC_LIBSVM_KERNELS] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
 
-enum { LINEAR, POLYNOMIAL, RBF, SIGMOID };
+enum { LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED };
 
 /* ---- What LIBSVM can hold ---- */
 
@@ -48,6 +48,7 @@ static int kernel_of(const mercer_model *model, double *degree, double *gamma, d
         *gamma = p[0].number;
         *coef0 = p[1].number;
         return SIGMOID;
+    case MC_PRECOMPUTED: return PRECOMPUTED;
     default: return -1;
     }
 }
@@ -62,7 +63,8 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
     double ignored;
     if (kernel_of(model, &ignored, &ignored, &ignored) < 0)
-        return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM knows linear, poly, rbf (one gamma) and tanh, not %s", f->kernel->text);
+        return mc_fail(ctx, MERCER_INVALID,
+                       "export: LIBSVM knows linear, poly, rbf (one gamma), tanh and precomputed, not %s", f->kernel->text);
     if (f->scale.kind != MC_SCALE_NONE)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none", f->report.scale);
@@ -84,10 +86,10 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
 static void add_kernel(mc_text *text, const mercer_model *model) {
     double degree = 0, gamma = 0, coef0 = 0;
     const int kernel = kernel_of(model, &degree, &gamma, &coef0);
-    mc_text_add(text, "kernel_type %s\n", mc_libsvm_kernels[kernel]);
+    mc_text_add(text, "kernel_type %s\n", mc_libsvm_kernels[kernel < 0 ? LINEAR : kernel]); /* never below 0: check has looked */
     if (kernel == POLYNOMIAL)
         mc_text_add(text, "degree %.0f\n", degree);
-    if (kernel != LINEAR)
+    if (kernel != LINEAR && kernel != PRECOMPUTED)
         mc_text_add(text, "gamma %.17g\n", gamma);
     if (kernel == POLYNOMIAL || kernel == SIGMOID)
         mc_text_add(text, "coef0 %.17g\n", coef0);
@@ -112,7 +114,12 @@ static void add_head(mc_text *text, const mercer_model *model) {
     mc_text_add(text, "\nSV\n");
 }
 
-static void add_vector(mc_text *text, const mercer_data *x, int64_t i) {
+/* Of a row of a Gram matrix its number is all that a prediction needs. */
+static void add_vector(mc_text *text, const mercer_data *x, int64_t i, bool serial) {
+    if (serial) {
+        mc_text_add(text, "0:%.0f \n", mc_data_value(x, i, 0));
+        return;
+    }
     const int64_t begin = x->row_start ? x->row_start[i] : i * x->d, end = x->row_start ? x->row_start[i + 1] : begin + x->d;
     for (int64_t k = begin; k < end; k++) {
         const double v = x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k];
@@ -131,7 +138,7 @@ mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, 
     for (int64_t i = 0; i < f->centres->n; i++) {
         for (int64_t k = 0; k < width; k++)
             mc_text_add(&text, "%.17g ", f->alpha[i * width + k]);
-        add_vector(&text, f->centres, i);
+        add_vector(&text, f->centres, i, f->kernel->root->kind == MC_ATOM && f->kernel->root->atom == MC_PRECOMPUTED);
     }
     const size_t size = (size_t)text.length;
     char *bytes = NULL;

@@ -252,11 +252,11 @@ static mercer_status measure(mercer_ctx *ctx, FILE *file, const char *path, size
     return MERCER_OK;
 }
 
-mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mercer_model **out) {
+mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mc_users users, mercer_model **out) {
     *out = NULL;
     mc_loading *l = NULL;
     MC_TRY(MC_ALLOC(ctx, l, 1));
-    *l = (mc_loading){.path = path, .file = file};
+    *l = (mc_loading){.path = path, .file = file, .users = users};
     mc_crc64_open(&l->crc);
     mercer_status status = measure(ctx, file, path, &l->size);
     if (!status)
@@ -283,8 +283,7 @@ static mercer_status load_libsvm(mercer_ctx *ctx, const char *path, mercer_model
     return status;
 }
 
-mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out) {
-    mc_begin(ctx);
+static mercer_status load_file(mercer_ctx *ctx, const char *path, mc_users users, mercer_model **out) {
     *out = NULL;
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -293,7 +292,18 @@ mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model 
     const size_t seen = fread(head, 1, sizeof head, file);
     rewind(file);
     const bool libsvm = mc_libsvm_is_model(head, seen);
-    const mercer_status status = libsvm ? load_libsvm(ctx, path, out) : mc_model_load(ctx, file, path, out);
+    const mercer_status status = libsvm ? load_libsvm(ctx, path, out) : mc_model_load(ctx, file, path, users, out);
     fclose(file);
     return status;
+}
+
+mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out) {
+    mc_begin(ctx);
+    return load_file(ctx, path, (mc_users){0}, out);
+}
+
+mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users, int count,
+                                     mercer_model **out) {
+    mc_begin(ctx);
+    return load_file(ctx, path, (mc_users){users, count}, out);
 }

@@ -3,6 +3,7 @@
 #ifndef MC_MODEL_LOAD_H
 #define MC_MODEL_LOAD_H
 
+#include "kernel/user.h"
 #include "model/crc64.h"
 #include "model/format.h"
 #include <jansson.h>
@@ -16,6 +17,7 @@ typedef struct mc_loading {
     json_t *root, *metadata;
     mc_model_shape shape;
     mercer_model *model;
+    mc_users users; /* functions that the kernel may call */
     mc_crc64 crc;
     char checksum[MC_CHECKSUM_DIGITS]; /* what the file says */
 } mc_loading;
@@ -30,6 +32,6 @@ mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l);
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l);
 
 /* A model from an open file that can seek; path is for messages. The file stays the caller's. */
-mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mercer_model **out);
+mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mc_users users, mercer_model **out);
 
 #endif

@@ -212,6 +212,7 @@ static mercer_status read_columns(mercer_ctx *ctx, const mc_loading *l, const js
     if (!json_is_array(columns) || !json_is_boolean(header))
         return mc_damaged(ctx, l, "its schema has no columns");
     out->header = json_is_true(header);
+    out->serial = json_is_true(json_object_get(root, "serial"));
     const int64_t count = (int64_t)json_array_size(columns);
     if (!count)
         return MERCER_OK;
@@ -237,12 +238,12 @@ static mercer_status read_schema(mercer_ctx *ctx, const mc_loading *l, mc_schema
 /* A kernel with something open would make the loader read files that the model names. */
 static mercer_status read_kernel(mercer_ctx *ctx, const mc_loading *l) {
     const char *text;
-    mc_node *root = NULL;
     mercer_kernel *kernel = NULL;
     MC_TRY(text_of(ctx, l, "kernel", &text));
-    mercer_status status = mc_parse(ctx, text, &root);
-    if (!status)
-        status = mc_kernel_wrap(ctx, root, &kernel);
+    mercer_status status = mc_kernel_parse(ctx, text, l->users, &kernel);
+    if (status == MERCER_SYNTAX && strstr(text, "user("))
+        return mc_fail(ctx, MERCER_INVALID, "%s: its kernel %.200s calls a function of the program that fitted it; load it with %s",
+                       l->path, text, "mercer_model_load_with and that function");
     if (status == MERCER_SYNTAX)
         status = mc_damaged(ctx, l, "its kernel does not parse");
     if (!status && (kernel->open || kernel->ranges))

@@ -107,7 +107,7 @@ static void add_column(mc_text *text, const mc_column *column) {
 
 static void add_schema(mc_text *text, const mc_schema *schema) {
     mc_text inner = mc_text_open(text->ctx);
-    mc_text_add(&inner, "{\"header\":%s,\"columns\":[", schema->header ? "true" : "false");
+    mc_text_add(&inner, "{\"header\":%s,%s\"columns\":[", schema->header ? "true" : "false", schema->serial ? "\"serial\":true," : "");
     for (int64_t i = 0; i < schema->count; i++) {
         if (i)
             mc_text_bytes(&inner, ",", 1);

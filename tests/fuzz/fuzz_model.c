@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     put_sum_right(bytes, size);
     FILE *file = size ? fmemopen(bytes, size, "rb") : NULL;
     if (file) {
-        if (!mc_model_load(ctx, file, "input", &model))
+        if (!mc_model_load(ctx, file, "input", (mc_users){0}, &model))
             use(ctx, model);
         fclose(file);
     }

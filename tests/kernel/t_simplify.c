@@ -11,7 +11,7 @@ enum { D = 3, TRIALS = 4000 };
 
 static mc_node *parsed(mercer_ctx *ctx, const char *text) {
     mc_node *node = NULL;
-    const mercer_status status = mc_parse(ctx, text, &node);
+    const mercer_status status = mc_parse(ctx, text, (mc_users){0}, &node);
     if (status)
         fail_msg("%s: %s", text, mercer_message(ctx));
     return node;

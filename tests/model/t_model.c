@@ -40,7 +40,7 @@ static bytes read_file(const char *path) {
 static mercer_status load_bytes(mercer_ctx *ctx, const void *at, size_t size, mercer_model **out) {
     FILE *file = fmemopen((void *)at, size, "rb");
     assert_non_null(file);
-    const mercer_status status = mc_model_load(ctx, file, "memory", out);
+    const mercer_status status = mc_model_load(ctx, file, "memory", (mc_users){0}, out);
     fclose(file);
     return status;
 }
@@ -424,7 +424,7 @@ static mercer_status save_load_predict_score(mercer_ctx *ctx, void *arg) {
     const mercer_table table = {.n = 2, .d = 5, .dtype = MERCER_F32, .values = values, .labels = labels};
     double out[6];
     FILE *file = fmemopen(b->at, b->size, "rb");
-    mercer_status status = mc_model_load(ctx, file, "memory", &model);
+    mercer_status status = mc_model_load(ctx, file, "memory", (mc_users){0}, &model);
     fclose(file);
     if (!status)
         status = mercer_data_make(ctx, &table, &data);

@@ -104,6 +104,14 @@ static const double lambdas[] = {0.1, 1};
 static const mercer_pca few_of_many = {.components = 1, .center = true, .tolerance = 1e-3, .scale = "none", .solver = "krylov"};
 static const mercer_table table = {.n = 2, .d = D, .dtype = MERCER_F64, .values = ones, .target = ones, .outputs = 1};
 
+static int fill_ones(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out) {
+    (void)user, (void)d, (void)x, (void)z;
+    for (int64_t i = 0; i < n * m; i++)
+        out[i] = 1;
+    return 0;
+}
+static const mercer_user_kernel all_ones = {.name = "ones", .fill = fill_ones, .positive = true};
+
 SCENARIO_PLAIN(file_write, mercer_file_write(ctx, path_of("out.bin"), "abc", 3))
 SCENARIO(data_read, data, mercer_data_read(ctx, path_of("table.csv"), NULL, &made))
 SCENARIO(data_make, data, mercer_data_make(ctx, &table, &made))
@@ -112,6 +120,7 @@ SCENARIO(data_take, data, mercer_data_take(ctx, world.data, few, 3, &made))
 SCENARIO(data_generate, data, mercer_data_generate(ctx, "spirals", N, 0.1, 2, &made))
 SCENARIO_PLAIN(data_write, mercer_data_write(ctx, world.data, path_of("out.csv")))
 SCENARIO(kernel_parse, kernel, mercer_kernel_parse(ctx, "0.5*rbf(sigma=1) + linear^2", &made))
+SCENARIO(kernel_parse_with, kernel, mercer_kernel_parse_with(ctx, "user(\"ones\")*linear", &all_ones, 1, &made))
 SCENARIO(kernel_bind, kernel, mercer_kernel_bind(ctx, world.kernel, world.data, &made))
 SCENARIO_PLAIN(kernel_value, mercer_kernel_value(ctx, world.kernel, ones, ones + 1, D, out))
 SCENARIO(kernel_with, kernel, mercer_kernel_with(ctx, world.kernel, ones, &made))
@@ -139,6 +148,7 @@ SCENARIO_PLAIN(svm_rows, mercer_svm_rows(ctx, world.svc, world.classes, out))
 SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
 SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
 SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
+SCENARIO(model_load_with, model, mercer_model_load_with(ctx, path_of("ridge.mercer"), &all_ones, 1, &made))
 SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &made))
 SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
 SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, (double *)out + N, NULL))
@@ -216,9 +226,11 @@ static void test_every_machine_survives_failing_memory(void **state) {
 static void test_every_call_survives_failing_memory(void **state) {
     (void)state;
     static scenario *const calls[] = {
-        file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse, kernel_bind,
+        file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse,
+        kernel_parse_with, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
+        model_load_with,
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
