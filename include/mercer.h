@@ -262,8 +262,8 @@ typedef struct mercer_kernel mercer_kernel;
 MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out);
 
 /* A kernel of your own, user("name") in an expression: out[i * m + j] <- k(x_i, z_j) for n rows x and m rows z of d numbers each,
-   row-major, the columns in view of the data as the machine sees them (scaled, where it scales). It must be symmetric to the last bit and always
-   give the same values; anything but 0 as answer, or a NaN, is an error that names the two rows. It is called from several
+   row-major, the columns in view of the data as the machine sees them (scaled, where it scales). It must be symmetric to the last bit
+   and always give the same values; anything but 0 as answer, or a NaN, is an error that names the two rows. It is called from several
    threads at once, in blocks of some hundred values, and for single values; serial: one call at a time. positive: your word that it is
    a positive definite kernel, without which it counts as not proved. name and function are borrowed for the call, user until
    the last kernel and model made with it is freed. A model file keeps the rows and the name: load it with the function at hand. */
