@@ -568,12 +568,13 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual"; "gradient" when lambda = 0; "sampled residual"; "gap" for support vector machines;
-                                       "eigenvalues" for pca: residual is the largest |M v - theta v| over the components, relative
-                                       to the largest theta;
+    const char *kind;               /* "residual"; "gradient" when lambda = 0 and for primal; "sampled residual"; "gap" for support
+                                       vector machines; "eigenvalues" for pca: residual is the largest |M v - theta v| over the
+                                       components, relative to the largest theta;
                                        "exact" where nothing is optimised (knn);
                                        "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
-    double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r */
+    double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r; primal, with
+                                       weights v of the features Phi: (lambda v - Phi'(y - b - Phi v)) / max sqrt(K_ii) */
     double residual;                /* |r|, its rounding bound included */
     double rounding;                /* the part of it that bounds the rounding of the check itself */
     double prediction_error_bound;  /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
@@ -599,8 +600,8 @@ typedef struct mercer_report {
     double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
     double objective;
     double loo_rmse;           /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
-    double dof, gcv;           /* ridge by cholesky or eigen, with loo_rmse: effective degrees of freedom, the intercept counted, and
-                                  generalised cross-validation as in mercer_ridge_path_row; NaN otherwise */
+    double dof, gcv;           /* ridge by primal always, by cholesky or eigen with loo_rmse: effective degrees of freedom, the intercept
+                                  counted, and generalised cross-validation as in mercer_ridge_path_row; NaN otherwise */
     int64_t iterations;
     int64_t iteration_bound;   /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
     const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision":
@@ -636,7 +637,7 @@ MERCER_API int64_t mercer_model_outputs(const mercer_model *model); /* columns o
 MERCER_API int64_t mercer_model_classes(const mercer_model *model); /* 0: regression */
 MERCER_API const char *mercer_model_label(const mercer_model *model, int64_t k);
 MERCER_API int64_t mercer_model_columns(const mercer_model *model); /* d of the data it predicts for */
-MERCER_API int64_t mercer_model_centres(const mercer_model *model); /* rows kept */
+MERCER_API int64_t mercer_model_centres(const mercer_model *model); /* rows kept; 0 where weights of features are the whole model */
 MERCER_API const char *mercer_model_column_name(const mercer_model *model, int64_t column);
 MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64_t output); /* as mercer_data_target_name */
 
@@ -664,6 +665,10 @@ MERCER_API void mercer_model_decision(const mercer_model *model, int64_t decisio
 MERCER_API int64_t mercer_model_row(const mercer_model *model, int64_t centre);
 MERCER_API double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision);
 MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t decision);
+/* Weights of the explicit features of the kernel, in the order of mercer_features: a decision is sum_j weight_j phi_j(x) + intercept. Of
+   ridge by primal, whose model they are, and of support vector machines with a linear kernel. Features 0: the model has none. */
+MERCER_API int64_t mercer_model_features(const mercer_model *model);
+MERCER_API double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision);
 
 /* The bounds of a decision of a support vector machine: the multiplier of a row is at most C x weight. nu-svc finds its C and nu-svr its
    epsilon; infinite for a hard margin, NaN where the model does not say (LIBSVM's, older files). */

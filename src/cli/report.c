@@ -124,7 +124,7 @@ void say_certificate(session *s, const mercer_report *report) {
             c->prediction_error_bound, c->kind, c->residual_relative);
     else
         say(s, "certificate", "relative %s %.2g; it bounds no prediction, because %s", c->kind, c->residual_relative,
-            report->lambda > 0 ? "the kernel is not proved"
+            report->lambda > 0 ? (strcmp(c->kind, "gradient") ? "the kernel is not proved" : "lambda is too small beside it")
             : report->step > 0 ? "there is no penalty"
                                : "lambda is 0");
 }

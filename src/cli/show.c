@@ -43,8 +43,11 @@ static void say_model(session *s, const mercer_model *model) {
     else
         say(s, "model", "%s: %s, %s, by %s", s->args.operand[0], r->machine, text_penalty(r).bytes, r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
-    say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
-        (long long)mercer_model_centres(model));
+    if (mercer_model_features(model) > 0 && mercer_model_centres(model) == 0)
+        say(s, "fitted on", "%s; none kept: it is %s of the features of the kernel", text_count(r->n, "row").bytes,
+            text_count(mercer_model_features(model) * mercer_model_decisions(model), "weight").bytes);
+    else
+        say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes, (long long)mercer_model_centres(model));
     say_columns(s, model);
     say(s, "scaling", "%s", r->scale);
     if (target)
@@ -75,6 +78,7 @@ static int show_model(session *s) {
         json_array_append_new(columns, json_text(mercer_model_column_name(model, j)));
     json_put(object, "type", json_text("model"));
     json_put(object, "centres", json_integer(mercer_model_centres(model)));
+    json_put(object, "features", json_integer(mercer_model_features(model)));
     json_put(object, "columns", columns);
     json_put(object, "target", json_text(mercer_model_target_name(model, 0)));
     mercer_model_free(model);

@@ -59,7 +59,9 @@ static void report_people(session *s, const updating *u) {
     const long long centres = (long long)mercer_model_centres(u->to);
     const int64_t dropped = mercer_model_centres(u->from) + learned(u) - mercer_model_centres(u->to);
     say(s, "update", "%s learned with %s", text_count(learned(u), "new row").bytes, text_penalty(r).bytes);
-    if (dropped > 0)
+    if (mercer_model_features(u->to) > 0)
+        say(s, "weights", "%lld of the features of the kernel, as many as before", (long long)mercer_model_features(u->to));
+    else if (dropped > 0)
         say(s, "centres", "%lld; %lld dropped, the least important", centres, (long long)dropped);
     else
         say(s, "centres", "%lld", centres);

@@ -46,7 +46,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double slack = 1.01;
+static const double slack = MC_CERTIFY_SLACK;
 
 typedef struct check {
     const mc_problem *p;
@@ -64,18 +64,10 @@ typedef struct check {
     double scale; /* largest M_ii */
 } check;
 
-/* What one output adds. */
-typedef struct column {
-    double residual, rounding, target, objective, square_norm, gap, prediction;
-} column;
+typedef mc_certify_column column;
 
 static double weight_root(const check *c, int64_t i) {
     return c->p->root ? c->p->root[i] : 1;
-}
-
-static double gamma_of(int64_t n) {
-    const double t = (double)n * DBL_EPSILON / 2;
-    return t < 0.5 ? t / (1 - t) : INFINITY;
 }
 
 /* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
@@ -116,7 +108,7 @@ static sums sum_column(const check *c, int64_t k) {
 /* r in place of K alpha; |r|^2, the bound on its rounding, the parts of the objective. */
 static void residual_column(const check *c, int64_t k, const sums *t, column *out) {
     const mc_problem *p = c->p;
-    const double gamma = gamma_of(p->n + 2), u = DBL_EPSILON / 2, b = c->b[k];
+    const double gamma = mc_gamma(p->n + 2), u = DBL_EPSILON / 2, b = c->b[k];
     long double r2 = 0, e2 = 0, y2 = 0, loss = 0, square = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = i * p->outputs + k;
@@ -133,7 +125,8 @@ static void residual_column(const check *c, int64_t k, const sums *t, column *ou
     }
     *out = (column){.residual = (double)sqrtl(r2), .rounding = slack * (double)sqrtl(e2), .target = (double)sqrtl(y2)};
     out->square_norm = fmax((double)square, 0);
-    out->objective = (double)loss + c->lambda * out->square_norm;
+    out->loss = (double)loss;
+    out->objective = out->loss + c->lambda * out->square_norm;
 }
 
 /* Both bounds of the head comment from |r| and |q|. */
@@ -163,7 +156,7 @@ static void prepare_gradient(const check *c, int64_t k, const double *scaled, co
         trace += (long double)(s * c->root[i]) * (s * c->root[i]);
     }
     for (int64_t i = 0; i < c->p->n; i++)
-        e2 += powl(weight_root(c, i) * (c->entry * absolute + gamma_of(c->p->n + 2) * c->root[i] * reach), 2);
+        e2 += powl(weight_root(c, i) * (c->entry * absolute + mc_gamma(c->p->n + 2) * c->root[i] * reach), 2);
     out->residual = c->intercept ? (double)(fabsl(along) / sqrtl(length)) : 0;
     if (c->scale > 0)
         out->rounding = slack * (double)((out->rounding * trace + sqrtl(e2)) / c->scale);
@@ -187,20 +180,21 @@ static mercer_status gradient(mercer_ctx *ctx, const check *c, column *columns) 
     return MERCER_OK;
 }
 
-static void conclude(const check *c, const column *columns, mc_findings *out) {
-    column all = {0};
-    for (int64_t k = 0; k < c->p->outputs; k++) {
+void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns, mc_findings *out) {
+    mc_certify_column all = {0};
+    for (int64_t k = 0; k < outputs; k++) {
         all.residual = hypot(all.residual, columns[k].residual + columns[k].rounding);
         all.rounding = hypot(all.rounding, columns[k].rounding);
         all.target = hypot(all.target, columns[k].target);
+        all.loss += columns[k].loss;
         all.objective += columns[k].objective;
         all.square_norm += columns[k].square_norm;
         all.gap += columns[k].gap;
         all.prediction = fmax(all.prediction, columns[k].prediction);
     }
-    *out = (mc_findings){.objective = all.objective, .norm = sqrt(all.square_norm)};
+    *out = (mc_findings){.objective = all.objective, .loss = all.loss, .norm = sqrt(all.square_norm)};
     out->certificate = (mercer_certificate){
-        .kind = c->lambda > 0 ? "residual" : "gradient",
+        .kind = kind,
         .residual_relative = all.residual > 0 ? all.residual / all.target : 0,
         .residual = all.residual,
         .rounding = all.rounding,
@@ -227,7 +221,7 @@ static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_findings
     }
     if (c->lambda == 0)
         MC_TRY(gradient(ctx, c, columns));
-    conclude(c, columns, out);
+    mc_certify_conclude(c->lambda > 0 ? "residual" : "gradient", c->p->outputs, columns, out);
     return MERCER_OK;
 }
 

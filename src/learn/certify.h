@@ -5,12 +5,29 @@
 #include "gram/gram.h"
 #include "gram/operator.h"
 #include "learn/problem.h"
+#include <float.h>
+#include <math.h>
+
+#define MC_CERTIFY_SLACK 1.01 /* for what is of second order, a bound's own rounding included */
+
+/* n u / (1 - n u): the relative error of a sum of n products. */
+static inline double mc_gamma(int64_t n) {
+    const double t = (double)n * DBL_EPSILON / 2;
+    return t < 0.5 ? t / (1 - t) : INFINITY;
+}
 
 typedef struct mc_findings {
     mercer_certificate certificate;
     double objective; /* sum of w (y - f - b)^2 + lambda |f|^2 over rows and outputs */
+    double loss;      /* the first of the two sums */
     double norm;      /* sqrt of the sum of |f|^2 over outputs */
 } mc_findings;
+
+/* What one output adds, and the sum of all. */
+typedef struct mc_certify_column {
+    double residual, rounding, target, objective, loss, square_norm, gap, prediction;
+} mc_certify_column;
+void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns, mc_findings *out);
 
 /* Bytes beside the operator. */
 size_t mc_certify_bytes(int64_t n, int64_t outputs);
@@ -37,5 +54,10 @@ void mc_witness_close(mc_witness *witness);
 /* mc_certify with a witness; NULL: none. */
 mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept, const double *alpha,
                               const double *intercept, const mc_witness *witness, mc_findings *out);
+
+/* The same for functions given by weights of the explicit features of their kernel, outputs x D, in n D operations. */
+size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch);
+mercer_status mc_certify_weights(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept, const double *weights,
+                                 const double *intercept, mc_findings *out);
 
 #endif

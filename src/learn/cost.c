@@ -67,10 +67,13 @@ static size_t pcg_bytes(const mc_ridge_size *s) {
 
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
 static size_t primal_bytes(const mc_ridge_size *s) {
-    const int64_t D = s->features;
-    return always(s)
-           + larger(D < 0 ? 0 : mc_ridge_primal_bytes(s->n, s->d, D, s->outputs, s->threads, 4 * D + s->d + 1),
-                    check_bytes(s));
+    const int64_t D = s->features, scratch = 4 * D + s->d + 1;
+    const mc_ridge_primal_size size = {.n = s->n, .d = s->d, .D = D, .outputs = s->outputs, .threads = s->threads,
+                                       .scratch = scratch, .loo = s->loo, .spectral = s->lambda <= 0};
+    if (D < 0)
+        return always(s);
+    return numbers(s->n * (s->outputs + 1)) + numbers(D * s->outputs) + 2 * numbers(s->outputs) + small
+           + larger(mc_ridge_primal_bytes(&size), mc_certify_weights_bytes(s->d, D, s->outputs, s->threads, scratch)) + 4 * MC_ALIGN;
 }
 
 static size_t mixed_bytes(const mc_ridge_size *s) {
@@ -116,7 +119,9 @@ static bool is_direct(const way *w) {
 static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) {
     if (w == &ways[PRIMAL] && size->features < 0)
         return "needs a kernel with at most as many explicit features as there are rows";
-    if ((!is_direct(w) || w == &ways[PRIMAL] || w == &ways[MIXED]) && size->lambda <= 0)
+    if (w == &ways[PRIMAL] && size->lambda <= 0 && size->features > MC_EIGEN_LARGEST)
+        return "needs lambda > 0 for so many features";
+    if ((!is_direct(w) || w == &ways[MIXED]) && size->lambda <= 0)
         return "needs lambda > 0";
     if ((!is_direct(w) || w == &ways[MIXED]) && size->loo && asked)
         return "gives no leave-one-out error";
@@ -153,10 +158,10 @@ static bool floats_win(const mc_ridge_size *size) {
 
 /* The factorisation where it fits, unless it would take far longer than conjugate gradients; then those, where they fit. */
 static int choose(const mc_ridge_size *size, const mc_options *options) {
-    if (size->lambda <= 0)
-        return EIGEN;
     if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
         return PRIMAL;
+    if (size->lambda <= 0)
+        return EIGEN;
     const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
     const double n = (double)size->n, factor = n * n * n / 3 * (size->loo ? 2 : 1);
     const bool dear = DOUBLES * factor > PATIENCE * size->pcg.work;

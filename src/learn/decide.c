@@ -1,21 +1,21 @@
 /* decide.c: decisions of many rows at once, through the tile engine.
 
    With centres kept class by class, the decision on the pair (a, b) is (K(x, centres of a) alpha_a)_(column b - 1) +
-   (K(x, centres of b) alpha_b)_(column a): one product per class, of classes - 1 columns, serves all its pairs. A linear kernel has its
-   weight vectors formed; then a decision is an inner product with the row itself. */
+   (K(x, centres of b) alpha_b)_(column a): one product per class, of classes - 1 columns, serves all its pairs. Where there
+   are weights of explicit features, they decide. */
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/fourier.h"
 #include "gram/gram.h"
 #include "learn/fitted.h"
 #include "learn/neighbours.h"
+#include "learn/weights.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { ROW_GRAIN = 64, WAVE_ROWS = 256 };
+enum { WAVE_ROWS = 256 };
 
 static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, double *out) {
     for (int64_t i = 0; i < n; i++)
@@ -84,42 +84,6 @@ static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mer
     return status;
 }
 
-/* ---- Weight vectors ---- */
-
-typedef struct linear {
-    const mc_fitted *f;
-    const mercer_data *rows;
-    int64_t decisions;
-    double *out;
-} linear;
-
-static double dot_dense(const mercer_data *x, int64_t i, const double *w) {
-    double sum = 0;
-    for (int64_t j = 0; j < x->d; j++)
-        sum += w[j] * (x->dtype == MERCER_F64 ? ((const double *)x->values)[i * x->d + j]
-                                              : (double)((const float *)x->values)[i * x->d + j]);
-    return sum;
-}
-
-static double dot_sparse(const mercer_data *x, int64_t i, const double *w) {
-    double sum = 0;
-    for (int64_t k = x->row_start[i]; k < x->row_start[i + 1]; k++)
-        sum += w[x->column[k]]
-               * (x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k]);
-    return sum;
-}
-
-static void decide_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
-    const linear *l = arg;
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t k = 0; k < l->decisions; k++) {
-            const double *w = l->f->primal + k * l->rows->d;
-            l->out[i * l->decisions + k] = l->rows->row_start ? dot_sparse(l->rows, i, w) : dot_dense(l->rows, i, w);
-        }
-}
-
 /* ---- Waves ---- */
 
 static mercer_status decide_waves(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
@@ -148,8 +112,7 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     memset(out, 0, (size_t)(rows->n * decisions) * sizeof *out);
     mercer_status status = MERCER_OK;
     if (f->primal) {
-        linear l = {f, rows, decisions, out};
-        status = mc_for(ctx, rows->n, ROW_GRAIN, decide_rows, &l);
+        status = mc_weights_apply(ctx, f->kernel, decisions, f->primal, rows, out);
     } else if (f->waves) {
         status = decide_waves(ctx, f, rows, out);
     } else if (f->form == MC_NEIGHBOURS) {

@@ -34,7 +34,9 @@ typedef struct mc_fitted {
     bool by_distance;    /* neighbours: weighted by 1 / distance; how many: report.neighbors */
     double *cost;        /* support vector machines: weight of each centre, that of its class included; NULL otherwise */
     double *box;         /* and decisions x 2: C, so that the multiplier of a centre is at most C cost (0: without end), and epsilon */
-    double *primal;      /* linear kernel of a support vector machine: decisions x d weights; NULL otherwise */
+    double *primal;      /* weights of the explicit features of the kernel, decisions x features: ridge by primal, which has no centres,
+                            and support vector machines with a linear kernel, beside their centres; NULL otherwise */
+    int64_t features;
     mercer_report report;
 } mc_fitted;
 

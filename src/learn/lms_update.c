@@ -7,15 +7,19 @@
    centres of the
    moment in one order, rows of K coming block by block from the operator over old centres and new rows together: the bits do not
    depend on
-   threads or blocks. */
+   threads or blocks.
+
+   A model that is weights of explicit features stays one: w <- w + step w_i (y_i - f(x_i) - b) phi(x_i); a budget has nothing to drop. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "kernel/features.h"
 #include "kernel/kernel.h"
 #include "learn/lms.h"
+#include "learn/weights.h"
 #include <math.h>
 #include <string.h>
 
@@ -52,6 +56,9 @@ typedef struct updating {
     double *alpha;    /* (old + fresh) x t; zeros where there is no centre */
     double *root;     /* sqrt k(x, x) */
     double *rows, *f; /* a block of rows of K; t values */
+    double *weights;  /* t x features, where the model is these; NULL otherwise */
+    mc_features *map;
+    double *phi, *scratch; /* features of a row; the row and what the map needs beside it */
     bool *alive;
     int64_t centres, learned; /* learned: new rows met so far, each counted once */
     double step;
@@ -63,6 +70,9 @@ typedef struct updating {
 
 static mercer_status check_model(mercer_ctx *ctx, const mc_fitted *f) {
     const char *machine = f->report.machine;
+    if (f->waves)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "update: the model is a sum of random waves (solver fourier) and new rows cannot join it; fit with solver nystrom");
     if (strcmp(machine, "lms") == 0 || strcmp(machine, "ridge") == 0)
         return MERCER_OK;
     return mc_fail(ctx, MERCER_INVALID,
@@ -138,25 +148,41 @@ static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
     return MERCER_OK;
 }
 
+static mercer_status take_weights(mercer_ctx *ctx, updating *u) {
+    const int64_t D = u->from->features, d = u->all->d;
+    MC_TRY(mc_features_open(ctx, u->from->kernel->root, d, &u->map));
+    MC_TRY(MC_ALLOC(ctx, u->weights, u->t * D));
+    MC_TRY(MC_ALLOC(ctx, u->phi, D));
+    MC_TRY(MC_ALLOC(ctx, u->scratch, d + mc_features_scratch(u->map)));
+    memcpy(u->weights, u->from->primal, (size_t)(u->t * D) * sizeof *u->weights);
+    return MERCER_OK;
+}
+
+static mercer_status take_centres(mercer_ctx *ctx, updating *u) {
+    const int64_t n = u->old + u->fresh;
+    MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
+    MC_TRY(MC_ALLOC(ctx, u->rows, MC_LMS_BLOCK * n));
+    MC_TRY(MC_ALLOC(ctx, u->alive, n));
+    for (int64_t i = 0; i < n; i++)
+        u->alive[i] = i < u->old;
+    memcpy(u->alpha, u->from->alpha, (size_t)(u->old * u->t) * sizeof *u->alpha);
+    u->centres = u->old;
+    return MERCER_OK;
+}
+
 static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
     MC_TRY(check_model(ctx, u->from));
     MC_TRY(check_target(ctx, u->from, u->data));
     MC_TRY(write_targets(ctx, u));
     MC_TRY(join_rows(ctx, u));
     const int64_t n = u->old + u->fresh;
-    MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
     MC_TRY(MC_ALLOC(ctx, u->root, n));
-    MC_TRY(MC_ALLOC(ctx, u->rows, MC_LMS_BLOCK * n));
     MC_TRY(MC_ALLOC(ctx, u->f, u->t));
-    MC_TRY(MC_ALLOC(ctx, u->alive, n));
+    MC_TRY(u->from->primal ? take_weights(ctx, u) : take_centres(ctx, u));
     MC_TRY(mc_gram_open(ctx, u->from->kernel, u->all, NULL, MERCER_F64, &u->gram));
     MC_TRY(mc_gram_diagonal(ctx, u->gram, u->root));
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         u->root[i] = sqrt(fmax(u->root[i], 0));
-        u->alive[i] = i < u->old;
-    }
-    memcpy(u->alpha, u->from->alpha, (size_t)(u->old * u->t) * sizeof *u->alpha);
-    u->centres = u->old;
     return choose_step(ctx, u);
 }
 
@@ -184,6 +210,27 @@ static void drop_least(updating *u) {
     u->centres--;
 }
 
+static mercer_status refuse_divergence(mercer_ctx *ctx, const updating *u, int64_t i) {
+    return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g", (long long)i + 1, u->step);
+}
+
+static mercer_status step_weights(mercer_ctx *ctx, updating *u, int64_t i) {
+    const int64_t D = u->from->features;
+    mercer_data_row(u->all, u->old + i, u->scratch);
+    mc_features_row(u->map, u->scratch, u->scratch + u->all->d, u->phi);
+    for (int64_t k = 0; k < u->t; k++) {
+        double *w = u->weights + k * D, f = 0;
+        for (int64_t j = 0; j < D; j++)
+            f += w[j] * u->phi[j];
+        const double move = u->step * weight_of(u, i) * (u->Y[i * u->t + k] - f);
+        for (int64_t j = 0; j < D; j++)
+            w[j] += move * u->phi[j];
+        if (!isfinite(move))
+            return refuse_divergence(ctx, u, i);
+    }
+    return MERCER_OK;
+}
+
 /* row: K of the i-th new row against all. */
 static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const double *row) {
     const int64_t at = u->old + i;
@@ -193,8 +240,7 @@ static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const doub
     for (int64_t k = 0; k < u->t; k++)
         u->alpha[at * u->t + k] += u->step * weight_of(u, i) * (u->Y[i * u->t + k] - u->f[k]);
     if (mc_first_not_finite(MERCER_F64, u->alpha + at * u->t, u->t) >= 0)
-        return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g",
-                       (long long)i + 1, u->step);
+        return refuse_divergence(ctx, u, i);
     while (u->set->budget > 0 && u->centres > u->set->budget)
         drop_least(u);
     return MERCER_OK;
@@ -205,11 +251,12 @@ static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t beg
     int64_t ids[MC_LMS_BLOCK];
     for (int64_t i = begin; i < end; i++)
         ids[i - begin] = u->old + i;
-    MC_TRY(mc_gram_take(ctx, u->gram, ids, end - begin, MERCER_F64, u->rows, n));
+    if (!u->weights)
+        MC_TRY(mc_gram_take(ctx, u->gram, ids, end - begin, MERCER_F64, u->rows, n));
     for (int64_t i = begin; i < end; i++) {
         if (weight_of(u, i) == 0)
             continue;
-        MC_TRY(step_on(ctx, u, i, u->rows + (i - begin) * n));
+        MC_TRY(u->weights ? step_weights(ctx, u, i) : step_on(ctx, u, i, u->rows + (i - begin) * n));
         u->learned += first;
     }
     return mc_progress(ctx, -1);
@@ -243,7 +290,7 @@ static mercer_status learn(mercer_ctx *ctx, updating *u) {
 static mercer_status gather(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
     int64_t *kept = NULL, k = 0;
     MC_TRY(MC_ALLOC(ctx, kept, u->centres));
-    for (int64_t j = 0; j < u->old + u->fresh; j++)
+    for (int64_t j = 0; u->alive && j < u->old + u->fresh; j++)
         if (u->alive[j])
             kept[k++] = j;
     mercer_status status = mc_data_take(ctx, u->all, kept, u->centres, &out->centres);
@@ -257,9 +304,12 @@ static mercer_status gather(mercer_ctx *ctx, const updating *u, mc_fitted *out) 
     return status;
 }
 
-static mercer_status copy_rest(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+static mercer_status copy_rest(mercer_ctx *ctx, updating *u, mc_fitted *out) {
     const mc_scale *scale = &u->from->scale;
     out->outputs = u->t;
+    out->primal = u->weights;
+    out->features = u->from->features;
+    u->weights = NULL;
     MC_TRY(mc_kernel_bind(ctx, u->from->kernel, u->all, &out->kernel));
     MC_TRY(MC_ALLOC(ctx, out->intercept, u->t));
     memcpy(out->intercept, u->from->intercept, (size_t)u->t * sizeof *out->intercept);
@@ -280,9 +330,10 @@ static mercer_status measure(mercer_ctx *ctx, const updating *u, mercer_report *
     double *F = NULL, left = 0, whole = 0, norm = 0;
     const int64_t n = u->old + u->fresh, shift = u->old * u->t;
     MC_TRY(MC_ALLOC(ctx, F, n * u->t));
-    const mercer_status status = mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
-    for (int64_t i = 0; i < n * u->t && !status; i++)
-        norm += u->alpha[i] * F[i];
+    const mercer_status status = u->weights ? mc_weights_apply(ctx, u->from->kernel, u->t, u->weights, u->all, F)
+                                            : mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
+    for (int64_t i = 0; i < (u->weights ? u->from->features : n) * u->t && !status; i++)
+        norm += u->weights ? u->weights[i] * u->weights[i] : u->alpha[i] * F[i];
     for (int64_t i = 0; i < u->fresh * u->t && !status; i++) {
         const double w = weight_of(u, i / u->t), y = u->Y[i] + u->from->intercept[i % u->t], r = u->Y[i] - F[shift + i];
         left += w * r * r;
@@ -311,7 +362,7 @@ static void write_report(const updating *u, mercer_report *out) {
     out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
 }
 
-static mercer_status conclude(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+static mercer_status conclude(mercer_ctx *ctx, updating *u, mc_fitted *out) {
     if (u->stopped)
         mc_shield(ctx, true);
     write_report(u, &out->report);
@@ -328,8 +379,9 @@ static mercer_status conclude(mercer_ctx *ctx, const updating *u, mc_fitted *out
 static void release(updating *u) {
     mc_gram_close(u->gram);
     mercer_data_free(u->all);
-    void *const blocks[] = {u->Y, u->alpha, u->root, u->rows, u->f, u->alive};
-    for (int i = 0; i < 6; i++)
+    mc_features_close(u->map);
+    void *const blocks[] = {u->Y, u->alpha, u->root, u->rows, u->f, u->alive, u->weights, u->phi, u->scratch};
+    for (int i = 0; i < 9; i++)
         mc_free(blocks[i]);
 }
 

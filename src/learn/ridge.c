@@ -220,7 +220,8 @@ static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r, const char *solv
 }
 
 static mercer_status check_finite(mercer_ctx *ctx, const mc_problem *p, const mc_fitted *f) {
-    if (mc_first_not_finite(MERCER_F64, f->alpha, p->n * p->outputs) < 0
+    const double *answer = f->primal ? f->primal : f->alpha;
+    if (mc_first_not_finite(MERCER_F64, answer, (f->primal ? f->features : p->n) * p->outputs) < 0
         && mc_first_not_finite(MERCER_F64, f->intercept, p->outputs) < 0)
         return MERCER_OK;
     return mc_fail(ctx, MERCER_NUMERIC,
@@ -255,13 +256,56 @@ static mercer_status check_residual(mercer_ctx *ctx, const mc_ridge_system *r, c
     const bool cut = strcmp(r->stopped, "time") == 0 || strcmp(r->stopped, "caller") == 0;
     if (measured < fmax(0.1, 1.1 * r->tolerance) || cut || r->lambda == 0)
         return MERCER_OK;
-    const mercer_status status = r->p->proved && r->p->n <= CHEAP ? mc_ridge_refuse(ctx, r) : MERCER_MEMORY;
+    const bool cheap = r->p->proved && r->p->n <= CHEAP && !r->weights;
+    const mercer_status status = cheap ? mc_ridge_refuse(ctx, r) : MERCER_MEMORY;
     if (status != MERCER_MEMORY)
         return status;
     return mc_fail(ctx, MERCER_NUMERIC,
                    "ridge: lambda = %g is lost in the rounding of K: the answer misses its own equations by %.2g of the target; "
                    "raise lambda",
                    r->lambda, measured);
+}
+
+/* Coefficients of the rows, or weights of the features, which keep no row. */
+static mercer_status make_room(mercer_ctx *ctx, const mc_problem *p, bool weights, mc_fitted *f) {
+    f->outputs = p->outputs;
+    f->features = weights ? mc_ridge_primal_dimension(p->kernel, p->x->d, p->n) : 0;
+    if (weights)
+        MC_TRY(MC_ALLOC(ctx, f->primal, f->features * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, f->alpha, weights ? 0 : p->n * p->outputs));
+    return MC_ALLOC(ctx, f->intercept, p->outputs);
+}
+
+static mercer_status certify(mercer_ctx *ctx, const mc_ridge_system *r, mc_findings *found) {
+    const bool cut = strcmp(r->stopped, "no") != 0; /* stopped once already: what is left is done whole */
+    mc_phase(ctx, "check");
+    if (cut)
+        mc_shield(ctx, true);
+    const mercer_status status = r->weights ? mc_certify_weights(ctx, r->p, r->lambda, r->intercept, r->weights, r->b, found)
+                                            : mc_certify_seen(ctx, r->p, r->lambda, r->intercept, r->alpha, r->b, &r->witness, found);
+    if (cut)
+        mc_shield(ctx, false);
+    return status;
+}
+
+/* Where the degrees of freedom came without the residuals. */
+static void find_gcv(mc_ridge_system *r, const mc_findings *found) {
+    const double n = (double)r->p->n, left = n - r->dof_found;
+    double weight = 0;
+    if (!isnan(r->gcv) || !(left > 0))
+        return;
+    for (int64_t i = 0; i < r->p->n; i++)
+        weight += mc_problem_weight(r->p, i);
+    r->gcv = found->loss / weight / (double)r->p->outputs * (n / left) * (n / left);
+}
+
+/* No row is needed any more: an empty table keeps the names and the schema. */
+static mercer_status drop_rows(mercer_ctx *ctx, mc_problem *p) {
+    mercer_data *none = NULL;
+    MC_TRY(mc_data_take(ctx, p->x, NULL, 0, &none));
+    mercer_data_free(p->x);
+    p->x = none;
+    return MERCER_OK;
 }
 
 static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, const char *solver, const mc_fitted *f) {
@@ -276,6 +320,7 @@ static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, c
     r.stopped = "no";
     r.solver = solver;
     r.alpha = f->alpha;
+    r.weights = f->primal;
     r.b = f->intercept;
     return r;
 }
@@ -283,31 +328,21 @@ static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, c
 static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, const char *solver, mc_fitted *f) {
     MC_TRY(solve(ctx, r, solver));
     MC_TRY(check_finite(ctx, r->p, f));
-    mc_phase(ctx, "check");
     mc_findings found;
-    const bool cut = strcmp(r->stopped, "no") != 0; /* stopped once already: what is left is done whole */
-    if (cut)
-        mc_shield(ctx, true);
-    const mercer_status status =
-        mc_certify_seen(ctx, r->p, r->lambda, r->intercept, f->alpha, f->intercept, &r->witness, &found);
-    if (cut)
-        mc_shield(ctx, false);
-    MC_TRY(status);
+    MC_TRY(certify(ctx, r, &found));
     MC_TRY(check_residual(ctx, r, &found));
+    find_gcv(r, &found);
     write_report(r->p, r, &found, &f->report);
     return MERCER_OK;
 }
 
 /* Solve p into f's coefficients and report. */
-static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, const char *solver,
-                                   mc_fitted *f) {
-    f->outputs = p->outputs;
-    MC_TRY(MC_ALLOC(ctx, f->alpha, p->n * p->outputs));
-    MC_TRY(MC_ALLOC(ctx, f->intercept, p->outputs));
+static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, const char *solver, mc_fitted *f) {
+    MC_TRY(make_room(ctx, p, strcmp(solver, "primal") == 0, f));
     mc_ridge_system r = system_of(set, p, solver, f);
     const mercer_status status = solve_and_check(ctx, &r, solver, f);
     mc_witness_close(&r.witness);
-    return status;
+    return !status && f->primal ? drop_rows(ctx, p) : status;
 }
 
 static void say_hurry(mercer_ctx *ctx, const mc_options *options) {

@@ -29,9 +29,9 @@ mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set) {
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: lambda = %g and %s are both given, and %s determines lambda; give one of them",
                        set->lambda, wish, wish);
-    if (strcmp(set->solver, "auto") != 0 && strcmp(set->solver, "eigen") != 0)
+    if (strcmp(set->solver, "auto") != 0 && strcmp(set->solver, "eigen") != 0 && strcmp(set->solver, "primal") != 0)
         return mc_fail(ctx, MERCER_INVALID,
-                       "ridge: %s finds lambda from eigenvalues: solver must be auto or eigen, got '%s'", wish,
+                       "ridge: %s finds lambda from eigenvalues: solver must be auto, eigen or primal, got '%s'", wish,
                        set->solver);
     if (set->allow_indefinite)
         return mc_fail(
@@ -40,7 +40,7 @@ mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set) {
     return MERCER_OK;
 }
 
-static mercer_status find(mercer_ctx *ctx, mc_ridge_system *r, const mc_ridge_spectrum *s, double *b) {
+mercer_status mc_ridge_find_lambda(mercer_ctx *ctx, mc_ridge_system *r, const mc_ridge_spectrum *s, double *b) {
     MC_TRY(r->dof > 0 ? mc_ridge_for_dof(ctx, s, r->dof, b, &r->lambda)
                       : mc_ridge_for_norm(ctx, s, r->norm_bound, b, &r->lambda));
     mc_log(ctx, "ridge: lambda = %g", r->lambda);
@@ -58,7 +58,7 @@ mercer_status mc_ridge_choose_lambda(mercer_ctx *ctx, mc_ridge_system *r, const 
     s.G = G;
     mercer_status status = mc_eigen_forward(ctx, n, U, s.columns, r->X, G);
     if (!status)
-        status = find(ctx, r, &s, G + n * s.columns);
+        status = mc_ridge_find_lambda(ctx, r, &s, G + n * s.columns);
     mc_free(G);
     return status;
 }

@@ -157,8 +157,9 @@ mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *r, const 
             ctx, MERCER_NUMERIC,
             "ridge: lambda = %g is lost in the rounding of %s, whose largest eigenvalue is about %.3g and whose "
             "smallest is "
-            "about %.1g; lambda >= %.2g would work, or lambda = 0 with solver eigen for the minimum-norm solution",
-            r->lambda, of_matrix(r), ends->high, ends->low, enough);
+            "about %.1g; lambda >= %.2g would work%s",
+            r->lambda, of_matrix(r), ends->high, ends->low, enough,
+            r->lambda > 0 ? ", or lambda = 0 for the minimum-norm solution" : ", or solver eigen for the minimum-norm solution");
     return mc_fail(
         ctx, MERCER_NUMERIC,
         "ridge: K + lambda I is not positive definite: the smallest eigenvalue of %s is %s %.6g (estimated in %lld "

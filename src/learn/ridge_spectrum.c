@@ -93,6 +93,7 @@ mc_ridge_point mc_ridge_at(const mc_ridge_spectrum *s, double lambda, double *b)
         first += g * g * h;
         second += g * g * h * h;
     }
+    point.dof += s->constants;
     if (s->intercept && lambda == 0)
         point.dof += null_part(s, lambda, &inside);
     if (s->intercept && first > 0) {
@@ -138,7 +139,7 @@ mercer_status mc_ridge_for_norm(mercer_ctx *ctx, const mc_ridge_spectrum *s, dou
 /* ---- Degrees of freedom ---- */
 
 mercer_status mc_ridge_for_dof(mercer_ctx *ctx, const mc_ridge_spectrum *s, double dof, double *b, double *lambda) {
-    const double most = mc_ridge_at(s, 0, b).dof, least = s->intercept, top = s->m[s->n - 1];
+    const double most = mc_ridge_at(s, 0, b).dof, least = s->intercept + s->constants, top = s->m[s->n - 1];
     if (!(dof > least && dof < most))
         return mc_fail(ctx, MERCER_INVALID, "ridge: dof must be above %g and below %g on these rows, got %g", least, most, dof);
     double low = log(s->cutoff) - 80, high = log((double)s->n * top) + 80;

@@ -8,6 +8,7 @@
 typedef struct mc_ridge_spectrum {
     int64_t n, outputs, columns; /* columns of G: outputs, and one more with an intercept */
     bool intercept;
+    int constants;   /* degrees of freedom that are there for every lambda, beside those of m and G */
     const double *m; /* n eigenvalues, ascending */
     double cutoff;   /* an eigenvalue up to here counts as zero when lambda is 0 */
     const double *G; /* n x columns: U' S (Y - mean), U' s */

@@ -14,6 +14,7 @@ typedef struct mc_ridge_system {
     double *X;       /* n x columns: S (Y - mean), s; then A^-1 of it */
     double *mean;    /* outputs: taken off Y first, so that a large offset costs no digits */
     double *alpha, *b;
+    double *weights; /* primal, in place of alpha: outputs x features */
     int64_t rank;
     double loo_rmse;
     double dof_found, gcv; /* with loo_rmse; NaN where they were not found on the way */
@@ -49,7 +50,10 @@ mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *system, c
 /* Whether lambda is to be found, and whether what is asked for goes together. */
 bool mc_ridge_open_lambda(const mercer_ridge *set);
 mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set);
-/* lambda from the eigenvalues m and eigenvectors U of S K S, of which those below zero are set to it. */
+struct mc_ridge_spectrum;
+/* lambda from what was asked for instead of it; b: room for the offsets. */
+mercer_status mc_ridge_find_lambda(mercer_ctx *ctx, mc_ridge_system *system, const struct mc_ridge_spectrum *spectrum, double *b);
+/* The same from the eigenvalues m and eigenvectors U of S K S, of which those below zero are set to it. */
 mercer_status mc_ridge_choose_lambda(mercer_ctx *ctx, mc_ridge_system *system, const double *U, double *m);
 
 #endif

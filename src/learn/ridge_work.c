@@ -57,11 +57,11 @@ void mc_ridge_work_pcg(const mc_ridge_size *s, mc_option *o) {
     o->factor = 1.5 * n * r * r + mc_factor_work(r) + s->steps * n * r * (8 + 4 * t);
 }
 
-/* Three passes over the features, the products, and the check. */
+/* Two passes over the features, the products, and the check; the factor and its inverse, or eigenvalues. */
 void mc_ridge_work_primal(const mc_ridge_size *s, mc_option *o) {
     const double n = (double)s->n, D = s->features > 0 ? (double)s->features : 0;
-    o->pairs = square(s);
-    o->factor = n * D * D * (s->loo ? 2 : 1) + mc_factor_work(D) + n * D * (30 + 2 * (double)s->outputs);
+    o->factor = n * D * D * (s->loo ? 2 : 1) + 2 * mc_factor_work(D) + n * D * (30 + 4 * (double)s->outputs);
+    o->eigen = s->lambda > 0 ? 0 : mc_eigen_work(D);
 }
 
 /* Pivots from a pool, the square of the landmarks and its factor, features of the rows and their products; then two products with K_xz for

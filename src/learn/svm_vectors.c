@@ -135,6 +135,7 @@ mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f) {
     const int64_t decisions = mc_form_decisions(f->form, f->outputs), d = f->centres->d;
     if (root->kind != MC_ATOM || root->atom != MC_LINEAR || decisions * d > mercer_data_stored(f->centres))
         return MERCER_OK;
+    f->features = d;
     MC_TRY(MC_ALLOC(ctx, f->primal, decisions * d));
     for (int64_t i = 0; i < f->centres->n; i++)
         for (int64_t k = 0; k < decisions; k++) {

@@ -67,6 +67,7 @@ mc_model_shape mc_model_shape_of(const mercer_model *model) {
                             .row = model->f.row != NULL,
                             .boxed = model->f.box != NULL,
                             .primal = model->f.primal != NULL,
+                            .features = model->f.features,
                             .stored = x->row_start ? x->row_start[x->n] : -1,
                             .dtype = x->dtype,
                             .scaled = model->f.scale.kind != MC_SCALE_NONE,
@@ -88,7 +89,7 @@ bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_
     out[ROW] = (mc_array){"row", shape->row ? "I64" : NULL, 1, {n, 1}, 8};
     out[COST] = (mc_array){"cost", shape->boxed ? "F64" : NULL, 1, {n, 1}, 8};
     out[BOX] = (mc_array){"box", shape->boxed ? "F64" : NULL, 2, {decisions, 2}, 8};
-    out[PRIMAL] = (mc_array){"primal", shape->primal ? "F64" : NULL, 2, {decisions, d}, 8};
+    out[PRIMAL] = (mc_array){"primal", shape->primal ? "F64" : NULL, 2, {decisions, shape->features}, 8};
     out[SPECTRUM] = (mc_array){"spectrum", shape->spectral ? "F64" : NULL, 2, {shape->outputs, 2}, 8};
     out[ROW_START] = (mc_array){"centres.row_start", sparse ? "I64" : NULL, 1, {n + 1, 1}, 8};
     out[VALUES] =

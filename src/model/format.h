@@ -34,7 +34,7 @@ extern const mc_field mc_report_fields[MC_FIELDS];
 
 /* What decides which arrays there are and how large. */
 typedef struct mc_model_shape {
-    int64_t n, d, outputs;
+    int64_t n, d, outputs, features;
     mc_form form;
     bool row, boxed, primal; /* whether the model has these arrays */
     int64_t stored; /* values of sparse centres; -1: dense */

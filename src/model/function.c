@@ -2,6 +2,7 @@
 
        f = sum_i alpha_i k(x_i, .),  g = sum_j beta_j k(z_j, .):    <f, g> = alpha' K(X, Z) beta,   |f - g|^2 = <f - g, f - g>
 
+   A function given by weights of explicit features has the inner product of weights with another such, and sum_j beta_j f(z_j) with g.
    The intercept is no part of f. Two functions live in the same space when their kernels are the same expression on columns scaled the
    same way. */
 #include "base/ctx.h"
@@ -10,6 +11,7 @@
 #include "data/data.h"
 #include "gram/gram.h"
 #include "kernel/kernel.h"
+#include "learn/weights.h"
 #include "model/model.h"
 #include <math.h>
 #include <string.h>
@@ -81,7 +83,41 @@ static void take_coefficients(function a, double *out) {
         out[i] = mc_fitted_coefficient(a.f, i, a.decision);
 }
 
+static const double *weights_of(function a) {
+    return a.f->primal ? a.f->primal + a.decision * a.f->features : NULL;
+}
+
+/* <f, g>, f by weights and g by coefficients of rows. */
+static mercer_status inner_mixed(mercer_ctx *ctx, function f, function g, double *out) {
+    const int64_t n = g.f->centres->n;
+    double *room = NULL;
+    long double sum = 0;
+    MC_TRY(MC_ALLOC(ctx, room, 2 * n));
+    take_coefficients(g, room);
+    const mercer_status status = mc_weights_apply(ctx, f.f->kernel, 1, weights_of(f), g.f->centres, room + n);
+    for (int64_t j = 0; j < n && !status; j++)
+        sum += (long double)room[j] * room[n + j];
+    mc_free(room);
+    *out = (double)sum;
+    return status;
+}
+
+/* <v, w>, or |v - w|^2. */
+static double of_weights(function a, function b, bool difference) {
+    const double *v = weights_of(a), *w = weights_of(b);
+    long double sum = 0;
+    for (int64_t j = 0; j < a.f->features; j++)
+        sum += difference ? (long double)(v[j] - w[j]) * (v[j] - w[j]) : (long double)v[j] * w[j];
+    return (double)sum;
+}
+
 static mercer_status inner(mercer_ctx *ctx, function a, function b, double *out) {
+    if (a.f->primal && b.f->primal) {
+        *out = of_weights(a, b, false);
+        return MERCER_OK;
+    }
+    if (a.f->primal || b.f->primal)
+        return a.f->primal ? inner_mixed(ctx, a, b, out) : inner_mixed(ctx, b, a, out);
     const mercer_data *x = a.f->centres, *z = b.f->centres;
     double *room = NULL;
     MC_TRY(MC_ALLOC(ctx, room, 2 * x->n + z->n));
@@ -107,7 +143,11 @@ static mercer_status distance_same_rows(mercer_ctx *ctx, function a, function b,
 
 static mercer_status distance(mercer_ctx *ctx, function a, function b, double *square) {
     double aa = 0, ab = 0, bb = 0;
-    if (same_rows(a.f->centres, b.f->centres))
+    if (a.f->primal && b.f->primal) {
+        *square = of_weights(a, b, true);
+        return MERCER_OK;
+    }
+    if (!a.f->primal && !b.f->primal && same_rows(a.f->centres, b.f->centres))
         return distance_same_rows(ctx, a, b, square);
     MC_TRY(inner(ctx, a, a, &aa));
     MC_TRY(inner(ctx, a, b, &ab));

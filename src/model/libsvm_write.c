@@ -59,6 +59,11 @@ static bool is_whole(const char *text) {
     return mc_number_read(text, end, &value) == end && value == floor(value) && fabs(value) <= INT32_MAX;
 }
 
+/* f(x) = <w, x>: one vector w with the coefficient 1. */
+static bool weights_alone(const mc_fitted *f) {
+    return f->primal && f->centres->n == 0;
+}
+
 static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
     double ignored;
@@ -68,6 +73,13 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     if (f->scale.kind != MC_SCALE_NONE)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none", f->report.scale);
+    if (f->waves)
+        return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM holds sums over rows, and solver fourier sums waves; fit with solver nystrom");
+    if (weights_alone(f) && kernel_of(model, &ignored, &ignored, &ignored) != LINEAR)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "export: LIBSVM holds sums over rows, and solver primal keeps weights of the features of %s alone; fit with "
+                       "--solver cholesky",
+                       f->kernel->text);
     if (f->form == MC_NEIGHBOURS)
         return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM holds sums over rows, and %s looks for the nearest", f->report.machine);
     if (f->form == MC_VALUES && f->outputs != 1)
@@ -100,7 +112,8 @@ static void add_head(mc_text *text, const mercer_model *model) {
     const bool pairs = f->form == MC_PAIRS;
     mc_text_add(text, "svm_type %s\n", mc_libsvm_types[type_of(model)]);
     add_kernel(text, model);
-    mc_text_add(text, "nr_class %lld\ntotal_sv %lld\nrho", pairs ? (long long)f->outputs : 2LL, (long long)f->centres->n);
+    mc_text_add(text, "nr_class %lld\ntotal_sv %lld\nrho", pairs ? (long long)f->outputs : 2LL,
+                (long long)(weights_alone(f) ? 1 : f->centres->n));
     for (int64_t k = 0; k < mc_form_decisions(f->form, f->outputs); k++)
         mc_text_add(text, " %.17g", -f->intercept[k]);
     if (pairs) {
@@ -112,6 +125,14 @@ static void add_head(mc_text *text, const mercer_model *model) {
             mc_text_add(text, " %lld", (long long)(f->class_start[k + 1] - f->class_start[k]));
     }
     mc_text_add(text, "\nSV\n");
+}
+
+static void add_weights(mc_text *text, const mc_fitted *f) {
+    mc_text_add(text, "1 ");
+    for (int64_t j = 0; j < f->features; j++)
+        if (f->primal[j] != 0)
+            mc_text_add(text, "%lld:%.17g ", (long long)j + 1, f->primal[j]);
+    mc_text_bytes(text, "\n", 1);
 }
 
 /* Of a row of a Gram matrix its number is all that a prediction needs. */
@@ -135,6 +156,8 @@ mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, 
     const int64_t width = mc_form_width(f->form, f->outputs);
     mc_text text = mc_text_open(ctx);
     add_head(&text, model);
+    if (weights_alone(f))
+        add_weights(&text, f);
     for (int64_t i = 0; i < f->centres->n; i++) {
         for (int64_t k = 0; k < width; k++)
             mc_text_add(&text, "%.17g ", f->alpha[i * width + k]);

@@ -156,7 +156,8 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
     if (s->boxed && (MC_ALLOC(ctx, f->cost, s->n) || MC_ALLOC(ctx, f->box, 2 * decisions)))
         return MERCER_MEMORY;
     if (s->primal)
-        MC_TRY(MC_ALLOC(ctx, f->primal, decisions * s->d));
+        MC_TRY(MC_ALLOC(ctx, f->primal, decisions * s->features));
+    f->features = s->features;
     if (s->spectral)
         MC_TRY(MC_ALLOC(ctx, f->spectrum, 2 * s->outputs));
     if (s->noisy)

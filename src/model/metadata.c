@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "data/strings.h"
+#include "kernel/features.h"
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
 #include "model/load.h"
@@ -90,7 +91,8 @@ static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
     l->model->f.by_distance = json_object_get(l->metadata, "weighting") != NULL;
     l->shape.boxed = json_object_get(l->metadata, "box") != NULL;
     l->shape.primal = json_object_get(l->metadata, "primal") != NULL;
-    return MERCER_OK;
+    l->shape.features = l->shape.d; /* what files older than the count mean */
+    return json_object_get(l->metadata, "features") ? count_of(ctx, l, "features", &l->shape.features) : MERCER_OK;
 }
 
 static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
@@ -108,7 +110,8 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     if (scale < 0 || real < 0 || (!sparse && strcmp(layout, "dense") != 0))
         return mc_damaged(ctx, l, "its scale, layout or precision has no meaning");
     MC_TRY(read_form(ctx, l));
-    if (l->shape.n < !l->shape.row || l->shape.n == INT64_MAX || l->shape.d < 1 || l->shape.d > INT32_MAX || l->shape.outputs < 1)
+    const bool bare = l->shape.row || l->shape.primal; /* may have no centres */
+    if (l->shape.n < !bare || l->shape.n == INT64_MAX || l->shape.d < 1 || l->shape.d > INT32_MAX || l->shape.outputs < 1)
         return mc_damaged(ctx, l, "it has %lld centres, %lld columns and %lld outputs", (long long)l->shape.n,
                           (long long)l->shape.d, (long long)l->shape.outputs);
     if (!sparse && (__builtin_mul_overflow(l->shape.n, l->shape.d, &dense) || dense != stored))
@@ -270,5 +273,9 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(optional_list(ctx, l, "targets", classes ? 1 : x->outputs, &x->target_name));
     MC_TRY(read_schema(ctx, l, &x->schema));
     MC_TRY(mc_data_finish(ctx, x));
-    return read_kernel(ctx, l);
+    MC_TRY(read_kernel(ctx, l));
+    const int64_t features = l->shape.primal ? mc_features_count(l->model->f.kernel->root, l->shape.d, l->shape.features) : 0;
+    return l->shape.primal && features != l->shape.features
+               ? mc_damaged(ctx, l, "its kernel has not the %lld features that it weighs", (long long)l->shape.features)
+               : MERCER_OK;
 }

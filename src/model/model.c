@@ -79,6 +79,14 @@ int64_t mercer_model_centres(const mercer_model *model) {
     return model->f.centres->n;
 }
 
+int64_t mercer_model_features(const mercer_model *model) {
+    return model->f.primal ? model->f.features : 0;
+}
+
+double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision) {
+    return model->f.primal[decision * model->f.features + feature];
+}
+
 const char *mercer_model_column_name(const mercer_model *model, int64_t column) {
     return mercer_data_column_name(model->f.centres, column);
 }

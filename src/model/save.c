@@ -132,7 +132,7 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     if (model->f.box)
         add_pair(text, "box", "kept");
     if (model->f.primal)
-        add_pair(text, "primal", "kept");
+        mc_text_add(text, ",\"primal\":\"kept\",\"features\":\"%lld\"", (long long)model->f.features);
     add_pair(text, "layout", x->row_start ? "sparse" : "dense");
     add_pair(text, "precision", x->dtype == MERCER_F64 ? "F64" : "F32");
     mc_text_add(text, ",\"centres\":\"%lld\",\"stored\":\"%lld\"", (long long)x->n, (long long)mercer_data_stored(x));

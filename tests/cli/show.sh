@@ -25,3 +25,11 @@ mercer show one.mercer two.mercer --json | grep -o '"[a-z_]*":'; echo "exit $?"
 mercer show one.mercer line.mercer; echo "exit $?"
 mercer show near.mercer near.mercer; echo "exit $?"
 mercer show one.mercer wave.csv; echo "exit $?"
+# A model that is weights of features: no row is kept, and it is still a function like any other.
+mercer fit wave.csv -k 'poly(degree=2, c=1, gamma=1)' -q -o curve.mercer; mercer show curve.mercer; echo "exit $?"
+mercer fit wave.csv -k 'poly(degree=2, c=1, gamma=1)' --solver cholesky -q -o rows.mercer
+mercer show curve.mercer rows.mercer | tail -n 1 | sed 's/|f - g|.*/|f - g| small/'; echo "exit $?"
+mercer export curve.mercer --to libsvm -o curve.model; echo "exit $?"
+mercer fit wave.csv -k linear --scale none -q -o line.mercer; mercer export line.mercer --to libsvm -o line.model -q; tail -n 3 line.model | cut -c 1-12
+mercer predict line.mercer wave.csv -o a.csv -q; mercer predict line.model wave.csv -o b.csv -q; cmp a.csv b.csv && echo same
+mercer update curve.mercer wave.csv -o more.mercer | grep -E '^(update|weights)'; echo "exit $?"

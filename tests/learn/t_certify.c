@@ -128,6 +128,7 @@ static void test_objective_and_norm_are_the_definitions(void **state) {
     s.weighted = true;
     mercer_ridge set = plain(0.5);
     set.intercept = true;
+    set.solver = "cholesky";
     mercer_model *model = fit_sheet(ctx, "1 + linear", &s, &set);
     double f[12], loss = 0, slope[3] = {0}, constant = 0;
     predict_sheet(ctx, model, &s, f);

@@ -1,10 +1,33 @@
 /* The solve in features against the solve in rows: the same function, the same report, the same leave-one-out error. */
 #include "machines_of_test.h"
+#include "learn/certify.h"
 #include "model/model.h"
 
 static const char *const kernels[] = {"linear", "1 + linear", "poly(degree=2, gamma=0.5)", "linear[1:2] + 0.3*linear[3]^2",
                                       "normalize(1 + linear)", "(1 + linear[1])*(2 + linear[2:3])"};
 enum { KERNELS = 6 };
+
+static void compare_reports(const mercer_report *a, const mercer_report *b) {
+    assert_close(a->norm, b->norm, 1e-10);
+    assert_close(a->objective, b->objective, 1e-10);
+    assert_close(a->loo_rmse, b->loo_rmse, 1e-10);
+    assert_close(a->dof, b->dof, 1e-9);
+    assert_close(a->gcv, b->gcv, 1e-9);
+}
+
+/* Weights and rows are the same function of H. */
+static void compare_functions(mercer_ctx *ctx, const mercer_model *f, const mercer_model *g) {
+    double ff, fg, gg, apart;
+    assert_ok(ctx, mercer_model_inner(ctx, f, 1, f, 1, &ff));
+    assert_ok(ctx, mercer_model_inner(ctx, f, 1, g, 1, &fg));
+    assert_ok(ctx, mercer_model_inner(ctx, g, 1, g, 1, &gg));
+    assert_ok(ctx, mercer_model_distance(ctx, f, 1, g, 1, &apart));
+    assert_close(ff, gg, 1e-9);
+    assert_close(fg, gg, 1e-9);
+    assert_true(apart <= 1e-4 * sqrt(gg));
+    assert_ok(ctx, mercer_model_distance(ctx, f, 1, f, 1, &apart));
+    assert_true(apart == 0);
+}
 
 static void test_features_give_what_rows_give(void **state) {
     (void)state;
@@ -28,12 +51,11 @@ static void test_features_give_what_rows_give(void **state) {
             predict_sheet(ctx, theirs, &probe, g);
             for (int64_t i = 0; i < ROWS * OUTPUTS; i++)
                 assert_close(f[i], g[i], 1e-10);
-            for (int64_t i = 0; i < ROWS * OUTPUTS; i++)
-                assert_close(ours->f.alpha[i], theirs->f.alpha[i], 1e-9);
-            assert_close(a->norm, b->norm, 1e-10);
-            assert_close(a->objective, b->objective, 1e-10);
-            assert_close(a->loo_rmse, b->loo_rmse, 1e-10);
-            assert_true(a->certificate.residual_relative < 1e-10);
+            compare_reports(a, b);
+            compare_functions(ctx, ours, theirs);
+            assert_int_equal(mercer_model_centres(ours), 0);
+            assert_true(a->certificate.residual_relative < 1e-10 && a->certificate.prediction_error_bound < 1e-7);
+            assert_true(a->certificate.objective_gap >= 0 && a->certificate.objective_gap < 1e-15 * a->objective);
             mercer_model_free(ours);
             mercer_model_free(theirs);
         }
@@ -107,7 +129,7 @@ static void test_panels_lanes_and_tiles_add_up(void **state) {
 static void test_threads_do_not_change_a_bit(void **state) {
     (void)state;
     enum { N = 4200, D = 12 };
-    static double alpha[2][N];
+    double weights[2][D];
     double loo[2];
     for (int run = 0; run < 2; run++) {
         mercer_ctx *ctx = open_ctx(run ? 3 : 1);
@@ -118,14 +140,14 @@ static void test_threads_do_not_change_a_bit(void **state) {
         set.solver = "primal";
         mercer_model *model = NULL;
         assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
-        memcpy(alpha[run], model->f.alpha, sizeof alpha[run]);
+        memcpy(weights[run], model->f.primal, sizeof weights[run]);
         loo[run] = mercer_model_report(model)->loo_rmse;
         mercer_model_free(model);
         mercer_kernel_free(kernel);
         mercer_data_free(data);
         close_clean(ctx);
     }
-    assert_memory_equal(alpha[0], alpha[1], sizeof alpha[0]);
+    assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
     assert_true(loo[0] == loo[1]);
 }
 
@@ -148,8 +170,131 @@ static void test_it_is_refused_where_it_has_no_meaning(void **state) {
     set.solver = "primal";
     assert_fails(ctx, try_fit(ctx, "rbf(gamma=1)", &s, &set), MERCER_INVALID, "explicit features");
     assert_fails(ctx, try_fit(ctx, "poly(degree=4)", &s, &set), MERCER_INVALID, "as there are rows");
-    set.lambda = 0;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "lambda > 0");
+    set.lambda = 1e-300;
+    assert_fails(ctx, try_fit(ctx, "linear + linear[1]", &s, &set), MERCER_NUMERIC, "lost in the rounding");
+    close_clean(ctx);
+}
+
+/* lambda = 0, found from a norm, found from degrees of freedom: as from the eigenvalues of K. */
+static void test_every_lambda_is_that_of_the_rows(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int variant = 0; variant < 12; variant++) {
+        sheet s = random_sheet(ROWS, OUTPUTS, 66);
+        mercer_ridge set = mercer_ridge_defaults();
+        s.weighted = variant & 1;
+        set.intercept = variant & 2;
+        set.scale = "none";
+        set.loo = variant / 4 > 0;
+        if (variant / 4 == 0)
+            set.lambda = 0;
+        else if (variant / 4 == 1)
+            set.norm_bound = 0.4;
+        else
+            set.dof = 2.5;
+        mercer_model *model[2];
+        for (int i = 0; i < 2; i++) {
+            set.solver = i ? "eigen" : "auto";
+            model[i] = fit_sheet(ctx, "linear + linear[1]", &s, &set);
+        }
+        const mercer_report *a = mercer_model_report(model[0]), *b = mercer_model_report(model[1]);
+        assert_string_equal(a->solver, "primal");
+        assert_close(a->lambda, b->lambda, 1e-7);
+        assert_close(a->norm, b->norm, 1e-9);
+        assert_close(a->objective, b->objective, 1e-9);
+        assert_int_equal(a->rank, b->rank);
+        assert_true(a->certificate.residual_relative < 1e-11);
+        if (set.loo)
+            compare_reports(a, b);
+        mercer_model_free(model[0]);
+        mercer_model_free(model[1]);
+    }
+    close_clean(ctx);
+}
+
+/* Leaving rows out of least squares, one by one, as refitting does. */
+static void test_least_squares_leaves_rows_out_as_refitting_does(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    sheet s = random_sheet(ROWS, 1, 67);
+    mercer_ridge set = plain(0);
+    set.intercept = set.loo = true;
+    set.solver = "primal";
+    mercer_model *all = fit_sheet(ctx, "linear", &s, &set);
+    double sum = 0, f[ROWS];
+    set.loo = false;
+    for (int64_t i = 0; i < s.n; i++) {
+        sheet less = s;
+        less.n = s.n - 1;
+        memmove(less.x + i * s.d, s.x + (i + 1) * s.d, (size_t)((s.n - 1 - i) * s.d) * sizeof *s.x);
+        memmove(less.y + i, s.y + i + 1, (size_t)(s.n - 1 - i) * sizeof *s.y);
+        mercer_model *one = fit_sheet(ctx, "linear", &less, &set);
+        predict_sheet(ctx, one, &s, f);
+        sum += (s.y[i] - f[i]) * (s.y[i] - f[i]);
+        mercer_model_free(one);
+    }
+    assert_close(mercer_model_report(all)->loo_rmse, sqrt(sum / (double)s.n), 1e-9);
+    mercer_model_free(all);
+    close_clean(ctx);
+}
+
+/* The bound on predictions and the gap hold for weights that are off. */
+static void test_the_certificate_of_weights_that_are_off_holds(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int intercept = 0; intercept < 2; intercept++) {
+        const sheet s = random_sheet(ROWS, 1, 68);
+        mercer_ridge set = plain(0.5);
+        set.intercept = intercept;
+        set.solver = "primal";
+        mercer_model *model = fit_sheet(ctx, "poly(degree=2, gamma=0.5)", &s, &set);
+        mercer_data *data = data_of(ctx, &s);
+        mercer_kernel *kernel = kernel_of(ctx, "poly(degree=2, gamma=0.5)");
+        mc_problem problem;
+        mc_findings good, bad;
+        double before[ROWS], after[ROWS];
+        assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &problem));
+        assert_ok(ctx, mc_certify_weights(ctx, &problem, 0.5, intercept, model->f.primal, model->f.intercept, &good));
+        predict_sheet(ctx, model, &s, before);
+        for (int64_t j = 0; j < model->f.features; j++)
+            model->f.primal[j] += 1e-3 * (double)(j % 3 - 1);
+        model->f.intercept[0] += intercept ? 1e-2 : 0;
+        predict_sheet(ctx, model, &s, after);
+        assert_ok(ctx, mc_certify_weights(ctx, &problem, 0.5, intercept, model->f.primal, model->f.intercept, &bad));
+        assert_true(bad.objective > good.objective && bad.objective - good.objective <= bad.certificate.objective_gap);
+        for (int64_t i = 0; i < s.n; i++)
+            assert_true(fabs(after[i] - before[i]) <= bad.certificate.prediction_error_bound);
+        assert_true(bad.certificate.residual > 1e3 * good.certificate.residual);
+        mc_problem_close(&problem);
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
+/* Learning new rows by weights is learning them by centres. */
+static void test_weights_learn_new_rows_as_centres_do(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const sheet s = random_sheet(ROWS, OUTPUTS, 69), fresh = random_sheet(ROWS, OUTPUTS, 70);
+    double f[2][ROWS * OUTPUTS];
+    mercer_data *rows = data_of(ctx, &fresh);
+    for (int i = 0; i < 2; i++) {
+        mercer_ridge set = plain(0.5);
+        set.solver = i ? "cholesky" : "primal";
+        mercer_model *from = fit_sheet(ctx, "1 + linear", &s, &set), *to = NULL;
+        mercer_update how = mercer_update_defaults();
+        how.passes = 2;
+        assert_ok(ctx, mercer_model_update(ctx, from, rows, &how, &to));
+        assert_int_equal(mercer_model_features(to), i ? 0 : COLUMNS_ + 1);
+        predict_sheet(ctx, to, &s, f[i]);
+        mercer_model_free(from);
+        mercer_model_free(to);
+    }
+    for (int64_t i = 0; i < ROWS * OUTPUTS; i++)
+        assert_close(f[0][i], f[1][i], 1e-10);
+    mercer_data_free(rows);
     close_clean(ctx);
 }
 
@@ -220,6 +365,10 @@ int main(void) {
         cmocka_unit_test(test_panels_lanes_and_tiles_add_up),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
         cmocka_unit_test(test_it_is_refused_where_it_has_no_meaning),
+        cmocka_unit_test(test_every_lambda_is_that_of_the_rows),
+        cmocka_unit_test(test_least_squares_leaves_rows_out_as_refitting_does),
+        cmocka_unit_test(test_the_certificate_of_weights_that_are_off_holds),
+        cmocka_unit_test(test_weights_learn_new_rows_as_centres_do),
         cmocka_unit_test(test_it_survives_failing_memory),
         cmocka_unit_test(test_inner_products_of_features_are_the_kernel),
     };

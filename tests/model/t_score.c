@@ -13,6 +13,7 @@ static mercer_model *echo(mercer_ctx *ctx, const char *const *labels, int64_t ou
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     mercer_kernel *kernel = kernel_of(ctx, "linear");
     mercer_ridge set = plain(1);
+    set.solver = "cholesky";
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
     for (int64_t k = 0; k < model->f.outputs; k++)
