@@ -17,6 +17,7 @@
 #include <mercer.h>
 
 enum { MC_TILE_LIFT = 64 }; /* 2^64 times a sum of many values near 1 is far from overflow in float */
+enum { MC_TILE_RUN = 128, MC_TILE_COORDINATES = 1 << 30 }; /* coordinates of one sum of floats, and at most; fused bodies make one sum */
 enum { MC_TILE_ROWS_MAX = 8, MC_TILE_COLUMNS_MAX = 48, MC_TILE_LANES_MAX = 16 };
 
 /* Sums over the coordinates k of the pair (x, z). */

@@ -35,13 +35,12 @@ static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *valu
     char *row = r->scattered ? r->scattered[i] : (char *)r->out + i * r->ld * (int64_t)(r->dtype == MERCER_F64 ? 8 : 4);
     if (r->gram->precision == r->dtype)
         memcpy(row + at * size, (const char *)values + from * size, (size_t)(n * size));
-    for (int64_t k = 0; k < n && r->gram->precision != r->dtype; k++) {
-        const double value = real_at(r->gram, values, from + k);
-        if (r->dtype == MERCER_F64)
-            ((double *)(void *)row)[at + k] = value;
-        else
-            ((float *)(void *)row)[at + k] = (float)value;
-    }
+    else if (r->dtype == MERCER_F64)
+        for (int64_t k = 0; k < n; k++)
+            ((double *)(void *)row)[at + k] = (double)((const float *)values)[from + k];
+    else
+        for (int64_t k = 0; k < n; k++)
+            ((float *)(void *)row)[at + k] = (float)((const double *)values)[from + k];
 }
 
 typedef struct rows_written {

@@ -148,7 +148,7 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
     if (s->part->sparse)
         MC_TRY(count_sparse(ctx, s));
     const int64_t padded = pack->panels * g->ops->columns;
-    pack->values = mc_alloc(ctx, s->part->sparse ? pack->start[pack->n] : padded * s->part->d, real_size(g));
+    pack->values = mc_alloc_unset(ctx, s->part->sparse ? pack->start[pack->n] : padded * s->part->d, real_size(g));
     pack->half = mc_alloc(ctx, padded, real_size(g));
     if (!pack->values || !pack->half)
         return MERCER_MEMORY;
@@ -236,6 +236,29 @@ static int64_t longest_of(const mc_gram *g, const mc_part *p) {
     return each * longest < p->d ? each * longest : p->d;
 }
 
+static bool column_is_zero(const mercer_data *data, int64_t column) {
+    for (int64_t i = 0; i < data->n; i++)
+        if (data->dtype == MERCER_F64 ? ((const double *)data->values)[i * data->d + column] != 0
+                                      : ((const float *)data->values)[i * data->d + column] != 0)
+            return false;
+    return true;
+}
+
+/* A column of zeros on both sides adds nothing to any sum: pictures have many. One is kept, so that there is a sum. */
+static void drop_zeros(const mc_gram *g, mc_part *p) {
+    if (p->feature != MC_PLAIN || g->x->row_start || g->z->row_start)
+        return;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < p->columns; k++) {
+        const bool last = k + 1 == p->columns && kept == 0;
+        if (!last && column_is_zero(g->x, p->column[k]) && (g->symmetric || column_is_zero(g->z, p->column[k])))
+            continue;
+        p->column[kept] = p->column[k];
+        p->weight[kept++] = p->weight[k];
+    }
+    p->columns = kept;
+}
+
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
@@ -245,6 +268,7 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
     }
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
+    drop_zeros(g, p);
     p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
     p->longest = longest_of(g, p);
     if (distances && !p->sparse && g->z->n > 0)

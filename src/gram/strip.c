@@ -247,7 +247,8 @@ bool mc_gram_fuses(const mc_gram *g) {
     if (g->plan.lines != 1 || g->plan.parts != 1 || g->plan.line[0].part != 0 || !fused[g->plan.line[0].step.function])
         return false;
     const mc_part *p = &g->plan.part[0];
-    return !p->sparse && !p->given && !mc_part_long(p) && g->plan.line[0].use != MC_USE_ANGLE;
+    const bool one_sum = g->precision == MERCER_F64 || p->d <= MC_TILE_RUN;
+    return !p->sparse && !p->given && !mc_part_long(p) && one_sum && g->plan.line[0].use != MC_USE_ANGLE;
 }
 
 void mc_space_fused(const mc_gram *g, const mc_space *s, int64_t group, int64_t p0, int64_t p1, const mc_right *right) {

@@ -16,14 +16,15 @@
 #include "learn/ridge_work.h"
 #include "solve/cholesky.h"
 #include "solve/eigen.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     small = 8192, /* the model itself, its names aside */
-    DOUBLES = 2,  /* an operation on doubles counts for two on floats */
-    PATIENCE = 8  /* the answer of a factorisation is worth waiting so many times longer for */
+    DOUBLES = 2   /* an operation on doubles counts for two on floats */
 };
+static const double MARGIN = 1.25; /* steps are foreseen, a factorisation is certain: the steps must promise to be so much shorter */
 
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
@@ -156,19 +157,46 @@ static bool floats_win(const mc_ridge_size *size) {
     return size->n >= LEAST && (double)size->n > PRODUCTS * mc_rank_entry(size->row);
 }
 
-/* The factorisation where it fits, unless it would take far longer than conjugate gradients; then those, where they fit. */
+/* Operations on floats, counted alike on every machine: the choice, and with it the bits of the answer, depends on the problem alone. */
+static double operations(const mc_ridge_size *size, const mc_option *o) {
+    const double entry = mc_rank_entry(size->row) + 4 * (double)size->outputs; /* of n^2 pairs half are made */
+    return (o->fast / 2 + DOUBLES * o->pairs / 2) * entry + DOUBLES * o->factor;
+}
+
+static int direct_way(const mc_ridge_size *size, const mc_options *options) {
+    return options->option[MIXED].possible && !size->loo && floats_win(size) ? MIXED : CHOLESKY;
+}
+
+/* Whether conjugate gradients are the shorter way to an answer as good. */
+static bool steps_win(const mc_ridge_size *size, const mc_options *options) {
+    const mc_option *direct = &options->option[direct_way(size, options)], *steps = &options->option[PCG];
+    return size->foreseen && size->proved && !size->loo && MARGIN * operations(size, steps) < operations(size, direct);
+}
+
+/* The features where they are few; conjugate gradients where they are shorter, or nothing else fits; else the factorisation. */
 static int choose(const mc_ridge_size *size, const mc_options *options) {
     if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
         return PRIMAL;
     if (size->lambda <= 0)
         return EIGEN;
-    const bool direct = options->option[CHOLESKY].possible, steps = options->option[PCG].possible;
-    const double n = (double)size->n, factor = n * n * n / 3 * (size->loo ? 2 : 1);
-    const bool dear = DOUBLES * factor > PATIENCE * size->pcg.work;
-    const bool floats = options->option[MIXED].possible && !size->loo && floats_win(size);
-    if (steps && (!(direct || floats) || dear || size->wants_pcg))
-        return PCG;
-    return floats ? MIXED : CHOLESKY;
+    const int direct = direct_way(size, options);
+    const bool steps = options->option[PCG].possible, fits = options->option[direct].possible;
+    return steps && (!fits || size->wants_pcg || steps_win(size, options)) ? PCG : direct;
+}
+
+bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size) {
+    return size->lambda > 0 && weigh_one(ctx, size, &ways[CHOLESKY], false).possible;
+}
+
+int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
+    mc_option direct = {0}, all = {0}, none = {0};
+    mc_ridge_size still = *size;
+    still.steps = 0;
+    mc_ridge_work_cholesky(size, &direct);
+    mc_ridge_work_pcg(size, &all);
+    mc_ridge_work_pcg(&still, &none);
+    const double each = (operations(size, &all) - operations(size, &none)) / fmax(1, size->steps);
+    return (int64_t)fmin(1e9, fmax(2 * size->steps, operations(size, &direct) / each));
 }
 
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {

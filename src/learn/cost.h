@@ -36,6 +36,10 @@ typedef struct mc_ridge_size {
     int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
     int64_t rank;        /* pcg: columns and steps to expect */
     double steps;
+    bool foreseen;       /* from the spectrum of some rows: good enough to choose by */
+    double tolerance;    /* that pcg would be given */
+    bool intercept, proved;
+    bool direct;         /* a factorisation fits */
     int64_t marks, frequencies;
     int threads;
     size_t mixed;
@@ -45,6 +49,13 @@ typedef struct mc_ridge_size {
     bool stationary;
     bool wants_pcg;           /* a checkpoint is named */
 } mc_ridge_size;
+/* Rows from which conjugate gradients are weighed against a factorisation that fits, and the tolerance they then have: predictions agree to
+   about 1e-6 with those of a factorisation. */
+enum { MC_RIDGE_MANY = 3000 };
+#define MC_RIDGE_CLOSE 5e-7
+bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size);
+/* Steps after which a factorisation would have been the shorter way. */
+int64_t mc_ridge_steps_worth(const mc_ridge_size *size);
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
 void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);

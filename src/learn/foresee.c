@@ -72,11 +72,18 @@ static void follow(const sample *s, const mc_rank_rule *rule, int64_t n, int64_t
     *steps = ceil(mc_rank_steps(gain_at(s, k), rule->lambda, rule->tolerance));
 }
 
-mercer_status mc_ridge_pcg_foresee(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set, const mc_ridge_pcg_plan *plan,
-                                   int64_t *rank, double *steps) {
-    const mc_rank_rule rule = mc_ridge_pcg_rule(p, plan, set->lambda, set->tolerance, p->outputs + set->intercept, set->rank);
+static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t rows) {
+    mercer_data few = *p->x;
+    few.n = rows;
+    return mc_gram_bytes(ctx, p->kernel, &few, NULL, MERCER_F32, 0) + mc_lowrank_bytes(ctx, rows, rows / 4)
+           + (size_t)(p->n + rows * (2 * p->x->d + 64)) * sizeof(double) + (1 << 16);
+}
+
+mercer_status mc_ridge_pcg_foresee(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set, double tolerance,
+                                   const mc_ridge_pcg_plan *plan, int64_t *rank, double *steps) {
+    const mc_rank_rule rule = mc_ridge_pcg_rule(p, plan, set->lambda, tolerance, p->outputs + set->intercept, set->rank);
     sample s = {.rows = p->n < SAMPLE ? p->n : SAMPLE};
-    if (mc_memory_left(ctx) < 4 * (size_t)(s.rows * s.rows))
+    if (mc_memory_left(ctx) < sample_bytes(ctx, p, s.rows))
         return MERCER_OK; /* no room to look: what was assumed stays */
     const mercer_status status = see(ctx, p, &s);
     if (!status)

@@ -61,14 +61,15 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
      .initial_text = "auto",
      .choices = "auto|cholesky|mixed|eigen|pcg|primal|nystrom|fourier",
      .help = "how the system is solved; auto: cholesky (mixed, its factor in float, for many rows), primal when the kernel has few "
-             "features, eigen when lambda is 0, pcg when memory does not suffice; nystrom and fourier are approximations"},
+             "features, eigen when lambda is 0, pcg when it promises to be shorter or memory does not suffice; nystrom and fourier are "
+             "approximations"},
     {.name = "tolerance",
      .type = MERCER_REAL,
      .offset = offsetof(mercer_ridge, tolerance),
      .initial = 1e-6,
      .low = 1e-14,
      .high = 0.5,
-     .help = "pcg, nystrom: the relative residual to reach"},
+     .help = "pcg, nystrom: the relative residual to reach; where auto takes pcg in place of a factorisation, 5e-7 at least"},
     {.name = "rank",
      .type = MERCER_INTEGER,
      .offset = offsetof(mercer_ridge, rank),
@@ -145,29 +146,55 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.row = (double)mercer_data_stored(p->x) / (double)p->n;
     size.rank = size.pcg.rank;
     size.steps = MC_PCG_TYPICAL_STEPS;
+    size.intercept = set->intercept;
+    size.proved = p->proved;
     size.marks = mc_nystrom_count(p->n, mc_landmarks_count(set->landmarks, p->n, set->rank));
     size.frequencies = mc_fourier_count(p->n, set->rank);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
+    size.direct = mc_ridge_direct_fits(ctx, &size);
+    const bool in_place = strcmp(set->solver, "auto") == 0 && !size.wants_pcg && size.direct;
+    size.tolerance = in_place ? fmin(set->tolerance, MC_RIDGE_CLOSE) : set->tolerance;
     return size;
 }
 
+/* The steps of conjugate gradients depend on the spectrum, which a sample of rows shows. */
+static mercer_status foresee(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size) {
+    return size->lambda > 0 ? mc_ridge_pcg_foresee(ctx, p, set, size->tolerance, &size->pcg, &size->rank, &size->steps) : MERCER_OK;
+}
+
+/* Whether entries of K come from elsewhere: nobody knows then what they cost, and a factorisation asks for each of them once. */
+static bool is_given(const mc_node *node) {
+    bool given = node->kind == MC_ATOM && mc_atoms[node->atom].given;
+    for (int i = 0; i < node->children; i++)
+        given = given || is_given(node->child[i]);
+    return given;
+}
+
+/* What the choice needs to know. Named solvers are not chosen, and few rows are factored. */
+static mercer_status size_up(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size) {
+    *size = size_of(ctx, set, p);
+    const bool automatic = strcmp(set->solver, "auto") == 0;
+    size->foreseen = automatic && size->features < 0 && p->n >= MC_RIDGE_MANY && !size->loo && size->lambda > 0 && !is_given(p->kernel->root);
+    return size->foreseen ? foresee(ctx, set, p, size) : MERCER_OK;
+}
+
+/* By what is known at once; the price has the last word. */
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
     const mercer_ridge *set = settings;
     const mc_ridge_size size = size_of(ctx, set, problem);
     mc_ridge_weigh(ctx, &size, set->solver, out);
 }
 
-/* How long each way would take. The steps of conjugate gradients depend on the spectrum, which a sample of rows shows. */
+/* How long each way would take, and the choice that a fit makes. */
 static mercer_status price(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *options) {
     const mercer_ridge *set = settings;
-    mc_ridge_size size = size_of(ctx, set, p);
+    mc_ridge_size size;
     mc_speed speed;
+    MC_TRY(size_up(ctx, set, p, &size));
     MC_TRY(mc_speed_measure(ctx, p, &speed));
-    if (size.lambda > 0)
-        MC_TRY(mc_ridge_pcg_foresee(ctx, p, set, &size.pcg, &size.rank, &size.steps));
-    const int chosen = options->chosen;
+    if (!size.foreseen)
+        MC_TRY(foresee(ctx, set, p, &size));
     mc_ridge_weigh(ctx, &size, set->solver, options);
-    options->chosen = chosen;
     mc_speed_price(&speed, options);
     mc_ridge_in_time(ctx, options);
     return MERCER_OK;
@@ -204,15 +231,15 @@ static way *way_of(const char *solver) {
     return ways[i].way;
 }
 
-static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r, const char *solver) {
+static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r) {
     const int64_t n = r->p->n;
     mercer_status status = MC_ALLOC(ctx, r->X, n * r->columns);
     if (!status)
         status = MC_ALLOC(ctx, r->mean, r->p->outputs);
     if (!status) {
         mc_ridge_right_sides(r);
-        mc_log(ctx, "ridge: %s on %lld rows, %lld outputs", solver, (long long)n, (long long)r->p->outputs);
-        status = way_of(solver)(ctx, r);
+        mc_log(ctx, "ridge: %s on %lld rows, %lld outputs", r->solver, (long long)n, (long long)r->p->outputs);
+        status = way_of(r->solver)(ctx, r);
     }
     mc_free(r->X);
     mc_free(r->mean);
@@ -308,25 +335,33 @@ static mercer_status drop_rows(mercer_ctx *ctx, mc_problem *p) {
     return MERCER_OK;
 }
 
-static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, const char *solver, const mc_fitted *f) {
+/* Steps of conjugate gradients before a factorisation, which fits as well, is taken instead; 0: it does not, or they were asked for. */
+static int64_t steps_worth(const mc_ridge_size *size, const mc_options *options) {
+    const bool pcg = strcmp(options->option[options->chosen].solver, "pcg") == 0;
+    return pcg && options->automatic && size->direct && size->foreseen && !size->wants_pcg ? mc_ridge_steps_worth(size) : 0;
+}
+
+static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, const mc_ridge_size *size, const mc_options *options,
+                                 const mc_fitted *f) {
     mc_ridge_system r = {.p = p, .lambda = set->lambda, .intercept = set->intercept, .loo = set->loo, .loo_rmse = NAN};
     r.dof_found = r.gcv = NAN;
     r.columns = p->outputs + set->intercept;
-    r.tolerance = set->tolerance;
+    r.tolerance = size->tolerance;
     r.rank_asked = set->rank;
     r.checkpoint = set->checkpoint;
     r.norm_bound = set->norm_bound;
     r.dof = set->dof;
     r.stopped = "no";
-    r.solver = solver;
+    r.solver = options->option[options->chosen].solver;
+    r.steps_worth = steps_worth(size, options);
     r.alpha = f->alpha;
     r.weights = f->primal;
     r.b = f->intercept;
     return r;
 }
 
-static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, const char *solver, mc_fitted *f) {
-    MC_TRY(solve(ctx, r, solver));
+static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, mc_fitted *f) {
+    MC_TRY(solve(ctx, r));
     MC_TRY(check_finite(ctx, r->p, f));
     mc_findings found;
     MC_TRY(certify(ctx, r, &found));
@@ -337,10 +372,11 @@ static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, const 
 }
 
 /* Solve p into f's coefficients and report. */
-static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, const char *solver, mc_fitted *f) {
-    MC_TRY(make_room(ctx, p, strcmp(solver, "primal") == 0, f));
-    mc_ridge_system r = system_of(set, p, solver, f);
-    const mercer_status status = solve_and_check(ctx, &r, solver, f);
+static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, const mc_ridge_size *size,
+                                   const mc_options *options, mc_fitted *f) {
+    MC_TRY(make_room(ctx, p, strcmp(options->option[options->chosen].solver, "primal") == 0, f));
+    mc_ridge_system r = system_of(set, p, size, options, f);
+    const mercer_status status = solve_and_check(ctx, &r, f);
     mc_witness_close(&r.witness);
     return !status && f->primal ? drop_rows(ctx, p) : status;
 }
@@ -353,7 +389,8 @@ static void say_hurry(mercer_ctx *ctx, const mc_options *options) {
 }
 
 static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, mc_fitted *f) {
-    const mc_ridge_size size = size_of(ctx, set, p);
+    mc_ridge_size size;
+    MC_TRY(size_up(ctx, set, p, &size));
     mc_options options;
     mc_ridge_weigh(ctx, &size, set->solver, &options);
     if (ctx->options.time_limit > 0 && options.automatic) {
@@ -364,7 +401,7 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, mc_problem 
     const char *solver = options.option[options.chosen].solver;
     const bool waves = strcmp(solver, "fourier") == 0;
     return waves || strcmp(solver, "nystrom") == 0 ? mc_ridge_approximate(ctx, set, p, waves, f)
-                                                   : learn_exactly(ctx, set, p, solver, f);
+                                                   : learn_exactly(ctx, set, p, &size, &options, f);
 }
 
 static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,

@@ -215,6 +215,7 @@ mercer_status mc_ridge_mixed(mercer_ctx *ctx, mc_ridge_system *r) {
     mc_log(ctx, "mixed: lambda = %g is too small for a factor in float; factoring in double", r->lambda);
     r->solver = "cholesky";
     r->iterations = 0;
+    mc_witness_close(&r->witness);
     mc_ridge_right_sides(r);
     return mc_ridge_cholesky(ctx, r);
 }

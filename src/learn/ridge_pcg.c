@@ -40,6 +40,7 @@ enum {
     CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
 };
 static const double STORED_ENTRY = 90; /* reading a stored entry counts for so many operations: dearer entries are worth storing */
+static const double ROUGH = 1e-5;        /* below this tolerance K is made in double before it is stored: it saves a second residual */
 static const double STORED_FLOOR = 3e-7; /* a stored K is one matrix, multiplied in double: only its entries are rounded */
 static const double EXACT_STEPS = 5;   /* a product in double takes as long as so many in float, until one has been seen */
 
@@ -133,8 +134,6 @@ void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, in
     const size_t fixed = always + (out->stored ? whole : 0);
     out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
     out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
-    const double entry = mc_rank_entry(values_of_row(p->x));
-    out->work = mc_rank_growth(p->n, entry, 0, out->rank) + MC_PCG_TYPICAL_STEPS * mc_rank_step(p->n, entry, columns);
 }
 
 mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *plan, double lambda, double tolerance, int64_t columns,
@@ -186,7 +185,7 @@ static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
 static mercer_status store(mercer_ctx *ctx, solver *s) {
     if (s->choice.stored) {
         mc_phase(ctx, "gram");
-        MC_TRY(mc_stored_open(ctx, s->fast, s->t, &s->stored));
+        MC_TRY(mc_stored_open(ctx, s->r->tolerance < ROUGH ? s->exact : s->fast, s->t, &s->stored));
         mc_log(ctx, "pcg: half of K is kept in memory as floats");
     }
     const double *root = s->r->p->root;
@@ -328,6 +327,10 @@ static mercer_status refuse(mercer_ctx *ctx, solver *s) {
 
 /* ---- Solving ---- */
 
+static int64_t steps_most(const solver *s) {
+    return s->r->steps_worth ? s->r->steps_worth : STEPS_MOST;
+}
+
 /* One step, timed; its time tells whether there is enough left to measure the answer afterwards. */
 static mercer_status step(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool *done) {
     const mc_pcg_result before = *mc_pcg_progress(pcg);
@@ -356,7 +359,7 @@ static mercer_status iterate(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
     }
     if (status != MERCER_TIME && status != MERCER_CANCELLED) {
         if (!status && !mc_pcg_progress(pcg)->converged) /* of several batches, the worst is said */
-            s->r->stopped = mc_pcg_progress(pcg)->iterations < STEPS_MOST ? "precision" : "steps";
+            s->r->stopped = mc_pcg_progress(pcg)->iterations < steps_most(s) ? "precision" : "steps";
         return status ? status : save(ctx, s, pcg, true);
     }
     s->stop = status;
@@ -387,7 +390,7 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
                                     .preconditioner = mc_precondition_operator(s->inverse),
                                     .B = s->B,
                                     .tolerance = r->tolerance,
-                                    .iterations_max = STEPS_MOST,
+                                    .iterations_max = steps_most(s),
                                     .patience = PATIENCE + (int64_t)fmin(s->expected / 4, fmin(2 * (double)s->n, STEPS_MOST))};
     mc_pcg *pcg = NULL;
     MC_TRY(mc_pcg_open(ctx, &problem, s->X, &pcg));
@@ -452,11 +455,25 @@ static void put_away(solver *s) {
     mc_free(s->bent);
 }
 
+/* What was foreseen did not come true, and there is a certain way. */
+static mercer_status factor_instead(mercer_ctx *ctx, mc_ridge_system *r) {
+    mc_log(ctx, "pcg: stopped short of the tolerance (%s) after %lld steps; factoring", r->stopped, (long long)r->iterations);
+    r->solver = "cholesky";
+    r->stopped = "no";
+    r->iterations = r->iteration_bound = 0;
+    mc_witness_close(&r->witness);
+    mc_ridge_right_sides(r);
+    return mc_ridge_cholesky(ctx, r);
+}
+
 mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *r) {
     solver s = {.r = r, .n = r->p->n, .t = batch_of(r->columns)};
     const mercer_status status = solve(ctx, &s);
     put_away(&s);
-    if (!status)
-        mc_ridge_finish(r);
-    return status;
+    MC_TRY(status);
+    const bool short_of_it = strcmp(r->stopped, "precision") == 0 || strcmp(r->stopped, "steps") == 0;
+    if (short_of_it && r->steps_worth)
+        return factor_instead(ctx, r);
+    mc_ridge_finish(r);
+    return MERCER_OK;
 }

@@ -10,7 +10,6 @@ typedef struct mc_ridge_pcg_plan {
     size_t least;  /* below which it cannot run at all */
     int64_t rank;  /* of the preconditioner, at most */
     bool stored;   /* K is kept in memory */
-    double work;   /* operations on floats to expect */
 } mc_ridge_pcg_plan;
 
 /* columns: right-hand sides, that of the intercept included; asked: the rank asked for, 0 none; left: bytes that may be taken. */
@@ -22,7 +21,7 @@ mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *pla
 
 enum { MC_PCG_TYPICAL_STEPS = 60 }; /* where nothing better is known */
 /* The rank the preconditioner will have and the steps then to expect, from the spectrum of a sample of rows. */
-mercer_status mc_ridge_pcg_foresee(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set, const mc_ridge_pcg_plan *plan,
-                                   int64_t *rank, double *steps);
+mercer_status mc_ridge_pcg_foresee(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set, double tolerance,
+                                   const mc_ridge_pcg_plan *plan, int64_t *rank, double *steps);
 
 #endif

@@ -21,6 +21,7 @@ typedef struct mc_ridge_system {
     double tolerance;       /* pcg is asked for: the relative residual, the rank (0: what pays), a file ("": none) */
     int64_t rank_asked;
     const char *checkpoint;
+    int64_t steps_worth;    /* pcg was chosen where a factorisation fits: after so many steps, or short of the tolerance, that is taken */
     double norm_bound, dof; /* what lambda is to be found from; infinite and 0: it is given */
     int64_t iterations, iteration_bound;
     const char *stopped;    /* as in mercer_report */

@@ -14,6 +14,7 @@
 enum {
     SPOT = 1024,    /* rows on which an approximation is measured: spot.c */
     OVERSAMPLE = 8, /* rows that pivots, and the preconditioner of many landmarks, are taken from: landmarks.c, ridge_nystrom.c */
+    STORED = 14,    /* operations in the time of reading an entry of a stored K */
     CHEAP = 2500    /* landmarks up to which the preconditioner is of all rows: ridge_nystrom.c */
 };
 static const double HALF_SPEED_FACTOR = 300, HALF_SPEED_EIGEN = 240; /* orders at which half of the full speed is reached */
@@ -36,10 +37,10 @@ void mc_ridge_work_cholesky(const mc_ridge_size *s, mc_option *o) {
     o->factor = mc_factor_work((double)s->n) * (s->loo ? 2 : 1) + 2 * square(s) * (double)s->outputs;
 }
 
-/* The triangle and some steps in float; residuals and the check in double. */
+/* The triangle and some steps in float; residuals in double, the last of which is the check. */
 void mc_ridge_work_mixed(const mc_ridge_size *s, mc_option *o) {
     o->fast = 7 * square(s);
-    o->pairs = 5 * square(s);
+    o->pairs = (s->intercept ? 5 : 4) * square(s);
     o->factor = mc_factor_work((double)s->n) / 2 + 12 * square(s) * (1 + (double)s->outputs / 8);
 }
 
@@ -48,13 +49,16 @@ void mc_ridge_work_eigen(const mc_ridge_size *s, mc_option *o) {
     o->eigen = mc_eigen_work((double)s->n);
 }
 
-/* Columns of K, F from them, F'F and its factor; then steps, of which the preconditioner reads F twice; two residuals in double, and the
-   check. */
+/* Columns of K, F from them, F'F and its factor; K where it is stored; then steps, each a product, made or read, and two readings of F.
+   A close answer takes a K made in double or a second residual; with an intercept the check is one more product. */
 void mc_ridge_work_pcg(const mc_ridge_size *s, mc_option *o) {
-    const double n = (double)s->n, r = (double)s->rank, t = (double)s->outputs;
-    o->fast = s->steps * square(s) + 2 * n * r;
-    o->pairs = 3 * square(s);
+    const double n = (double)s->n, r = (double)s->rank, t = (double)s->outputs + s->intercept;
+    const bool close = s->tolerance < 1e-5;
+    o->fast = 2 * n * r + (s->pcg.stored ? (close ? 0 : square(s)) : s->steps * square(s));
+    o->pairs = (1 + close + s->intercept) * square(s);
     o->factor = 1.5 * n * r * r + mc_factor_work(r) + s->steps * n * r * (8 + 4 * t);
+    if (s->pcg.stored)
+        o->factor += s->steps * square(s) / 2 * (STORED + 4 * t);
 }
 
 /* Two passes over the features, the products, and the check; the factor and its inverse, or eigenvalues. */

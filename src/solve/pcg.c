@@ -28,6 +28,7 @@
 
 static const double FLOOR = 1e-5;      /* what one run of float32 products can be trusted to gain */
 static const double WORTH = 0.1;       /* a run of float32 products that came to this share of its residual was worth its steps */
+static const double AIM = 0.5;         /* of the tolerance: the residual by the exact operator must pass too */
 static const int64_t PATIENCE = 40;    /* where the problem names none */
 
 /* Everything that changes, in one block: this is what a checkpoint holds. Numbers per column first, then five n x t
@@ -307,8 +308,8 @@ static bool run_ends(mc_pcg *s, double residual) {
     head *h = s->h;
     h->stalled = residual < 0.9 * h->best ? 0 : h->stalled + 1;
     h->best = fmin(h->best, residual);
-    const bool enough = residual <= 0.7 * s->p.tolerance
-                        || residual <= s->p.floor * h->outer; /* 0.7: the exact check must pass too */
+    const bool enough = residual <= AIM * s->p.tolerance
+                        || residual <= s->p.floor * h->outer;
     return enough || h->stalled >= s->p.patience || h->result.iterations >= s->p.iterations_max;
 }
 

@@ -1,5 +1,6 @@
 /* Conjugate gradients against the factorisation, stopped, killed and taken up again. */
 #include "base/rng.h"
+#include "learn/ridge_system.h"
 #include "model/model.h"
 #include "solve/eigen.h"
 #include "support.h"
@@ -499,6 +500,62 @@ static void test_survives_failing_memory(void **state) {
     assert_survives_failing_memory(fit_small, &set);
 }
 
+/* Many rows of a smooth function: a few steps are shorter than any factorisation, and as good. */
+static void test_auto_takes_the_steps_where_they_are_shorter(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1), *two = open_ctx(2);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 3000, 0.1, 1, &data));
+    const mercer_ridge free_choice = settings_of("auto", 0.1), direct = settings_of("cholesky", 0.1);
+    mercer_ridge rough = settings_of("auto", 1e-4);
+    mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.5)", &free_choice), *b = fit_table(two, data, "rbf(gamma=0.5)", &free_choice);
+    mercer_model *c = fit_table(ctx, data, "rbf(gamma=0.5)", &direct), *d = fit_table(ctx, data, "rbf(gamma=50)", &rough);
+    assert_string_equal(mercer_model_report(a)->solver, "pcg");
+    assert_string_equal(mercer_model_report(d)->solver, "mixed"); /* hardly a spectrum to speak of: too many steps */
+    assert_true(mercer_model_report(a)->certificate.residual_relative <= 5e-7);
+    double *near = calloc(3000, sizeof *near), *exact = calloc(3000, sizeof *exact);
+    assert_ok(ctx, mercer_predict(ctx, a, data, near));
+    assert_ok(ctx, mercer_predict(ctx, c, data, exact));
+    for (int i = 0; i < 3000; i++) {
+        assert_close(near[i], exact[i], 1e-6 * 20);
+        assert_true(a->f.alpha[i] == b->f.alpha[i]);
+    }
+    free(near);
+    free(exact);
+    mercer_model *const all[] = {a, b, c, d};
+    for (int i = 0; i < 4; i++)
+        mercer_model_free(all[i]);
+    mercer_data_free(data);
+    close_clean(ctx);
+    close_clean(two);
+}
+
+/* Steps that turn out not to be worth it end in a factorisation, and the report says so. */
+static void test_steps_that_are_not_worth_it_end_in_a_factorisation(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = table_of(ctx, 200, 1, false, false);
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.7)", &kernel));
+    mc_problem p;
+    assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &p));
+    double X[200], alpha[200], b = 0, mean = 0;
+    mc_ridge_system r = {.p = &p, .lambda = 1e-3, .columns = 1, .X = X, .mean = &mean, .alpha = alpha, .b = &b, .tolerance = 1e-12,
+                         .checkpoint = "", .stopped = "no", .solver = "pcg", .steps_worth = 2};
+    mc_ridge_right_sides(&r);
+    assert_ok(ctx, mc_ridge_pcg(ctx, &r));
+    assert_string_equal(r.solver, "cholesky");
+    assert_string_equal(r.stopped, "no");
+    mc_findings found;
+    assert_ok(ctx, mc_certify(ctx, &p, 1e-3, false, alpha, &b, &found));
+    assert_true(found.certificate.residual_relative < 1e-9);
+    mc_witness_close(&r.witness);
+    mc_problem_close(&p);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return child(argv[2], argv[3]);
@@ -514,6 +571,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_a_checkpoint_of_another_fit_is_refused),
         cmocka_unit_test(test_a_fit_in_pieces_has_the_bits_of_a_whole_one),
         cmocka_unit_test(test_killed_at_any_moment_it_resumes_to_the_same_bits),
+        cmocka_unit_test(test_auto_takes_the_steps_where_they_are_shorter),
+        cmocka_unit_test(test_steps_that_are_not_worth_it_end_in_a_factorisation),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -261,7 +261,7 @@ static void test_a_time_limit_decides(void **state) {
         const char *chosen;
     } wanted[] = {{5e5, 9e5, 1, 1, "cholesky"}, {2e6, 9e5, 3e6, 1, "eigen"}, {2e6, 4e6, 5e5, 1, "pcg"}, {2e6, 4e6, 3e6, 1, "pcg"}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
-        const mc_ridge_size size = {.n = 10, .outputs = 1, .lambda = 1, .features = -1, .pcg = {.work = 1e9}};
+        const mc_ridge_size size = {.n = 10, .outputs = 1, .lambda = 1, .features = -1};
         mc_options ways;
         mc_ridge_weigh(ctx, &size, "auto", &ways);
         assert_string_equal(ways.option[ways.chosen].solver, "cholesky");

@@ -9,6 +9,12 @@ INLINE void F(load_tile)(F(tile) s, const REAL *p) {
             s[r][g] = F(load)(p + r * COLUMNS + g * LANES);
 }
 
+INLINE void F(add_tile)(F(tile) s, const REAL *p) {
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int g = 0; g < GROUPS; g++)
+            s[r][g] += F(load)(p + r * COLUMNS + g * LANES);
+}
+
 INLINE void F(store_tile)(F(tile) s, REAL *p) {
     UNROLL for (int r = 0; r < ROWS; r++)
         UNROLL for (int g = 0; g < GROUPS; g++)
@@ -48,17 +54,24 @@ INLINE void F(accumulate)(mc_statistic kind, F(tile) s, int64_t d, const REAL *a
     }
 }
 
+/* The sums of floats are made in parts of MC_TILE_RUN coordinates, added up: their rounding grows with the root of the number of terms and
+   the size of the sum so far, and parts are small. */
+enum { F(run) = BITS == 32 ? MC_TILE_RUN : MC_TILE_COORDINATES };
+
 INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, REAL *out) {
     const REAL *b = o->b;
-    for (int64_t p = 0; p < o->panels; p++, b += o->stride, out += ROWS * COLUMNS) {
-        F(tile) s;
-        if (add)
-            F(load_tile)(s, out);
-        else
-            F(zero_tile)(s);
-        F(accumulate)(kind, s, o->d, o->a, b);
-        F(store_tile)(s, out);
-    }
+    for (int64_t p = 0; p < o->panels; p++, b += o->stride, out += ROWS * COLUMNS)
+        for (int64_t k = 0; k < o->d || k == 0; k += F(run)) {
+            F(tile) s;
+            if (BITS == 64 && (add || k))
+                F(load_tile)(s, out);
+            else
+                F(zero_tile)(s);
+            F(accumulate)(kind, s, o->d - k < F(run) ? o->d - k : F(run), (const REAL *)o->a + k * ROWS, b + k * COLUMNS);
+            if (BITS == 32 && (add || k))
+                F(add_tile)(s, out);
+            F(store_tile)(s, out);
+        }
 }
 
 static void F(statistic)(mc_statistic kind, const mc_operands *o, bool add, void *out) {
