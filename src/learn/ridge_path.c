@@ -265,9 +265,9 @@ static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data 
     mc_path_folds f = {.by = &by, .outputs = p->s.outputs, .columns = p->s.columns, .intercept = p->s.intercept, .root = p->r.p->root};
     mercer_status status = mc_fold_order_open(ctx, data, fold, p->s.n, &by);
     if (!status)
-        status = mc_memory_check(ctx, mc_path_folds_bytes(by.n, by.largest, f.outputs), "ridge path: the largest fold");
+        status = mc_memory_check(ctx, mc_path_folds_bytes(ctx, by.n, by.largest, f.outputs, p->batch), "ridge path: the largest fold");
     if (!status)
-        status = mc_path_folds_open(ctx, &f);
+        status = mc_path_folds_open(ctx, p->batch, &f);
     p->folds = &f;
     if (!status)
         status = run_with_work(ctx, p, lambdas, count, out);

@@ -14,11 +14,16 @@ typedef struct mc_path_folds {
     double *C;          /* largest x largest: C_FF, lower half */
     double *part;       /* the same packed */
     double *E;          /* largest x outputs */
+    int64_t count;      /* lambdas at a time, at most */
+    int64_t *starts;    /* small folds: where each begins in the order; at most n */
+    double *room;       /* and what a thread needs for one of them */
+    double *each;       /* and their squares, n x lambdas at a time */
 } mc_path_folds;
 
-size_t mc_path_folds_bytes(int64_t n, int64_t largest, int64_t outputs);
+/* count: lambdas at a time. */
+size_t mc_path_folds_bytes(const mercer_ctx *ctx, int64_t n, int64_t largest, int64_t outputs, int64_t count);
 /* f->by, outputs, columns, intercept and root are given. Close it after a failure too. */
-mercer_status mc_path_folds_open(mercer_ctx *ctx, mc_path_folds *f);
+mercer_status mc_path_folds_open(mercer_ctx *ctx, int64_t count, mc_path_folds *f);
 void mc_path_folds_close(mc_path_folds *f);
 
 /* For count lambdas: U (n x n, column-major), H (n x count): 1 / (m + lambda), all positive; back (n x count x columns): beta, then z.
