@@ -206,7 +206,8 @@ static void say_next(session *s, const fit *f) {
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
         say(s, "next", "--loo gives the error on rows left out; mercer predict %s NEW_DATA", f->path);
     else if (plain && loo > 0.95 * spread(f->job.data))
-        say(s, "next", "no better than the mean: try a larger --lambda, --scale standard or another -k");
+        say(s, "next", "no better than the mean: try %s, --scale standard or another -k",
+            args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : "a larger --lambda");
     else
         say(s, "next", "mercer predict %s NEW_DATA", f->path);
 }

@@ -245,20 +245,32 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
     return low;
 }
 
+/* The exact way that takes the least memory, and how much. */
+static const char *frugal(const mc_ridge_size *size, const mc_options *options, size_t *bytes) {
+    const char *name = "pcg";
+    *bytes = always(size) + larger(size->pcg.least, witnessed_bytes(size));
+    for (int i = 0; i < WAYS; i++)
+        if (is_direct(&ways[i]) && !why_not(size, &ways[i], false) && options->option[i].bytes < *bytes) {
+            name = ways[i].name;
+            *bytes = options->option[i].bytes;
+        }
+    return name;
+}
+
 /* No way to the exact answer fits. */
 static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
     char direct[32], left[32], enough[32], other[96] = "";
-    const size_t least = always(size) + larger(size->pcg.least, witnessed_bytes(size)), used = mercer_memory_used(ctx);
+    size_t least;
+    const char *modest = frugal(size, options, &least);
     if (size->nystrom_rank)
         snprintf(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
                  (long long)size->nystrom_rank);
     return mc_fail(ctx, MERCER_MEMORY,
                    "ridge: no exact way for %lld rows fits into the %s that the memory limit leaves: cholesky takes "
-                   "%s; pcg would work "
-                   "with a limit of %s%s",
+                   "%s; %s would work with a limit of %s%s",
                    (long long)size->n, mc_bytes_text((double)mc_memory_left(ctx), left),
-                   mc_bytes_text((double)options->option[CHOLESKY].bytes, direct),
-                   mc_bytes_text(1.001 * (double)(least + used), enough), other);
+                   mc_bytes_text((double)options->option[CHOLESKY].bytes, direct), modest,
+                   mc_bytes_text(1.001 * (double)(least + mercer_memory_used(ctx)), enough), other);
 }
 
 mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {

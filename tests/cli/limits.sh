@@ -25,3 +25,7 @@ head -n 151 big.csv > small.csv
 mercer fit small.csv -m gp --restarts 1000 --time-limit 2 -o g.mercer | grep stopped; echo "exit ${PIPESTATUS[0]}"
 mercer show g.mercer | grep -o 'g.mercer: gp'
 mercer fit small.csv -m gp --restarts 1000 --time-limit 2 -o g.mercer --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["stopped"])'
+# The smallest limit that a refusal names is one that works, whichever way it belongs to.
+mercer generate friedman1 -n 200 --seed 1 -o small.csv -q
+mercer fit small.csv --memory 100K 2>&1 | tee said | sed 's/[0-9.]* KiB/K KiB/g'
+limit=$(sed -n 's/.* with a limit of \([0-9]*\).*/\1/p' said); mercer fit small.csv --memory $((limit + 1))K -q -o s.mercer; echo "exit $?"
