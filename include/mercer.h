@@ -669,6 +669,9 @@ MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t deci
    ridge by primal, whose model they are, and of support vector machines with a linear kernel. Features 0: the model has none. */
 MERCER_API int64_t mercer_model_features(const mercer_model *model);
 MERCER_API double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision);
+/* The same for all centres in one call: their places, one each, and their coefficients, centres x decisions, row-major. */
+MERCER_API void mercer_model_rows(const mercer_model *model, int64_t *out);
+MERCER_API void mercer_model_coefficients(const mercer_model *model, double *out);
 
 /* The bounds of a decision of a support vector machine: the multiplier of a row is at most C x weight. nu-svc finds its C and nu-svr its
    epsilon; infinite for a hard margin, NaN where the model does not say (LIBSVM's, older files). */

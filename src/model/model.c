@@ -51,6 +51,18 @@ double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64
     return mc_fitted_coefficient(&model->f, centre, decision);
 }
 
+void mercer_model_rows(const mercer_model *model, int64_t *out) {
+    for (int64_t i = 0; i < mercer_model_centres(model); i++)
+        out[i] = mercer_model_row(model, i);
+}
+
+void mercer_model_coefficients(const mercer_model *model, double *out) {
+    const int64_t decisions = mercer_model_decisions(model);
+    for (int64_t i = 0; i < mercer_model_centres(model); i++)
+        for (int64_t k = 0; k < decisions; k++)
+            out[i * decisions + k] = mercer_model_coefficient(model, i, k);
+}
+
 double mercer_model_intercept(const mercer_model *model, int64_t decision) {
     return model->f.intercept[decision];
 }

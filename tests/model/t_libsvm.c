@@ -47,6 +47,13 @@ static void test_a_model_of_three_classes_decides_by_its_definition(void **state
     assert_string_equal(mercer_model_label(model, 1), "-1");
     assert_string_equal(mercer_model_report(model)->machine, "svc");
     assert_true(mercer_model_coefficient(model, 3, 2) == -0.25 && mercer_model_coefficient(model, 0, 2) == 0);
+    double all[4][3];
+    int64_t rows[4];
+    mercer_model_coefficients(model, &all[0][0]);
+    mercer_model_rows(model, rows);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++)
+            assert_true(all[i][k] == mercer_model_coefficient(model, i, k) && rows[i] == mercer_model_row(model, i));
     mercer_model_free(model);
     close_clean(ctx);
 }

@@ -1,0 +1,56 @@
+"""Mercer: kernel machines with proofs and certificates.
+
+Estimators with scikit-learn's names, parameters and attributes over any kernel of the language; NumPy in, NumPy out.
+
+>>> import mercer, numpy as np
+>>> X = np.random.RandomState(0).randn(60, 2)
+>>> y = np.where(X[:, 0] * X[:, 1] > 0, "even", "odd")
+>>> clf = mercer.SVC(kernel="rbf(gamma=0.5) + 0.1*linear", C=10).fit(X, y)
+>>> bool(clf.score(X, y) > 0.9)
+True
+
+Names are loaded when they are first used, so that `import mercer` and `python -m mercer` are quick.
+"""
+import importlib
+import typing
+
+_PLACES = {
+    "_functions": ("Proof", "gram", "gram_check", "plan", "prove"),
+    "_library": ("Error", "FileError", "InvalidError", "KernelError", "NumericError", "OutOfMemoryError", "TimeLimitError", "info",
+                 "options"),
+    "_model": ("Model", "machines"),
+    "decomposition": ("KernelPCA",),
+    "features": ("Nystroem",),
+    "gp": ("GaussianProcessRegressor",),
+    "loss": ("KernelHuberRegressor", "KernelLogisticRegression", "KernelQuantileRegressor"),
+    "neighbors": ("KernelKNeighborsClassifier", "KernelKNeighborsRegressor"),
+    "ridge": ("KernelRidge", "KernelRidgeCV"),
+    "svm": ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"),
+}
+_PLACE = {name: place for place, names in _PLACES.items() for name in names}
+__version__ = "0.1.0"
+__all__ = sorted(_PLACE)
+
+if typing.TYPE_CHECKING:
+    from ._functions import Proof, gram, gram_check, plan, prove
+    from ._library import (Error, FileError, InvalidError, KernelError, NumericError, OutOfMemoryError, TimeLimitError, info, options)
+    from ._model import Model, machines
+    from .decomposition import KernelPCA
+    from .features import Nystroem
+    from .gp import GaussianProcessRegressor
+    from .loss import KernelHuberRegressor, KernelLogisticRegression, KernelQuantileRegressor
+    from .neighbors import KernelKNeighborsClassifier, KernelKNeighborsRegressor
+    from .ridge import KernelRidge, KernelRidgeCV
+    from .svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+
+def __getattr__(name):
+    if name not in _PLACE:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_PLACE[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return [*__all__, "__version__"]

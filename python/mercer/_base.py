@@ -1,0 +1,198 @@
+"""What all estimators share: checking of rows, the kernel, the fit, and what a fit leaves behind."""
+import warnings
+
+import numpy as np
+
+from . import _arrays, _kernels, _model
+from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError
+
+_REAL = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def seed_of(random_state):
+    """A seed for C: None is 0, a number itself, a generator is asked for one."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state) & (2**64 - 1)
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(2**31))
+    return int(random_state.randint(2**31 - 1))
+
+
+class KernelEstimator(BaseEstimator):
+    """The base of every estimator.
+
+    A fit leaves `model_` (a mercer.Model), `n_features_in_`, and `feature_names_in_` where the rows came with names."""
+
+    # -- rows --
+
+    def _check_fit_rows(self, X, least_rows=1):
+        """The rows of a fit; remembers their columns."""
+        names = _arrays.column_names(X)
+        X = _arrays.check_rows(X, type(self).__name__, least_rows)
+        self.n_features_in_ = X.shape[1]
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return X
+
+    def _check_rows(self, X):
+        """Rows to predict for. An array that can go to C as it is goes there at once; C looks for NaN itself."""
+        try:
+            expected = self.n_features_in_
+        except AttributeError:
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
+                                 "before using this estimator.") from None
+        if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype in _REAL and X.flags.c_contiguous and X.shape[0]
+                and "feature_names_in_" not in self.__dict__ and X.shape[0] <= _model.QUICK_ROWS):
+            self._check_names(X)
+            X = _arrays.check_rows(X, type(self).__name__)
+        if X.shape[1] != expected:
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {expected} features as input.")
+        return X
+
+    def _check_names(self, X):
+        names, fitted = _arrays.column_names(X), getattr(self, "feature_names_in_", None)
+        if names is None and fitted is not None:
+            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=4)
+        elif names is not None and fitted is None:
+            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=4)
+        elif names is not None and list(names) != list(fitted):
+            raise ValueError(_different_names(list(names), list(fitted)))
+
+    def _require_y(self, y):
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+
+    # -- kernel and fit --
+
+    def _expression(self, X, weights=None):
+        """kernel= as an expression; what it takes from the data it takes from the rows that count."""
+        counted = X if weights is None or (weights > 0).all() or not (weights > 0).any() else X[weights > 0]
+        return _kernels.expression(self.kernel, counted, **self._kernel_parameters())
+
+    def _kernel_parameters(self):
+        """gamma, degree, coef0 of scikit-learn's kernels."""
+        return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+
+    def _fit_model(self, machine, X, settings, **arrays):
+        """Fit, warn where the method stopped early."""
+        names = getattr(self, "feature_names_in_", None)
+        model = _model.fit(machine, self._expression(X, arrays.get("weights")), X, settings, names=names,
+                           seed=seed_of(getattr(self, "random_state", None)), verbose=bool(getattr(self, "verbose", False)), **arrays)
+        stopped = model.report.stopped
+        if stopped in ("steps", "time"):
+            warnings.warn(f"{type(self).__name__} stopped early ({stopped}): this is the best answer so far; "
+                          f"certificate_ says how good it is", ConvergenceWarning, stacklevel=3)
+        return model
+
+    def _evaluate(self, function, X, width=None):
+        """One of the calls that predict, for rows of the user: n x width, width as many outputs as the model has."""
+        X = self._check_rows(X)
+        return self.model_.evaluate(function, X, self.model_.outputs if width is None else width)
+
+    # -- what a fit leaves --
+
+    @property
+    def certificate_(self):
+        """How far the fit can be from the optimum, recomputed from the raw data."""
+        return self.model_.certificate
+
+    @property
+    def report_(self):
+        """Facts about the fit: solver, objective, iterations, ..."""
+        return self.model_.report
+
+    @property
+    def proof_(self):
+        """Whether the fitted kernel is positive definite, and why."""
+        from ._functions import prove
+        return prove(self.model_.kernel, self.n_features_in_)
+
+
+def _different_names(names, fitted):
+    """scikit-learn's sentence for columns that are not those of the fit."""
+    lines = ["The feature names should match those that were passed during fit."]
+    for title, extra in (("Feature names unseen at fit time:", sorted(set(names) - set(fitted))),
+                         ("Feature names seen at fit time, yet now missing:", sorted(set(fitted) - set(names)))):
+        if extra:
+            lines += [title] + [f"- {name}" for name in extra[:5]] + (["- ..."] if len(extra) > 5 else [])
+    if set(names) == set(fitted):
+        lines.append("Feature names must be in the same order as they were in fit.")
+    return "\n".join(lines) + "\n"
+
+
+class SeveralOutputs:
+    """The tag of regressors whose target may have several columns."""
+
+    def _more_tags(self):
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class ClassifierBase(KernelEstimator):
+    """Classes: their order in scikit-learn (sorted) and in the model (numbers by value, then text) may differ; `_order` maps."""
+
+    def _check_fit_classes(self, y, n):
+        self._require_y(y)
+        classes, inverse = _arrays.check_classes(y, n)
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+        self.classes_ = classes
+        return inverse
+
+    def _weights(self, sample_weight, inverse):
+        """Row weight times class weight; None where all are 1."""
+        weights = _arrays.check_weights(sample_weight, len(inverse))
+        if getattr(self, "class_weight", None) is None:
+            return weights
+        of_class = _arrays.class_weights(self.class_weight, self.classes_, inverse)
+        return of_class[inverse] if weights is None else weights * of_class[inverse]
+
+    def _fit_classes(self, machine, X, y, sample_weight, settings):
+        inverse = self._check_fit_classes(y, X.shape[0])
+        labels = [_arrays.label_text(label) for label in self.classes_.tolist()]
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"two classes are written alike: {sorted(labels)}")
+        self.model_ = self._fit_model(machine, X, settings, labels=(labels, inverse), weights=self._weights(sample_weight, inverse))
+        self._order = np.asarray([labels.index(label) for label in self.model_.labels])
+        if len(self._order) < len(labels):
+            raise ValueError("Invalid input - all samples with positive weights have the same label: a class without weight is no class")
+        return inverse
+
+    def _by_class(self, function, X):
+        """n x classes, the columns in the order of classes_."""
+        values = self._evaluate(function, X)
+        if (self._order[:-1] < self._order[1:]).all():
+            return values
+        out = np.empty_like(values)
+        out[:, self._order] = values
+        return out
+
+    def predict(self, X):
+        """The class of every row."""
+        values = self._evaluate("mercer_predict", X)
+        return self.classes_[self._order[values.argmax(axis=1)]]
+
+
+class RegressorBase(KernelEstimator):
+    """Numbers."""
+
+    def _fit_numbers(self, machine, X, y, sample_weight, settings, outputs=False):
+        self._require_y(y)
+        target = _arrays.check_target(y, X.shape[0], outputs)
+        weights = _arrays.check_weights(sample_weight, X.shape[0])
+        self._flat = target.ndim == 1
+        self.model_ = self._fit_model(machine, X, settings, target=target, weights=weights)
+        return target, weights
+
+    def predict(self, X):
+        """The predicted number of every row (or a row of numbers, for several outputs)."""
+        values = self._evaluate("mercer_predict", X)
+        return values[:, 0] if self._flat else values

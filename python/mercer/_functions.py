@@ -1,0 +1,130 @@
+"""Plain functions: proofs, Gram matrices, plans."""
+import ctypes
+
+import numpy as np
+
+from . import _arrays, _header, _kernels, _model
+from ._library import Handle, lib, parse, record, session, text
+
+_VERDICTS = ("proved", "refuted", "unknown")
+
+
+class Proof:
+    """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), derivation (steps with claim, rule,
+    because, premises), witness (points, weights, value, bound; None unless refuted). As text it is the whole argument; it counts as
+    true when proved."""
+
+    def __init__(self, canonical, verdict, argument, derivation, witness):
+        self.canonical, self.verdict, self.argument = canonical, verdict, argument
+        self.derivation, self.witness = derivation, witness
+
+    def __bool__(self):
+        return self.verdict == "proved"
+
+    def __str__(self):
+        return self.argument
+
+    def __repr__(self):
+        return f"<mercer.Proof: {self.canonical} is {self.verdict}>"
+
+
+def _step(step):
+    premises = ctypes.cast(step.premises, ctypes.POINTER(ctypes.c_int))
+    return _model.Record(claim=text(step.claim), rule=text(step.rule), because=text(step.because),
+                         premises=[premises[i] for i in range(step.premise_count)])
+
+
+def _numbers(address, *shape):
+    """A copy of doubles that belong to the library."""
+    count = int(np.prod(shape))
+    return np.array((ctypes.c_double * count).from_address(address)).reshape(shape) if count else np.empty(shape)
+
+
+def _witness(found):
+    if not found:
+        return None
+    w = found.contents
+    return _model.Record(points=_numbers(w.points, w.count, w.d), weights=_numbers(w.weights, w.count), value=w.value, bound=w.bound)
+
+
+def prove(kernel, d=0):
+    """Whether an expression is a positive definite kernel on R^d (d=0: whatever the expression allows), with the reasons.
+
+    >>> import mercer
+    >>> bool(mercer.prove("exp(0.3*linear) + rbf(gamma=2)"))
+    True
+    >>> refuted = mercer.prove("linear - 2*rbf(gamma=1)", 1)
+    >>> refuted.verdict, bool(refuted.witness.value < 0)
+    ('refuted', True)
+    """
+    with session() as context:
+        expression = parse(context, kernel)
+        proof = Handle(context.make("mercer_prove", expression.address, d), "proof")
+        steps = [_step(lib.mercer_proof_step(proof.address, i)) for i in range(lib.mercer_proof_steps(proof.address))]
+        return Proof(text(lib.mercer_kernel_text(expression.address)), _VERDICTS[lib.mercer_proof_verdict(proof.address)],
+                     text(lib.mercer_proof_text(proof.address)), steps, _witness(lib.mercer_proof_witness(proof.address)))
+
+
+def gram(kernel, X, Y=None):
+    """K(x_i, z_j) for the rows of X and of Y (X itself without Y), n x m. Parameters left open come from X.
+
+    >>> import mercer
+    >>> mercer.gram("(1 + linear)^2", [[1.0], [2.0]]).tolist()
+    [[4.0, 9.0], [9.0, 25.0]]
+    """
+    X = _arrays.check_rows(X, "gram")
+    Y = None if Y is None else _arrays.check_rows(Y, "gram")
+    out = np.empty((X.shape[0], (X if Y is None else Y).shape[0]))
+    with session() as context:
+        data, expression = _arrays.data(context, X), parse(context, kernel)
+        bound = Handle(context.make("mercer_kernel_bind", expression.address, data.address), "kernel")
+        other = None if Y is None else _arrays.data(context, Y)
+        context.call("mercer_gram", bound.address, data.address, other and other.address, out.ctypes.data)
+    return out
+
+
+def gram_check(K):
+    """Facts about a square matrix that a Gram matrix must satisfy: symmetry, eigenvalues, Cauchy-Schwarz, rank.
+
+    >>> import mercer
+    >>> mercer.gram_check([[1.0, 2.0], [2.0, 1.0]]).positive
+    False
+    """
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"a Gram matrix is square, got shape {K.shape}")
+    facts = _header.mercer_gram_facts()
+    with session() as context:
+        context.call("mercer_gram_check", K.ctypes.data, K.shape[0], ctypes.byref(facts))
+    return _model.Record(record(facts))
+
+
+def plan(X, y=None, machine="ridge", kernel="rbf", **settings):
+    """Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. Settings are those
+    of `mercer fit`, with _ for -.
+
+    >>> import mercer
+    >>> mercer.plan([[0.0], [1.0]], [0.0, 1.0], solver="cholesky").solver
+    'cholesky'
+    """
+    X, row = _arrays.check_rows(X, "plan"), _model.machine(machine)
+    out = _header.mercer_plan()
+    with session() as context:
+        data = _arrays.data(context, X, **_target(row.contents.target, y, X.shape[0]))
+        expression = parse(context, kernel)
+        struct = _model.settings_struct(context, row, {name.replace("_", "-"): value for name, value in settings.items()})
+        context.call("mercer_plan_fit", row, struct, expression.address, data.address, ctypes.byref(out))
+    chosen = _model.Record(record(out.chosen))
+    chosen["alternatives"] = [_model.Record(record(out.alternatives[i])) for i in range(out.alternative_count)]
+    return chosen
+
+
+def _target(kind, y, n):
+    """y as the machine wants it."""
+    if y is None or kind == _header.MERCER_TARGET_NONE:
+        return {}
+    classes = kind == _header.MERCER_TARGET_CLASS or (kind == _header.MERCER_TARGET_AUTO and np.asarray(y).dtype.kind in "USOb")
+    if not classes:
+        return {"target": _arrays.check_target(y, n, outputs=True)}
+    labels, inverse = _arrays.check_classes(y, n)
+    return {"labels": ([_arrays.label_text(label) for label in labels.tolist()], inverse)}

@@ -1,0 +1,270 @@
+"""The C library: finding it, calling it, and turning what it says into Python.
+
+A call goes  with session(...) as ctx: ctx.call("mercer_fit", ...)  where a context is opened for the call (seed, progress bar, Ctrl-C),
+or through thread_context(), one context per thread that stays open, where a call must be quick. ctypes lets other threads run while C works.
+
+After a fork the OpenMP threads of the parent are gone and waiting for them would hang, so a forked child computes with one thread;
+processes that are started afresh (spawn, loky) are not restricted."""
+import ctypes
+import os
+import pathlib
+import threading
+from contextlib import contextmanager
+
+from . import _header, _progress
+
+POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
+
+
+# ---- The shared library ----
+
+def _candidates():
+    """Where the library may be: named by the user, in this package, in the build folder this package lies in, installed."""
+    here = pathlib.Path(__file__).resolve().parent
+    if os.environ.get("MERCER_LIBRARY"):
+        yield os.environ["MERCER_LIBRARY"]
+        return
+    for name in ("libmercer.so", "libmercer.so.0", "libmercer.dylib"):
+        yield here / name
+        yield here.parent.parent / "src" / name
+    yield "libmercer.so.0"
+
+
+@contextmanager
+def _patient_threads():
+    """OpenMP's threads read once, when they are loaded, how to wait; waiting that burns a core slows every other process down."""
+    ours = "OMP_WAIT_POLICY" not in os.environ
+    if ours:
+        os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        yield
+    finally:
+        if ours:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
+def _load():
+    for candidate in _candidates():
+        if isinstance(candidate, str) or candidate.exists():
+            try:
+                return ctypes.CDLL(str(candidate))
+            except OSError as reason:
+                raise ImportError(f"mercer: {candidate} cannot be loaded ({reason}); $MERCER_LIBRARY may name another one") from None
+    raise ImportError("mercer: there is no libmercer beside the package")
+
+
+with _patient_threads():
+    lib = _load()
+for _name, (_result, _arguments) in _header.FUNCTIONS.items():
+    _function = getattr(lib, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+
+def text(value):
+    """Text of the library as str; None stays None."""
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+# ---- Failures ----
+
+class Error(Exception):
+    """What the library refuses or cannot do: one sentence that names the place, the value seen and the cure."""
+
+
+class InvalidError(Error, ValueError):
+    """An argument, an expression or data that cannot be."""
+
+
+class KernelError(InvalidError):
+    """The expression is not proved to be a kernel."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written, or is damaged."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """Out of memory, or over the limit that was set."""
+
+
+class NumericError(Error, ArithmeticError):
+    """A numerical method broke down."""
+
+
+class TimeLimitError(Error, TimeoutError):
+    """The time limit was reached before there was an answer."""
+
+
+_ERRORS = {"INVALID": InvalidError, "SYNTAX": InvalidError, "DATA": InvalidError, "IO": FileError, "FORMAT": FileError,
+           "MEMORY": OutOfMemoryError, "NUMERIC": NumericError, "NOT_A_KERNEL": KernelError, "CANCELLED": KeyboardInterrupt,
+           "TIME": TimeLimitError, "INTERNAL": RuntimeError}
+
+
+# ---- Settings of every call ----
+
+class _Config(threading.local):
+    """Per thread; options() changes it for a block."""
+    threads = None
+    memory = 0
+    time_limit = 0.0
+
+
+_config = _Config()
+_forked = False
+
+
+@contextmanager
+def options(threads=None, memory=None, time_limit=None):
+    """Limits for the calls of a block: threads, bytes of memory, seconds for one call.
+
+    >>> import mercer
+    >>> with mercer.options(threads=1, time_limit=60):
+    ...     model = mercer.KernelRidge(kernel="rbf").fit([[0.0], [1.0]], [0.0, 1.0])
+    """
+    before = dict(_config.__dict__)
+    _config.threads = _config.threads if threads is None else int(threads)
+    _config.memory = _config.memory if memory is None else int(memory)
+    _config.time_limit = _config.time_limit if time_limit is None else float(time_limit)
+    _local.__dict__.clear()
+    try:
+        yield
+    finally:
+        _config.__dict__.clear()
+        _config.__dict__.update(before)
+        _local.__dict__.clear()
+
+
+def _threads():
+    """0 (all cores) unless something says otherwise: a fork, options(), the environment (which joblib sets for its workers)."""
+    if _forked:
+        return 1
+    if _config.threads is not None:
+        return _config.threads
+    for name in ("MERCER_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "")
+        if value.isdigit():
+            return int(value)
+    return 0
+
+
+# ---- Contexts ----
+
+class Context:
+    """A mercer_ctx. It belongs to one thread at a time."""
+
+    def __init__(self, seed=0, watch=None):
+        options = lib.mercer_options_defaults()
+        options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
+        options.seed = seed
+        if watch is not None:
+            options.progress = ctypes.cast(watch.progress, ctypes.c_void_p)
+            options.log = ctypes.cast(watch.log, ctypes.c_void_p)
+        self._watch = watch  # its callbacks must live as long as the context
+        handle = ctypes.c_void_p()
+        status = lib.mercer_open(ctypes.byref(options), ctypes.byref(handle))
+        self.handle = handle.value
+        self.check(status)
+
+    def check(self, status):
+        if status:
+            message = text(lib.mercer_message(self.handle)) or text(lib.mercer_status_text(status))
+            raise _ERRORS[_header.STATUS[status]](message)
+
+    def call(self, name, *arguments):
+        """A function that takes the context first and returns a status."""
+        self.check(getattr(lib, name)(self.handle, *arguments))
+
+    def make(self, name, *arguments):
+        """The same for a function whose last argument is the object it makes; the address of that."""
+        out = ctypes.c_void_p()
+        self.check(getattr(lib, name)(self.handle, *arguments, ctypes.byref(out)))
+        return out.value
+
+    def close(self, _close=lib.mercer_close):
+        handle, self.handle = self.handle, None
+        if handle:
+            _close(handle)
+
+    __del__ = close
+
+
+class _Local(threading.local):
+    context = None
+
+
+_local = _Local()
+
+
+def thread_context():
+    """The context of this thread, for calls that are short."""
+    if _local.context is None:
+        _local.context = Context()
+    return _local.context
+
+
+@contextmanager
+def session(seed=0, verbose=False):
+    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is."""
+    watch = _progress.Watch(verbose)
+    context = Context(seed, watch)
+    try:
+        with watch:
+            yield context
+    finally:
+        context.close()
+
+
+def _after_fork():
+    global _forked
+    _forked = True
+    _local.__dict__.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+# ---- Objects of the library ----
+
+class Handle:
+    """Something the library made; freed with the last reference to it."""
+    __slots__ = ("address", "_free", "__weakref__")
+
+    def __init__(self, address, kind):
+        self.address = address
+        self._free = getattr(lib, f"mercer_{kind}_free")
+
+    def __del__(self):
+        self._free(self.address)
+
+
+def parse(context, expression):
+    """A kernel from its expression."""
+    return Handle(context.make("mercer_kernel_parse", expression.encode()), "kernel")
+
+
+# ---- Structs as Python ----
+
+def record(struct):
+    """A struct of the library as a dict: numbers, text, nested structs."""
+    out = {}
+    for name, kind in struct._fields_:
+        value = getattr(struct, name)
+        if isinstance(value, bytes):
+            value = text(value)
+        elif isinstance(value, ctypes.Structure):
+            value = record(value)
+        out[name] = value
+    return out
+
+
+def info():
+    """What this library is: version, instruction set, linear algebra library, threads.
+
+    >>> import mercer
+    >>> sorted(mercer.info())
+    ['blas', 'blas_better_core', 'isa', 'threads', 'version']
+    """
+    handle = thread_context().handle
+    return {"version": text(lib.mercer_version()), "isa": text(lib.mercer_isa(handle)), "blas": text(lib.mercer_blas()),
+            "blas_better_core": text(lib.mercer_blas_better_core()), "threads": lib.mercer_threads(handle)}

@@ -1,0 +1,285 @@
+"""Models: fitted by an estimator, or read from a file of the command; the same files either way."""
+import ctypes
+import os
+import pathlib
+import tempfile
+
+import numpy as np
+
+from . import _arrays, _header
+from ._library import Handle, lib, parse, record, session, text, thread_context
+
+QUICK_ROWS = 64  # dense rows up to here are predicted without looking out for Ctrl-C
+
+
+class Record(dict):
+    """Facts by name: report["solver"] or report.solver."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __repr__(self):
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.items() if not isinstance(value, dict))
+
+
+# ---- Settings ----
+
+_machines = {}
+
+
+def machine(name):
+    """A row of mercer_machines()."""
+    if name not in _machines:
+        row = lib.mercer_machine_find(name.encode())
+        if not row:
+            raise ValueError(f"there is no machine {name!r}; there are {', '.join(machines())}")
+        _machines[name] = row
+    return _machines[name]
+
+
+def machines():
+    """The names of the machines.
+
+    >>> import mercer
+    >>> "ridge" in mercer.machines()
+    True
+    """
+    count = ctypes.c_int()
+    rows = lib.mercer_machines(ctypes.byref(count))
+    return [text(rows[i].name) for i in range(count.value)]
+
+
+def _setting_text(value):
+    if isinstance(value, (bool, np.bool_)):
+        return b"yes" if value else b"no"
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value)).encode()
+    return str(value).encode()
+
+
+def settings_struct(context, row, settings):
+    """The settings struct of a machine: its defaults, then these by name. Texts in it live as long as the answer."""
+    size = row.contents.size
+    struct = ctypes.create_string_buffer(size)
+    lib.mercer_settings_defaults(row, struct)
+    struct.texts = [_setting_text(value) for value in settings.values()]
+    for name, value in zip(settings, struct.texts):
+        context.call("mercer_settings_put", row, struct, name.encode(), value)
+    return struct
+
+
+def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names=None, seed=0, verbose=False):
+    """A model of a machine, from arrays that were checked."""
+    row = machine(name)
+    with session(seed, verbose) as context:
+        rows = _arrays.data(context, X, target, labels, weights, names)
+        expression = parse(context, kernel)
+        struct = settings_struct(context, row, settings)
+        return Model(Handle(context.make("mercer_fit", row, struct, expression.address, rows.address), "model"))
+
+
+# ---- A model ----
+
+def _number_or_text(labels):
+    """Classes as they were before they were written to a file: whole numbers, numbers, or text."""
+    for kind in (int, float):
+        try:
+            return np.asarray([kind(label) for label in labels])
+        except ValueError:
+            continue
+    return np.asarray(labels)
+
+
+class Model:
+    """A fitted machine: what `mercer fit -o FILE` writes and an estimator holds as `model_`.
+
+    >>> import mercer, os, tempfile
+    >>> ridge = mercer.KernelRidge(kernel="rbf", alpha=1e-6).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    >>> path = os.path.join(tempfile.mkdtemp(), "squares.mercer")
+    >>> ridge.model_.save(path)
+    >>> model = mercer.Model.load(path)
+    >>> model.machine, model.predict([[2.0]]).round(3).tolist()
+    ('ridge', [4.0])
+    """
+
+    def __init__(self, handle):
+        self._take(handle)
+
+    def _take(self, handle):
+        self._handle = handle
+        self.outputs = lib.mercer_model_outputs(handle.address)
+        self.decisions = lib.mercer_model_decisions(handle.address)
+
+    # -- files --
+
+    @classmethod
+    def load(cls, path):
+        """A model file of Mercer, or one of LIBSVM."""
+        return cls(Handle(thread_context().make("mercer_model_load", os.fsencode(path)), "model"))
+
+    def save(self, path):
+        """Write the model; a whole file or nothing."""
+        thread_context().call("mercer_model_save", self._handle.address, os.fsencode(path))
+
+    def export(self, path, to="libsvm"):
+        """Write the model for another program."""
+        thread_context().call("mercer_model_export", self._handle.address, to.encode(), os.fsencode(path))
+
+    def __getstate__(self):
+        with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
+            path = pathlib.Path(folder, "model")
+            self.save(path)
+            return {"bytes": path.read_bytes()}
+
+    def __setstate__(self, state):
+        with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
+            path = pathlib.Path(folder, "model")
+            path.write_bytes(state["bytes"])
+            self._take(Handle(thread_context().make("mercer_model_load", os.fsencode(path)), "model"))
+
+    # -- what it is --
+
+    @property
+    def report(self):
+        """Facts about the fit: solver, objective, norm, iterations, ..."""
+        return Record({name: value for name, value in record(self._report()).items() if name != "certificate"})
+
+    @property
+    def certificate(self):
+        """How far the answer can be from the optimum, recomputed from the raw data."""
+        return Record(record(self._report().certificate))
+
+    def _report(self):
+        return lib.mercer_model_report(self._handle.address).contents
+
+    @property
+    def machine(self):
+        """The name of the machine."""
+        return text(self._report().machine)
+
+    @property
+    def kernel(self):
+        """The kernel as it was fitted, every parameter a number."""
+        return text(lib.mercer_kernel_text(lib.mercer_model_kernel(self._handle.address)))
+
+    @property
+    def settings(self):
+        """The settings of the fit as text."""
+        return text(lib.mercer_model_settings(self._handle.address))
+
+    @property
+    def n_features(self):
+        """Columns of the rows it predicts for."""
+        return lib.mercer_model_columns(self._handle.address)
+
+    @property
+    def labels(self):
+        """The texts of the classes, in the order of the outputs; empty for numbers."""
+        count = lib.mercer_model_classes(self._handle.address)
+        return [text(lib.mercer_model_label(self._handle.address, k)) for k in range(count)]
+
+    @property
+    def classes(self):
+        """The classes as numbers where all are, else as text; None for machines that predict numbers."""
+        labels = self.labels
+        return _number_or_text(labels) if labels else None
+
+    @property
+    def rows(self):
+        """The places of the rows kept in the training data, from 0."""
+        out = np.empty(lib.mercer_model_centres(self._handle.address), dtype=np.int64)
+        lib.mercer_model_rows(self._handle.address, out.ctypes.data)
+        return out
+
+    @property
+    def coefficients(self):
+        """Of the rows kept, in every decision: rows x decisions."""
+        out = np.empty((lib.mercer_model_centres(self._handle.address), self.decisions))
+        lib.mercer_model_coefficients(self._handle.address, out.ctypes.data)
+        return out
+
+    @property
+    def intercepts(self):
+        """One for every decision."""
+        return np.asarray([lib.mercer_model_intercept(self._handle.address, k) for k in range(self.decisions)])
+
+    def __repr__(self):
+        return f"<mercer.Model {self.machine}, {self.kernel}, {lib.mercer_model_centres(self._handle.address)} rows kept>"
+
+    # -- what it says --
+
+    def evaluate(self, function, X, width):
+        """One of the calls mercer_predict, mercer_decide, mercer_predict_proba for checked rows: n x width."""
+        out = np.empty((X.shape[0], width))
+        if X.shape[0] <= QUICK_ROWS and type(X) is np.ndarray:
+            _evaluate_quickly(self._handle.address, function, X, out)
+        else:
+            with session() as context:
+                rows = _arrays.data(context, X)
+                context.call(function, self._handle.address, rows.address, out.ctypes.data)
+        return out
+
+    def _rows(self, X):
+        if isinstance(X, (str, os.PathLike)):
+            return None, Handle(thread_context().make("mercer_model_read", self._handle.address, os.fsencode(X), None), "data")
+        return _arrays.check_rows(X), None
+
+    def _values(self, function, X, width):
+        array, handle = self._rows(X)
+        if handle is None:
+            return self.evaluate(function, array, width)
+        out = np.empty((lib.mercer_data_rows(handle.address), width))
+        with session() as context:
+            context.call(function, self._handle.address, handle.address, out.ctypes.data)
+        return out
+
+    def predict(self, X):
+        """Predictions for rows, or for the rows of a data file: classes, or numbers (n, or n x outputs)."""
+        values = self._values("mercer_predict", X, self.outputs)
+        classes = self.classes
+        if classes is not None:
+            return classes[values.argmax(axis=1)]
+        return values[:, 0] if self.outputs == 1 else values
+
+    def decide(self, X):
+        """What the prediction is chosen by: n x decisions."""
+        return self._values("mercer_decide", X, self.decisions)
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, for machines that have them."""
+        return self._values("mercer_predict_proba", X, len(self.labels))
+
+    def score(self, X, y=None):
+        """Scores on rows with a target, or on a data file that holds it."""
+        array, handle = self._rows(X)
+        scores = _header.mercer_scores()
+        with session() as context:
+            if handle is None:
+                handle = self._with_target(context, array, y)
+            context.call("mercer_score", self._handle.address, handle.address, ctypes.byref(scores))
+        return Record(record(scores))
+
+    def _with_target(self, context, X, y):
+        if not self.labels:
+            return _arrays.data(context, X, target=_arrays.check_target(y, X.shape[0], outputs=True))
+        classes, inverse = _arrays.check_classes(y, X.shape[0])
+        return _arrays.data(context, X, labels=([_arrays.label_text(c) for c in classes.tolist()], inverse))
+
+
+_functions = {name: getattr(lib, name) for name in ("mercer_predict", "mercer_decide", "mercer_predict_proba")}
+
+
+def _evaluate_quickly(model, function, X, out):
+    """A few dense rows, through the context of the thread."""
+    context = thread_context()
+    table = _header.mercer_table(X.shape[0], X.shape[1], _header.MERCER_F64 if X.itemsize == 8 else _header.MERCER_F32, X.ctypes.data)
+    rows = ctypes.c_void_p()
+    context.check(lib.mercer_data_make(context.handle, ctypes.byref(table), ctypes.byref(rows)))
+    try:
+        context.check(_functions[function](context.handle, model, rows, out.ctypes.data))
+    finally:
+        lib.mercer_data_free(rows)

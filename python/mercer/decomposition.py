@@ -1,0 +1,109 @@
+"""Kernel principal components."""
+import re
+
+import numpy as np
+
+from . import _arrays, _kernels
+from ._base import KernelEstimator
+from ._library import InvalidError, lib
+from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from .ridge import KernelRidge
+
+__all__ = ["KernelPCA"]
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """The directions of feature space along which the rows vary most, as sklearn.decomposition.KernelPCA.
+
+    n_components=None takes all whose eigenvalue is not zero. After a fit: eigenvalues_, eigenvectors_, X_fit_, gamma_, and with
+    fit_inverse_transform X_transformed_fit_ and dual_coef_.
+
+    >>> import mercer, numpy as np
+    >>> X = np.asarray([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    >>> pca = mercer.KernelPCA(n_components=1).fit(X)
+    >>> pca.eigenvalues_.round(6).tolist()
+    [25.0]
+    """
+
+    def __init__(self, n_components=None, *, kernel="linear", gamma=None, degree=3, coef0=1, alpha=1.0, fit_inverse_transform=False,
+                 eigen_solver="auto", tol=0, remove_zero_eig=False, random_state=None, verbose=False):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _pca_settings(self, n):
+        solvers = {"auto": "auto", "dense": "dense", "krylov": "krylov", "arpack": "krylov", "randomized": "krylov"}
+        if self.eigen_solver not in solvers:
+            raise ValueError(f"eigen_solver must be one of {', '.join(solvers)}, got {self.eigen_solver!r}")
+        most = max(n - 1, 1)  # rows vary about their mean in one direction less than there are rows
+        settings = {"components": most if self.n_components is None else min(most, self.n_components), "scale": "none",
+                    "solver": solvers[self.eigen_solver]}
+        return {**settings, "tolerance": self.tol} if self.tol > 0 else settings
+
+    def fit(self, X, y=None):
+        """Fit to rows X; y is not looked at."""
+        X = self._check_fit_rows(X)
+        self.gamma_ = _kernels.gamma_value(self.gamma, X)
+        self.X_fit_ = X
+        self.model_ = self._fit_pca(X)
+        self._keep()
+        if self.fit_inverse_transform:
+            self._fit_inverse(X)
+        return self
+
+    def _fit_pca(self, X):
+        """As many components as were asked for, or as there are: the library names that number when it refuses."""
+        if X.shape[0] < 2:
+            raise ValueError("one row does not vary: n_samples = 1")
+        settings = self._pca_settings(X.shape[0])
+        try:
+            return self._fit_model("pca", X, settings)
+        except InvalidError as refusal:
+            found = re.search(r"vary in (\d+) directions of feature space only", str(refusal))
+            if not found:
+                raise
+            return self._fit_model("pca", X, {**settings, "components": int(found.group(1))})
+
+    def _keep(self):
+        """Directions that were asked for and in which nothing varies have eigenvalue 0 and scores 0, as in scikit-learn."""
+        count = self.model_.outputs
+        values = [lib.mercer_model_component(self.model_._handle.address, k).eigenvalue for k in range(count)]
+        empty = 0 if self.remove_zero_eig or self.n_components is None else min(self.n_components, self.X_fit_.shape[0]) - count
+        self.eigenvalues_ = np.asarray(values + [0.0] * empty)
+        self.eigenvectors_ = self._scores(self.X_fit_) / np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
+        self._n_features_out = len(self.eigenvalues_)
+
+    def _fit_inverse(self, X):
+        """The way back, learned: ridge from the scores to the rows."""
+        if _arrays.is_sparse(X):
+            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+        self.X_transformed_fit_ = np.ascontiguousarray(self._scores(X))
+        parameters = {"kernel": self.kernel, "gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        self._inverse = KernelRidge(self.alpha, **parameters).fit(self.X_transformed_fit_, X)
+        self.dual_coef_ = self._inverse.dual_coef_
+
+    def _scores(self, X):
+        scores = self.model_.evaluate("mercer_predict", X, self.model_.outputs)
+        empty = len(self.eigenvalues_) - scores.shape[1]
+        return scores if not empty else np.hstack([scores, np.zeros((len(scores), empty))])
+
+    def transform(self, X):
+        """Scores of rows: n x components."""
+        return self._scores(self._check_rows(X))
+
+    def inverse_transform(self, X):
+        """Rows whose scores are about X; needs fit_inverse_transform=True."""
+        if not self.fit_inverse_transform:
+            from ._sklearn import NotFittedError
+            raise NotFittedError("The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
+                                 "transform is not available.")
+        return self._inverse.predict(X)

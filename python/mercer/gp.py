@@ -1,0 +1,134 @@
+"""Gaussian process regression."""
+import numpy as np
+
+from . import _arrays
+from ._base import RegressorBase, SeveralOutputs, seed_of
+from ._functions import gram
+from ._library import Handle, session
+from ._sklearn import RegressorMixin
+
+__all__ = ["GaussianProcessRegressor"]
+
+
+class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
+    """y = f(x) + noise, f ~ GP(0, k), as sklearn.gaussian_process.GaussianProcessRegressor.
+
+    kernel: an expression, whose parameters are chosen where the evidence is largest unless optimizer is None; None is rbf(sigma=1), kept
+    as it is. alpha: the variance of the noise, a number or one per row; 'learn' chooses it with the kernel. ard: one length scale per
+    column. After a fit: kernel_ (an expression), noise_, log_marginal_likelihood_value_, X_train_, y_train_, alpha_.
+
+    >>> import mercer, numpy as np
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> gp = mercer.GaussianProcessRegressor(kernel="rbf(sigma=1)", alpha="learn").fit(X, np.sin(X[:, 0]))
+    >>> mean, std = gp.predict([[1.5]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01), bool(std[0] < 0.1)
+    (True, True)
+    """
+
+    def __init__(self, kernel=None, *, alpha=1e-10, optimizer="lbfgs", n_restarts_optimizer=0, normalize_y=False, ard=False, max_iter=200,
+                 random_state=None, verbose=False):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.normalize_y = normalize_y
+        self.ard = ard
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _kernel_parameters(self):
+        return {"gamma": None, "degree": 3, "coef0": 1}
+
+    def _expression(self, X, weights=None):
+        return "rbf(sigma=1)" if self.kernel is None else self.kernel
+
+    def _noise(self, n):
+        """The setting and the weights that give row i the variance alpha_i."""
+        if isinstance(self.alpha, str):
+            if self.alpha != "learn":
+                raise ValueError(f"alpha must be a number, one per row, or 'learn', got {self.alpha!r}")
+            return -1.0, None
+        if np.ndim(self.alpha) == 0:
+            return float(self.alpha), None
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.shape != (n,):
+            raise ValueError(f"alpha must be a scalar or an array with same number of entries as y. ({alpha.shape[0]} != {n})")
+        return 1.0, 1.0 / alpha
+
+    def fit(self, X, y):
+        """Fit to rows X and numbers y, n or n x outputs."""
+        X = self._check_fit_rows(X)
+        self._require_y(y)
+        target = _arrays.check_target(y, X.shape[0], outputs=True)
+        self._y_mean, self._y_std = 0.0, 1.0
+        if self.normalize_y:
+            self._y_mean, spread = target.mean(axis=0), target.std(axis=0)
+            self._y_std = np.where(spread > 0, spread, 1.0)
+            target = np.ascontiguousarray((target - self._y_mean) / self._y_std)
+        noise, weights = self._noise(X.shape[0])
+        learn = self.optimizer is not None and self.kernel is not None
+        settings = {"noise": noise, "learn": learn, "ard": bool(self.ard), "restarts": self.n_restarts_optimizer,
+                    "iterations": self.max_iter, "intercept": False, "scale": "none"}
+        self._flat = target.ndim == 1
+        self.model_ = self._fit_model("gp", X, settings, target=target, weights=weights)
+        self._keep(X, target)
+        return self
+
+    def _keep(self, X, target):
+        model = self.model_
+        self.kernel_ = model.kernel
+        self.noise_ = model.report["lambda"]
+        self.n_iter_ = max(int(model.report.iterations), 1)
+        self.log_marginal_likelihood_value_ = model.report.log_evidence
+        self.X_train_, self.y_train_ = X, target
+        self.alpha_ = model.coefficients[:, 0] if self._flat else model.coefficients
+
+    def predict(self, X, return_std=False, return_cov=False):
+        """The mean; with return_std or return_cov also the uncertainty of f, scaled as y is."""
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+        X = self._check_rows(X)
+        values = self.model_.evaluate("mercer_predict", X, self.model_.outputs)
+        mean = (values[:, 0] if self._flat else values) * self._y_std + self._y_mean
+        if return_cov:
+            return mean, self._outputs(self._covariance(X), self._y_std**2)
+        if return_std:
+            return mean, self._outputs(self._std(X), self._y_std)
+        return mean
+
+    def _outputs(self, spread, factor):
+        """The uncertainty is the same for every output but for its scale."""
+        return spread * factor if self._flat else spread[..., None] * np.broadcast_to(factor, self.y_train_.shape[1])
+
+    def _posterior(self, context):
+        return Handle(context.make("mercer_posterior_open", self.model_._handle.address), "posterior")
+
+    def _std(self, X):
+        out = np.empty(X.shape[0])
+        with session() as context:
+            data, posterior = _arrays.data(context, X), self._posterior(context)
+            context.call("mercer_posterior_std", posterior.address, data.address, out.ctypes.data)
+        return out
+
+    def _covariance(self, X):
+        noise, weights = self._noise(len(self.X_train_))
+        variance = self.noise_ if weights is None else 1.0 / weights
+        K = gram(self.kernel_, self.X_train_)
+        K[np.diag_indices_from(K)] += variance
+        cross = gram(self.kernel_, self.X_train_, X)
+        return gram(self.kernel_, X) - cross.T @ np.linalg.solve(K, cross)
+
+    def sample_y(self, X, n_samples=1, random_state=0):
+        """Functions drawn from the posterior at rows X: n x n_samples (n x outputs x n_samples)."""
+        X = self._check_rows(X)
+        draws = []
+        with session() as context:
+            data, posterior = _arrays.data(context, X), self._posterior(context)
+            for k in range(self.model_.outputs):
+                out = np.empty((X.shape[0], n_samples))
+                context.call("mercer_posterior_sample", posterior.address, data.address, k, n_samples, seed_of(random_state) + k,
+                             out.ctypes.data)
+                draws.append(out * np.ravel(self._y_std)[min(k, np.size(self._y_std) - 1)]
+                             + np.ravel(self._y_mean)[min(k, np.size(self._y_mean) - 1)])
+        return draws[0] if self._flat else np.stack(draws, axis=1)

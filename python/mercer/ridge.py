@@ -1,0 +1,150 @@
+"""Kernel ridge regression, with scikit-learn's parameters, and with its penalty chosen from rows left out."""
+import ctypes
+
+import numpy as np
+
+from . import _arrays, _header, _model
+from ._base import RegressorBase, SeveralOutputs, seed_of
+from ._library import parse, record, session
+from ._sklearn import RegressorMixin
+
+__all__ = ["KernelRidge", "KernelRidgeCV"]
+
+
+class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
+    """min over f of sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2, as sklearn.kernel_ridge.KernelRidge.
+
+    solver, tol: how the system is solved ('auto', 'cholesky', 'mixed', 'eigen', 'pcg', 'primal': exact; 'nystrom', 'fourier':
+    approximate, `rank` landmarks or frequencies) and, for the iterative ones, how far. After a fit: dual_coef_, X_fit_.
+
+    >>> import mercer
+    >>> ridge = mercer.KernelRidge(alpha=1.0, kernel="linear").fit([[1.0], [2.0]], [1.0, 2.0])
+    >>> ridge.predict([[6.0]]).round(6).tolist()
+    [5.0]
+    """
+
+    def __init__(self, alpha=1, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None, solver="auto", tol=1e-6, rank=0,
+                 random_state=None, verbose=False):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.solver = solver
+        self.tol = tol
+        self.rank = rank
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _ridge_settings(self, alpha):
+        return {"lambda": alpha, "scale": "none", "solver": self.solver, "tolerance": self.tol, "rank": self.rank,
+                "allow-indefinite": True}
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to rows X and numbers y, n or n x outputs."""
+        X = self._check_fit_rows(X)
+        if np.ndim(self.alpha):
+            return self._fit_each(X, y, sample_weight)
+        target, weights = self._fit_numbers("ridge", X, y, sample_weight, self._ridge_settings(float(self.alpha)), outputs=True)
+        self.X_fit_ = X
+        self.dual_coef_ = self._dual(self.model_, X, target, weights, float(self.alpha))
+        return self
+
+    def _dual(self, model, X, target, weights, alpha):
+        """Coefficients row by row; a model that keeps no rows has them in its residuals: alpha c = w (y - f)."""
+        rows = model.rows
+        if len(rows) == X.shape[0] or alpha == 0:
+            out = np.zeros((X.shape[0], model.outputs))
+            out[rows] = model.coefficients
+        else:
+            residual = target.reshape(X.shape[0], -1) - model.evaluate("mercer_predict", X, model.outputs)
+            out = residual * (1.0 if weights is None else weights[:, None]) / alpha
+        return out[:, 0] if target.ndim == 1 else out
+
+    def _fit_each(self, X, y, sample_weight):
+        """One alpha for every output: as many models."""
+        self._require_y(y)
+        target = _arrays.check_target(y, X.shape[0], outputs=True)
+        weights = _arrays.check_weights(sample_weight, X.shape[0])
+        columns, alphas = target.reshape(X.shape[0], -1), np.ravel(self.alpha).astype(float)
+        if len(alphas) not in (1, columns.shape[1]):
+            raise ValueError(f"Number of targets and number of penalties do not correspond: {columns.shape[1]} != {len(alphas)}")
+        alphas = np.broadcast_to(alphas, columns.shape[1])
+        parts = [KernelRidge(**{**self.get_params(deep=False), "alpha": float(a)}).fit(X, columns[:, k], weights)
+                 for k, a in enumerate(alphas)]
+        self.model_, self._parts, self._flat = parts[0].model_, parts, target.ndim == 1
+        self.X_fit_ = X
+        dual = np.column_stack([part.dual_coef_ for part in parts])
+        self.dual_coef_ = dual[:, 0] if self._flat else dual
+        return self
+
+    def predict(self, X):
+        """The predicted number of every row, or a row of numbers for several outputs."""
+        if np.ndim(self.alpha) and hasattr(self, "_parts"):
+            values = np.column_stack([part.predict(X) for part in self._parts])
+            return values[:, 0] if self._flat else values
+        return super().predict(X)
+
+
+class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
+    """Kernel ridge with the penalty of least error on rows that were left out, for all values of alpha from one decomposition of K.
+
+    cv=None leaves every row out in turn, exactly and without refitting; cv=k leaves out k folds. After a fit: alpha_, best_score_
+    (minus the mean squared error), cv_results_ (alpha, loo_rmse, fold_rmse, gcv, dof, norm for every value).
+
+    >>> import mercer, numpy as np
+    >>> X = np.linspace(0, 6, 50)[:, None]
+    >>> ridge = mercer.KernelRidgeCV(alphas=(1e-6, 1e-3, 1.0), kernel="rbf").fit(X, np.sin(X[:, 0]))
+    >>> ridge.alpha_
+    1e-06
+    """
+
+    def __init__(self, alphas=(0.1, 1.0, 10.0), *, kernel="linear", gamma=None, degree=3, coef0=1, cv=None, random_state=None,
+                 verbose=False):
+        self.alphas = alphas
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose alpha, then fit to all rows."""
+        X = self._check_fit_rows(X)
+        self._require_y(y)
+        if X.shape[0] < 2:
+            raise ValueError(f"Leaving rows out needs at least two samples, got n_samples = {X.shape[0]}")
+        alphas = np.ascontiguousarray(np.ravel(self.alphas), dtype=np.float64)
+        if not len(alphas):
+            raise ValueError("alphas must hold at least one number")
+        target = _arrays.check_target(y, X.shape[0], outputs=True)
+        rows = self._path(X, target, _arrays.check_weights(sample_weight, X.shape[0]), alphas)
+        self.cv_results_ = {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
+        self.cv_results_["alpha"] = self.cv_results_.pop("lambda")
+        errors = self.cv_results_["loo_rmse" if self.cv is None else "fold_rmse"]
+        best = int(np.nanargmin(errors)) if not np.isnan(errors).all() else 0
+        self.alpha_, self.best_score_ = float(alphas[best]), -float(errors[best]) ** 2
+        self._fit_numbers("ridge", X, target, sample_weight, {"lambda": self.alpha_, **self._fixed()}, outputs=True)
+        self.X_fit_ = X
+        return self
+
+    def _fixed(self):
+        return {"scale": "none", "allow-indefinite": True}
+
+    def _path(self, X, target, weights, alphas):
+        machine = _model.machine("ridge")
+        out = (_header.mercer_ridge_path_row * len(alphas))()
+        with session(seed_of(self.random_state), bool(self.verbose)) as context:
+            data, kernel = _arrays.data(context, X, target, weights=weights), parse(context, self._expression(X, weights))
+            struct = _model.settings_struct(context, machine, self._fixed())
+            common = (kernel.address, data.address, struct)
+            if self.cv is None:
+                context.call("mercer_ridge_path", *common, alphas.ctypes.data, len(alphas), ctypes.byref(out))
+            else:
+                fold = np.empty(X.shape[0], dtype=np.int64)
+                context.call("mercer_data_folds", data.address, int(self.cv), None, seed_of(self.random_state), fold.ctypes.data)
+                context.call("mercer_ridge_path_folds", *common, fold.ctypes.data, alphas.ctypes.data, len(alphas), ctypes.byref(out))
+        return [record(row) for row in out]

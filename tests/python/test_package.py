@@ -1,0 +1,263 @@
+"""Files shared with the command, processes, threads, Ctrl-C, sparse rows, and life without scikit-learn."""
+import doctest
+import importlib
+import inspect
+import json
+import multiprocessing
+import os
+import pathlib
+import pickle
+import pkgutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import mercer
+from mercer.__main__ import command
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def table(n=120, seed=1):
+    rng = np.random.RandomState(seed)
+    X = rng.randn(n, 3)
+    return X, np.sin(X[:, 0]) + X[:, 1] ** 2, np.where(X[:, 0] > X[:, 2], "left", "right")
+
+
+def fit_in_a_child(kind):
+    X, y, names = table()
+    return mercer.SVC().fit(X, names).score(X, names)
+
+
+def run_python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=dict(os.environ, **environment))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        if command() is None:
+            self.skipTest("the command is not built")
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def mercer(self, *arguments):
+        return subprocess.run([command(), *arguments], check=True, capture_output=True, text=True).stdout
+
+    def write_csv(self, target):
+        X = table()[0]
+        rows = ["a,b,c,target"] + [",".join([*map(repr, x), str(t)]) for x, t in zip(X.tolist(), target)]
+        pathlib.Path(self.path("data.csv")).write_text("\n".join(rows) + "\n")
+        return X
+
+    def test_a_model_of_the_command_predicts_the_same_in_python(self):
+        for machine, target in (("ridge", table()[1]), ("svc", table()[2])):
+            X = self.write_csv(target)
+            self.mercer("fit", self.path("data.csv"), "-m", machine, "-q", "-o", self.path("m.mercer"))
+            said = self.mercer("predict", self.path("m.mercer"), self.path("data.csv")).split("\n")[1:-1]
+            model = mercer.Model.load(self.path("m.mercer"))
+            np.testing.assert_array_equal(np.asarray(said, dtype=target.dtype), model.predict(X))
+            np.testing.assert_array_equal(model.predict(X), model.predict(self.path("data.csv")))
+            scores = json.loads(self.mercer("score", self.path("m.mercer"), self.path("data.csv"), "--json"))
+            key = "accuracy" if machine == "svc" else "rmse"
+            self.assertAlmostEqual(scores[key], model.score(X, target)[key], places=12)
+
+    def test_a_model_of_python_predicts_the_same_with_the_command(self):
+        X = self.write_csv(table()[2])
+        for estimator in (mercer.SVC(C=3), mercer.KernelLogisticRegression(), mercer.KernelKNeighborsClassifier()):
+            estimator.fit(X, table()[2]).model_.save(self.path("m.mercer"))
+            said = self.mercer("predict", self.path("m.mercer"), self.path("data.csv")).split("\n")[1:-1]
+            self.assertEqual([line.split(",")[0] for line in said], estimator.predict(X).tolist())
+
+    def test_python_m_mercer_is_the_command(self):
+        run = subprocess.run([sys.executable, "-m", "mercer", "prove", "linear - 1"], capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stderr), (1, ""))
+        self.assertIn("not a kernel", run.stdout)
+
+    def test_a_damaged_file_is_an_error_that_names_it(self):
+        pathlib.Path(self.path("bad")).write_bytes(b"no model")
+        with self.assertRaisesRegex(mercer.Error, "bad"):
+            mercer.Model.load(self.path("bad"))
+
+
+class Processes(unittest.TestCase):
+    def test_a_pickle_predicts_the_same_bits(self):
+        X, y, names = table()
+        for estimator in (mercer.SVC().fit(X, names), mercer.KernelRidge(kernel="rbf").fit(X, y),
+                          mercer.GaussianProcessRegressor().fit(X, y)):
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(estimator)).predict(X), estimator.predict(X))
+
+    def test_forked_and_spawned_children_can_fit_after_the_parent_did(self):
+        X, y, names = table(1500)
+        with mercer.options(threads=2):
+            mercer.KernelRidge(kernel="rbf").fit(X, y)  # its threads exist now
+        for way in ("fork", "spawn"):
+            with self.subTest(way=way), multiprocessing.get_context(way).Pool(2) as pool:
+                scores = pool.map_async(fit_in_a_child, range(2)).get(timeout=60)
+                self.assertEqual(scores, [fit_in_a_child(0)] * 2)
+
+    def test_threads_fit_at_the_same_time_and_agree(self):
+        X, y, names = table()
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(mercer.SVC().fit(X, names).decision_function(X))) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for answer in answers:
+            np.testing.assert_array_equal(answer, answers[0])
+
+    def test_ctrl_c_stops_a_fit(self):
+        code = ("import mercer, numpy as np, os, signal, threading, time\n"
+                "X = np.random.RandomState(0).randn(3000, 5); y = X[:, 0] ** 2\n"
+                "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+                "began = time.time()\n"
+                "try:\n"
+                "    mercer.GaussianProcessRegressor(kernel='rbf', alpha='learn', n_restarts_optimizer=50).fit(X, y)\n"
+                "except KeyboardInterrupt:\n"
+                "    print('stopped', signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n")
+        began = time.time()
+        self.assertEqual(run_python(code).stdout, "stopped True\n")
+        self.assertLess(time.time() - began, 40)
+
+    def test_a_time_limit_gives_the_best_so_far_or_an_error(self):
+        X, y, names = table(2000)
+        with mercer.options(time_limit=0.05):
+            try:
+                report = mercer.GaussianProcessRegressor(kernel="rbf", alpha="learn").fit(X, y).report_
+                self.assertEqual(report.stopped, "time")
+            except mercer.TimeLimitError:
+                pass
+
+    def test_everything_works_without_scikit_learn(self):
+        code = ("import sys; sys.modules['sklearn'] = None\n"
+                "import mercer, numpy as np, pickle\n"
+                "X = np.random.RandomState(0).randn(50, 2); y = np.where(X[:, 0] > 0, 'a', 'b')\n"
+                "clf = mercer.SVC(C=2)\n"
+                "print(repr(clf), clf.get_params()['C'], clf.set_params(C=3).fit(X, y).score(X, y) > 0.9)\n"
+                "print(mercer.KernelRidge(kernel='linear', alpha=0.1).fit(X, X[:, 0]).score(X, X[:, 0]) > 0.9)\n"
+                "print(mercer.KernelPCA(2).fit_transform(X).shape, mercer.OneClassSVM().fit_predict(X).shape)\n"
+                "try: mercer.SVC().predict(X)\n"
+                "except ValueError as e: print(type(e).__name__)\n")
+        run = run_python(code)
+        self.assertEqual(run.stdout.split("\n")[:-1], ["SVC(C=2) 2 True", "True", "(50, 2) (50,)", "NotFittedError"], run.stderr)
+
+    def test_verbose_says_what_is_done_on_standard_error(self):
+        code = ("import mercer, numpy as np\nX = np.random.RandomState(0).randn(300, 2)\n"
+                "mercer.KernelRidge(kernel='rbf', verbose=True).fit(X, X[:, 0])\n")
+        run = run_python(code)
+        self.assertEqual((run.stdout, run.returncode), ("", 0), run.stderr)
+
+
+class Arrays(unittest.TestCase):
+    def test_sparse_rows_and_single_precision_give_the_answer_of_dense_ones(self):
+        try:
+            import scipy.sparse as sp
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        X, y, names = table()
+        X[np.abs(X) < 0.7] = 0
+        dense = mercer.SVC(tol=1e-9).fit(X, names)
+        sparse = mercer.SVC(tol=1e-9).fit(sp.csr_matrix(X), names)
+        np.testing.assert_allclose(sparse.decision_function(sp.csc_matrix(X)), dense.decision_function(X), atol=1e-7)
+        self.assertTrue(sp.issparse(sparse.support_vectors_))
+        single = mercer.KernelRidge(kernel="rbf").fit(X.astype(np.float32), y)
+        np.testing.assert_allclose(single.predict(X.astype(np.float32)), mercer.KernelRidge(kernel="rbf").fit(X, y).predict(X), atol=1e-4)
+
+    def test_rows_in_any_layout_give_the_same_bits(self):
+        X, y, names = table()
+        model = mercer.KernelRidge(kernel="rbf").fit(X, y)
+        wide = np.zeros((len(X), 6))
+        wide[:, ::2] = X
+        for other in (np.asfortranarray(X), wide[:, ::2], X.tolist()):
+            np.testing.assert_array_equal(model.predict(other), model.predict(X))
+        np.testing.assert_array_equal(np.concatenate([model.predict(X[i:i + 1]) for i in range(9)]), model.predict(X)[:9])
+
+    def test_classes_whose_texts_are_numbers_keep_their_order(self):
+        X = table()[0]
+        y = np.asarray(["10", "9", "a"])[np.arange(len(X)) % 3]
+        X = X + (np.arange(len(X)) % 3)[:, None] * 3
+        plain = {"10": "x", "9": "y", "a": "z"}
+        for kind in (mercer.SVC, mercer.KernelLogisticRegression, mercer.KernelKNeighborsClassifier):
+            a, b = kind().fit(X, y), kind().fit(X, [plain[v] for v in y])
+            self.assertEqual([plain[v] for v in a.predict(X)], b.predict(X).tolist())
+            for name in ("predict_proba", "decision_function"):
+                if hasattr(a, name):
+                    np.testing.assert_allclose(getattr(a, name)(X), getattr(b, name)(X), atol=1e-2)
+
+    def test_an_error_is_a_sentence_of_the_library(self):
+        X, y, names = table()
+        with self.assertRaisesRegex(mercer.InvalidError, "column 5"):
+            mercer.KernelRidge(kernel="rbf(gama=1)").fit(X, y)
+        with self.assertRaisesRegex(ValueError, "not finite|NaN"):
+            mercer.KernelRidge().fit(X, y).predict(np.array([[np.nan, 0, 0]]))
+        with self.assertRaises(mercer.KernelError):
+            mercer.GaussianProcessRegressor(kernel="linear - 2*rbf(gamma=1)").fit(X, y)
+
+    def test_names_of_columns_are_kept_and_compared(self):
+        class Frame:
+            def __init__(self, X, columns):
+                self.X, self.columns = X, columns
+
+            def __array__(self, dtype=None):
+                return self.X
+        X, y, names = table()
+        model = mercer.KernelRidge().fit(Frame(X, ["a", "b", "c"]), y)
+        self.assertEqual(model.feature_names_in_.tolist(), ["a", "b", "c"])
+        with self.assertRaisesRegex(ValueError, "should match those"):
+            model.predict(Frame(X, ["a", "c", "b"]))
+
+
+class Examples(unittest.TestCase):
+    def test_examples_in_docstrings_and_documents_run(self):
+        for module in pkgutil.iter_modules(mercer.__path__):
+            if module.name != "__main__":
+                failed, tried = doctest.testmod(importlib.import_module(f"mercer.{module.name}"))
+                self.assertEqual(failed, 0, module.name)
+        self.assertEqual(doctest.testmod(mercer).failed, 0)
+        for document in ROOT.glob("docs/python.md"):
+            self.assertEqual(doctest.testfile(str(document), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE).failed, 0)
+
+    def test_the_version_is_the_librarys(self):
+        self.assertEqual(mercer.__version__, mercer.info()["version"])
+
+    def test_everything_public_has_a_docstring(self):
+        for name in mercer.__all__:
+            value = getattr(mercer, name)
+            self.assertTrue(value.__doc__, name)
+            for method, function in inspect.getmembers(value, inspect.isfunction) if inspect.isclass(value) else ():
+                if not method.startswith("_") and function.__module__.startswith("mercer"):
+                    self.assertTrue(function.__doc__, f"{name}.{method}")
+
+
+class SklearnTools(unittest.TestCase):
+    def setUp(self):
+        try:
+            import sklearn  # noqa: F401
+        except ImportError:
+            self.skipTest("scikit-learn is not installed")
+
+    def test_grids_pipelines_clones_and_workers(self):
+        from sklearn.base import clone
+        from sklearn.model_selection import GridSearchCV
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+        X, y, names = table()
+        pipe = make_pipeline(StandardScaler(), mercer.KernelPCA(3, kernel="rbf"), mercer.SVC())
+        grid = GridSearchCV(pipe, {"svc__C": [0.1, 10], "svc__kernel": ["rbf", "rbf(gamma=1) + linear"]}, cv=3, n_jobs=2).fit(X, names)
+        self.assertGreater(grid.best_score_, 0.8)
+        self.assertEqual(clone(grid.best_estimator_).fit(X, names).score(X, names), grid.score(X, names))
+
+    def test_set_output_is_there(self):
+        X = table()[0]
+        for transformer in (mercer.KernelPCA(2), mercer.Nystroem(n_components=5)):
+            self.assertEqual(transformer.set_output(transform="default").fit_transform(X).shape[1],
+                             len(transformer.get_feature_names_out()))

@@ -1,0 +1,117 @@
+"""Scripts written for scikit-learn, run twice with only the import changed: equal results."""
+import unittest
+
+import numpy as np
+
+try:
+    import sklearn
+except ImportError:
+    sklearn = None
+
+SVC = """
+from {svm} import SVC
+X = rng.randn(240, 4)
+y = np.asarray(["one", "two", "three"])[(X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 0.8)]
+classifier = SVC(kernel={kernel!r}, gamma={gamma!r}, coef0=1.0, degree=2, C=2.0, tol={tol!r}, class_weight={class_weight!r},
+                 decision_function_shape={shape!r})
+classifier.fit(X[:180], y[:180], sample_weight=rng.rand(180))
+result = dict(predicted=classifier.predict(X[180:]), decided=classifier.decision_function(X[180:]), classes=classifier.classes_,
+              intercept=classifier.intercept_, score=classifier.score(X[180:], y[180:]))
+if {kernel!r} == "linear":  # 180 coefficients of 4 columns are not unique, their sum is
+    result.update(weights=classifier.coef_)
+else:
+    result.update(support=classifier.support_, vectors=classifier.support_vectors_, counts=classifier.n_support_,
+                  dual=classifier.dual_coef_)
+"""
+
+RIDGE = """
+from {ridge} import KernelRidge
+X = rng.randn(150, 3)
+Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+ridge = KernelRidge(alpha={alpha!r}, kernel={kernel!r}, gamma={gamma!r}, degree=2).fit(X[:100], Y[:100], sample_weight=rng.rand(100))
+result = dict(predicted=ridge.predict(X[100:]), dual=ridge.dual_coef_, kept=ridge.X_fit_, score=ridge.score(X[100:], Y[100:]))
+"""
+
+PCA = """
+from {decomposition} import KernelPCA
+X = rng.randn(80, 5)
+pca = KernelPCA(n_components=6, kernel={kernel!r}, gamma=0.2, degree=2, fit_inverse_transform={inverse!r}, alpha=0.1)
+scores = pca.fit_transform(X[:60])
+result = dict(scores=scores, of_others=pca.transform(X[60:]), values=pca.eigenvalues_, vectors=pca.eigenvectors_,
+              names=pca.get_feature_names_out())
+if {inverse!r}:
+    result["back"] = pca.inverse_transform(scores)
+"""
+
+REGRESSION = """
+from {svm} import SVR, NuSVR, OneClassSVM
+X = rng.randn(160, 2)
+y = np.sin(2 * X[:, 0]) + 0.1 * rng.randn(160)
+result = dict()
+for name, machine in dict(svr=SVR(C=3, epsilon=0.05, tol=1e-9), nu=NuSVR(nu=0.3, C=2, tol=1e-9)).items():
+    machine.fit(X, y)
+    result[name] = [machine.predict(X), machine.dual_coef_, machine.support_, machine.intercept_, machine.n_support_]
+region = OneClassSVM(nu=0.2, tol=1e-9).fit(X)  # support vectors lie on its boundary, where the sign is rounding
+result["region"] = [region.predict(2 * X[:20]), region.decision_function(X), region.score_samples(X), region.offset_]
+"""
+
+PROCESS = """
+from {gp} import GaussianProcessRegressor
+from {approximation} import Nystroem
+X = rng.randn(60, 2)
+y = np.sin(X[:, 0])
+process = GaussianProcessRegressor(alpha=0.01, normalize_y=True).fit(X[:50], y[:50])
+mean, std = process.predict(X[50:], return_std=True)
+cov = process.predict(X[50:], return_cov=True)[1]
+features = Nystroem(gamma=0.3, n_components=20, random_state=3).fit(X)
+result = dict(mean=mean, std=std, cov=cov, evidence=process.log_marginal_likelihood_value_,
+              features=features.transform(X) @ features.transform(X).T, rows=features.component_indices_)
+"""
+
+THEIRS = {"svm": "sklearn.svm", "ridge": "sklearn.kernel_ridge", "decomposition": "sklearn.decomposition",
+          "gp": "sklearn.gaussian_process", "approximation": "sklearn.kernel_approximation"}
+OURS = {name: "mercer" for name in THEIRS}
+
+
+def run(script, imports, parameters):
+    space = {"np": np, "rng": np.random.RandomState(7)}
+    exec(script.format(**imports, **parameters), space)
+    return space["result"]
+
+
+@unittest.skipIf(sklearn is None, "scikit-learn is not installed")
+class Peers(unittest.TestCase):
+    def same(self, script, tolerance, **parameters):
+        ours, theirs = run(script, OURS, parameters), run(script, THEIRS, parameters)
+        self.assertEqual(ours.keys(), theirs.keys())
+        for key in ours:
+            a, b = ours[key], theirs[key]
+            for x, z in zip(a if isinstance(a, list) else [a], b if isinstance(b, list) else [b]):
+                x, z = np.asarray(x), np.asarray(z)
+                with self.subTest(what=key, **parameters):
+                    self.assertEqual((x.shape, x.dtype.kind), (z.shape, z.dtype.kind))
+                    if x.dtype.kind == "f":
+                        np.testing.assert_allclose(x, z, atol=tolerance * max(1, np.abs(z).max()), rtol=0)
+                    else:
+                        np.testing.assert_array_equal(x, z)
+
+    def test_svc_is_scikit_learns(self):
+        for kernel, gamma in (("rbf", "scale"), ("poly", "auto"), ("linear", 1.0), ("rbf", 0.3)):
+            for class_weight, shape in ((None, "ovr"), ("balanced", "ovo"), ({"one": 3.0}, "ovr")):
+                linear = kernel == "linear"
+                self.same(SVC, 1e-4, kernel=kernel, gamma=gamma, class_weight=class_weight, shape=shape, tol=1e-5 if linear else 1e-8)
+
+    def test_kernel_ridge_is_scikit_learns(self):
+        for kernel, gamma in (("linear", None), ("rbf", None), ("poly", 0.5), ("laplacian", 0.2), ("cosine", None), ("sigmoid", 0.01)):
+            self.same(RIDGE, 1e-9, kernel=kernel, gamma=gamma, alpha=0.5)
+        self.same(RIDGE, 1e-9, kernel="rbf", gamma=None, alpha=np.array([0.1, 2.0]).tolist())
+
+    def test_kernel_pca_is_scikit_learns(self):
+        for kernel in ("rbf", "poly"):
+            self.same(PCA, 1e-9, kernel=kernel, inverse=kernel == "rbf")
+
+    def test_regression_and_regions_are_scikit_learns(self):
+        self.same(REGRESSION, 3e-4)
+
+    def test_processes_and_features_are_scikit_learns(self):
+        self.same(PROCESS, 1e-6)
