@@ -9,10 +9,12 @@ Estimators with scikit-learn's names, parameters and attributes over any kernel 
 >>> bool(clf.score(X, y) > 0.9)
 True
 
-Names are loaded when they are first used, so that `import mercer` and `python -m mercer` are quick.
+The C library is loaded at once, everything else when it is first used, so that `import mercer` is quick.
 """
 import importlib
 import typing
+
+from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS and OpenMP read their settings once
 
 _PLACES = {
     "_functions": ("Proof", "gram", "gram_check", "plan", "prove"),
@@ -20,7 +22,7 @@ _PLACES = {
                  "options"),
     "_model": ("Model", "machines"),
     "decomposition": ("KernelPCA",),
-    "features": ("Nystroem",),
+    "features": ("Nystroem", "RandomFourierFeatures"),
     "gp": ("GaussianProcessRegressor",),
     "loss": ("KernelHuberRegressor", "KernelLogisticRegression", "KernelQuantileRegressor"),
     "neighbors": ("KernelKNeighborsClassifier", "KernelKNeighborsRegressor"),
@@ -36,7 +38,7 @@ if typing.TYPE_CHECKING:
     from ._library import (Error, FileError, InvalidError, KernelError, NumericError, OutOfMemoryError, TimeLimitError, info, options)
     from ._model import Model, machines
     from .decomposition import KernelPCA
-    from .features import Nystroem
+    from .features import Nystroem, RandomFourierFeatures
     from .gp import GaussianProcessRegressor
     from .loss import KernelHuberRegressor, KernelLogisticRegression, KernelQuantileRegressor
     from .neighbors import KernelKNeighborsClassifier, KernelKNeighborsRegressor

@@ -25,12 +25,26 @@ class KernelEstimator(BaseEstimator):
 
     A fit leaves `model_` (a mercer.Model), `n_features_in_`, and `feature_names_in_` where the rows came with names."""
 
+    _function_of_rows = False  # a function as kernel sees two rows at a time (scikit-learn's pairwise kernels), not two matrices
+
+    def _more_tags(self):
+        return {"pairwise": isinstance(self.kernel, str) and self.kernel == "precomputed"}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
     # -- rows --
 
     def _check_fit_rows(self, X, least_rows=1):
         """The rows of a fit; remembers their columns."""
         names = _arrays.column_names(X)
         X = _arrays.check_rows(X, type(self).__name__, least_rows)
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            X = _kernels.square(X.toarray() if _arrays.is_sparse(X) else X)
+        self._rows_of_kernel = X if callable(self.kernel) else None
         self.n_features_in_ = X.shape[1]
         if names is not None:
             self.feature_names_in_ = names
@@ -79,8 +93,9 @@ class KernelEstimator(BaseEstimator):
 
     def _fit_model(self, machine, X, settings, **arrays):
         """Fit, warn where the method stopped early."""
-        names = getattr(self, "feature_names_in_", None)
-        model = _model.fit(machine, self._expression(X, arrays.get("weights")), X, settings, names=names,
+        names = None if _kernels.by_matrix(self.kernel) else getattr(self, "feature_names_in_", None)
+        expression = self._expression(X, arrays.get("weights"))
+        model = _model.fit(machine, expression, self._to_library(X, True), settings, names=names,
                            seed=seed_of(getattr(self, "random_state", None)), verbose=bool(getattr(self, "verbose", False)), **arrays)
         stopped = model.report.stopped
         if stopped in ("steps", "time"):
@@ -88,10 +103,23 @@ class KernelEstimator(BaseEstimator):
                           f"certificate_ says how good it is", ConvergenceWarning, stacklevel=3)
         return model
 
+    def _to_library(self, X, fitted=False):
+        """Rows as the library gets them: themselves, or their values of the kernel with the rows of the fit."""
+        if not _kernels.by_matrix(self.kernel):
+            return X
+        if callable(self.kernel):
+            parameters = getattr(self, "kernel_params", None)
+            X = _kernels.values(self.kernel, _arrays.check_rows(X), self._rows_of_kernel, self._function_of_rows, parameters)
+            X = _kernels.square(X) if fitted else X
+        return _kernels.numbered(X, fitted)
+
+    def _evaluate_checked(self, function, X, width=None):
+        """One of the calls that predict, for checked rows: n x width, width as many outputs as the model has."""
+        return self.model_.evaluate(function, self._to_library(X), self.model_.outputs if width is None else width)
+
     def _evaluate(self, function, X, width=None):
-        """One of the calls that predict, for rows of the user: n x width, width as many outputs as the model has."""
-        X = self._check_rows(X)
-        return self.model_.evaluate(function, X, self.model_.outputs if width is None else width)
+        """The same for rows of the user."""
+        return self._evaluate_checked(function, self._check_rows(X), width)
 
     # -- what a fit leaves --
 
@@ -109,6 +137,8 @@ class KernelEstimator(BaseEstimator):
     def proof_(self):
         """Whether the fitted kernel is positive definite, and why."""
         from ._functions import prove
+        if _kernels.by_matrix(self.kernel):
+            raise AttributeError("a matrix is looked at in every fit, but there is no expression to prove")
         return prove(self.model_.kernel, self.n_features_in_)
 
 

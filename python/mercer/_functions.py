@@ -3,7 +3,7 @@ import ctypes
 
 import numpy as np
 
-from . import _arrays, _header, _kernels, _model
+from . import _arrays, _header, _model
 from ._library import Handle, lib, parse, record, session, text
 
 _VERDICTS = ("proved", "refuted", "unknown")
@@ -81,6 +81,14 @@ def gram(kernel, X, Y=None):
         other = None if Y is None else _arrays.data(context, Y)
         context.call("mercer_gram", bound.address, data.address, other and other.address, out.ctypes.data)
     return out
+
+
+def bound_text(kernel, X):
+    """An expression with every parameter it takes from the rows X put in."""
+    with session() as context:
+        data, expression = _arrays.data(context, X), parse(context, kernel)
+        bound = Handle(context.make("mercer_kernel_bind", expression.address, data.address), "kernel")
+        return text(lib.mercer_kernel_text(bound.address))
 
 
 def gram_check(K):

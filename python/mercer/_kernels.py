@@ -1,7 +1,8 @@
-"""kernel=: scikit-learn's names with its parameters, or any expression of the kernel language.
+"""kernel=: scikit-learn's names with its parameters, any expression of the kernel language, 'precomputed', or a function.
 
 The bare names mean what they mean in scikit-learn, defaults included; everything else is read by the library. sigmoid is not positive
-definite: it becomes tanh, and the machines that can are told to fit it all the same."""
+definite: it becomes tanh, and the machines that can are told to fit it all the same. A function is called once for a fit and once for a
+prediction, and what it gives is a precomputed matrix."""
 import numpy as np
 
 from ._arrays import is_sparse
@@ -34,12 +35,48 @@ def gamma_value(gamma, X, kernel=None):
     return 1.0 if kernel == "chi2" else 1.0 / X.shape[1]
 
 
+def by_matrix(kernel):
+    """Whether the library gets values of the kernel instead of rows."""
+    return callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def values(kernel, X, Z, by_rows, parameters=None):
+    """What a function says about rows X and Z: of whole matrices, or by_rows of two rows at a time, as scikit-learn has it."""
+    if not by_rows:
+        K = np.asarray(kernel(X, Z), dtype=np.float64)
+    else:
+        X, Z = (A.toarray() if is_sparse(A) else A for A in (X, Z))
+        K = np.asarray([[kernel(x, z, **(parameters or {})) for z in Z] for x in X], dtype=np.float64)
+    if K.shape != (X.shape[0], Z.shape[0]):
+        raise ValueError(f"the kernel gave values of shape {K.shape} for {X.shape[0]} and {Z.shape[0]} rows")
+    return K
+
+
+def square(K):
+    """A matrix of the rows of a fit: square, and symmetric to the last bit where it is but for rounding."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError("Precomputed matrix must be a square matrix: X.shape[0] should be equal to X.shape[1], got "
+                         f"{K.shape[0]} x {K.shape[1]}")
+    if (K == K.T).all() or not np.allclose(K, K.T, rtol=0, atol=1e-10 * np.abs(K).max()):
+        return K
+    return (K + K.T) / 2
+
+
+def numbered(K, fitted):
+    """Rows of values as the library wants them: before them the place in the matrix, from 1, or 0 for new rows."""
+    K = K.toarray() if is_sparse(K) else K
+    serial = np.arange(1, len(K) + 1) if fitted else np.zeros(len(K))
+    return np.column_stack([serial, K])
+
+
 def number(value):
     return repr(int(value)) if isinstance(value, (int, np.integer)) else repr(float(value))
 
 
 def expression(kernel, X, gamma=None, degree=3, coef0=1):
     """The expression of kernel= for rows X."""
+    if by_matrix(kernel):
+        return "precomputed"
     template = SKLEARN.get(kernel)
     if template is None:
         if kernel == "additive_chi2":

@@ -8,6 +8,7 @@ processes that are started afresh (spawn, loky) are not restricted."""
 import ctypes
 import os
 import pathlib
+import re
 import threading
 from contextlib import contextmanager
 
@@ -30,17 +31,30 @@ def _candidates():
     yield "libmercer.so.0"
 
 
+def _wishes():
+    """What OpenMP and OpenBLAS should read when they are loaded, and read only then: threads that wait without burning a core, and kernels
+    for this processor, which OpenBLAS may not know (see mercer_blas_better_core)."""
+    yield "OMP_WAIT_POLICY", "passive"
+    try:
+        flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), flags=re.M).group(1).split())
+    except (OSError, AttributeError):
+        return
+    if flags >= {"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512cd"}:
+        yield "OPENBLAS_CORETYPE", "SkylakeX"
+    elif flags >= {"avx2", "fma"}:
+        yield "OPENBLAS_CORETYPE", "Haswell"
+
+
 @contextmanager
-def _patient_threads():
-    """OpenMP's threads read once, when they are loaded, how to wait; waiting that burns a core slows every other process down."""
-    ours = "OMP_WAIT_POLICY" not in os.environ
-    if ours:
-        os.environ["OMP_WAIT_POLICY"] = "passive"
+def _environment():
+    """The wishes in the environment for as long as the library is being loaded; what the user has set stays."""
+    ours = [(name, value) for name, value in _wishes() if name not in os.environ]
+    os.environ.update(ours)
     try:
         yield
     finally:
-        if ours:
-            del os.environ["OMP_WAIT_POLICY"]
+        for name, _ in ours:
+            del os.environ[name]
 
 
 def _load():
@@ -53,7 +67,7 @@ def _load():
     raise ImportError("mercer: there is no libmercer beside the package")
 
 
-with _patient_threads():
+with _environment():
     lib = _load()
 for _name, (_result, _arguments) in _header.FUNCTIONS.items():
     _function = getattr(lib, _name)

@@ -25,6 +25,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     [25.0]
     """
 
+    _function_of_rows = True
+
     def __init__(self, n_components=None, *, kernel="linear", gamma=None, degree=3, coef0=1, alpha=1.0, fit_inverse_transform=False,
                  eigen_solver="auto", tol=0, remove_zero_eig=False, random_state=None, verbose=False):
         self.n_components = n_components
@@ -52,6 +54,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def fit(self, X, y=None):
         """Fit to rows X; y is not looked at."""
         X = self._check_fit_rows(X)
+        if self.fit_inverse_transform and _kernels.by_matrix(self.kernel):
+            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         self.gamma_ = _kernels.gamma_value(self.gamma, X)
         self.X_fit_ = X
         self.model_ = self._fit_pca(X)
@@ -92,7 +96,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.dual_coef_ = self._inverse.dual_coef_
 
     def _scores(self, X):
-        scores = self.model_.evaluate("mercer_predict", X, self.model_.outputs)
+        scores = self._evaluate_checked("mercer_predict", X)
         empty = len(self.eigenvalues_) - scores.shape[1]
         return scores if not empty else np.hstack([scores, np.zeros((len(scores), empty))])
 

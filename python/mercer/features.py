@@ -1,12 +1,14 @@
 """Explicit features whose inner products approximate a kernel."""
+import re
+
 import numpy as np
 
-from . import _kernels
+from . import _arrays, _kernels
 from ._base import KernelEstimator
-from ._functions import gram
+from ._functions import bound_text, gram
 from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-__all__ = ["Nystroem"]
+__all__ = ["Nystroem", "RandomFourierFeatures"]
 
 
 def _generator(random_state):
@@ -27,6 +29,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
     True
     """
 
+    _function_of_rows = True
+
     def __init__(self, kernel="rbf", *, gamma=None, coef0=None, degree=None, n_components=100, random_state=None):
         self.kernel = kernel
         self.gamma = gamma
@@ -37,16 +41,96 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
 
     def fit(self, X, y=None):
         """Choose the rows; y is not looked at."""
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError("Nystroem draws the rows whose kernel values are computed: kernel='precomputed' leaves it none")
         X = self._check_fit_rows(X)
         count = min(self.n_components, X.shape[0])
         self.component_indices_ = _generator(self.random_state).permutation(X.shape[0])[:count]
         self.components_ = X[self.component_indices_]
         self._kernel = self._expression(X)
-        U, S, V = np.linalg.svd(gram(self._kernel, self.components_))
+        U, S, V = np.linalg.svd(self._values(self.components_))
         self.normalization_ = (U / np.sqrt(np.maximum(S, 1e-12))) @ V
         self._n_features_out = count
         return self
 
     def transform(self, X):
         """n x n_components."""
-        return gram(self._kernel, self._check_rows(X), self.components_) @ self.normalization_.T
+        return self._values(self._check_rows(X)) @ self.normalization_.T
+
+    def _values(self, X):
+        """K(X, components)."""
+        if callable(self.kernel):
+            return _kernels.values(self.kernel, _arrays.check_rows(X), self.components_, self._function_of_rows)
+        return gram(self._kernel, X, self.components_)
+
+
+# How the frequencies of exp(-gamma |u|^2), exp(-gamma |u|_1), exp(-gamma |u|), and of matern, the t distribution, are drawn: d x count.
+def _normal(rng, d, count, gamma):
+    return np.sqrt(2 * gamma) * rng.normal(size=(d, count))
+
+
+def _cauchy(rng, d, count, gamma):
+    return gamma * rng.standard_cauchy(size=(d, count))
+
+
+def _student(rng, d, count, freedom, scale):
+    return rng.normal(size=(d, count)) * np.sqrt(freedom / rng.chisquare(freedom, size=count)) * scale
+
+
+_SPECTRA = {
+    "rbf": lambda rng, d, count, p: _normal(rng, d, count, p["gamma"] if "gamma" in p else 0.5 / p["sigma"] ** 2),
+    "laplacian": lambda rng, d, count, p: _cauchy(rng, d, count, p["gamma"]),
+    "exponential": lambda rng, d, count, p: _student(rng, d, count, 1, p["gamma"]),
+    "matern": lambda rng, d, count, p: _student(rng, d, count, 2 * p.get("nu", 1.5), 1 / p["length_scale"]),
+}
+
+
+class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """Random waves sqrt(2/n_components) cos(x W + b), whose inner products approach a kernel of x - z as their number grows; with 'rbf' and a
+    seed those of sklearn.kernel_approximation.RBFSampler.
+
+    kernel: 'rbf' or 'laplacian' with gamma, or rbf, laplacian, exponential or matern as an expression. After a fit: random_weights_,
+    random_offset_.
+
+    >>> import mercer, numpy as np
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> Z = mercer.RandomFourierFeatures("matern(nu=1.5, length_scale=1)", n_components=4000, random_state=0).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - mercer.gram("matern(nu=1.5, length_scale=1)", X)).max() < 0.1)
+    True
+    """
+
+    def __init__(self, kernel="rbf", *, gamma=1.0, n_components=100, random_state=None):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _kernel_parameters(self):
+        return {"gamma": self.gamma}
+
+    def _spectrum(self, X):
+        """Name and parameters of the kernel, every one of them a number."""
+        text = bound_text(self._expression(X), X)
+        found = re.fullmatch(r"(\w+)\((.*)\)", text)
+        name, inside = found.groups() if found else (text, "")
+        numbers = re.findall(r"(\w+)=([-+.\deE]+)(?=,|$)", inside)
+        if name not in _SPECTRA or len(numbers) != inside.count("="):
+            raise ValueError(f"the frequencies of {text} are not known here; known are rbf, laplacian, exponential and matern with one "
+                             "number for all columns")
+        return name, {key: float(value) for key, value in numbers}
+
+    def fit(self, X, y=None):
+        """Draw the waves; of X only its columns count, and its spread where a bandwidth is left open."""
+        X = self._check_fit_rows(X)
+        name, parameters = self._spectrum(X)
+        rng = _generator(self.random_state)
+        self.random_weights_ = _SPECTRA[name](rng, X.shape[1], self.n_components, parameters)
+        self.random_offset_ = rng.uniform(0, 2 * np.pi, size=self.n_components)
+        self._n_features_out = self.n_components
+        return self
+
+    def transform(self, X):
+        """n x n_components."""
+        X = _arrays.check_rows(self._check_rows(X))
+        waves = np.asarray(X @ self.random_weights_) + self.random_offset_
+        return np.cos(waves, out=waves) * np.sqrt(2.0 / self.n_components)

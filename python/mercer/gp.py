@@ -89,7 +89,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         X = self._check_rows(X)
-        values = self.model_.evaluate("mercer_predict", X, self.model_.outputs)
+        values = self._evaluate_checked("mercer_predict", X)
         mean = (values[:, 0] if self._flat else values) * self._y_std + self._y_mean
         if return_cov:
             return mean, self._outputs(self._covariance(X), self._y_std**2)
@@ -107,7 +107,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
     def _std(self, X):
         out = np.empty(X.shape[0])
         with session() as context:
-            data, posterior = _arrays.data(context, X), self._posterior(context)
+            data, posterior = _arrays.data(context, self._to_library(X)), self._posterior(context)
             context.call("mercer_posterior_std", posterior.address, data.address, out.ctypes.data)
         return out
 
@@ -124,7 +124,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
         X = self._check_rows(X)
         draws = []
         with session() as context:
-            data, posterior = _arrays.data(context, X), self._posterior(context)
+            data, posterior = _arrays.data(context, self._to_library(X)), self._posterior(context)
             for k in range(self.model_.outputs):
                 out = np.empty((X.shape[0], n_samples))
                 context.call("mercer_posterior_sample", posterior.address, data.address, k, n_samples, seed_of(random_state) + k,

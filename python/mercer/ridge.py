@@ -23,6 +23,8 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
     [5.0]
     """
 
+    _function_of_rows = True
+
     def __init__(self, alpha=1, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None, solver="auto", tol=1e-6, rank=0,
                  random_state=None, verbose=False):
         self.alpha = alpha
@@ -48,17 +50,18 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
             return self._fit_each(X, y, sample_weight)
         target, weights = self._fit_numbers("ridge", X, y, sample_weight, self._ridge_settings(float(self.alpha)), outputs=True)
         self.X_fit_ = X
-        self.dual_coef_ = self._dual(self.model_, X, target, weights, float(self.alpha))
+        self.dual_coef_ = self._dual(X, target, weights, float(self.alpha))
         return self
 
-    def _dual(self, model, X, target, weights, alpha):
+    def _dual(self, X, target, weights, alpha):
         """Coefficients row by row; a model that keeps no rows has them in its residuals: alpha c = w (y - f)."""
+        model = self.model_
         rows = model.rows
         if len(rows) == X.shape[0] or alpha == 0:
             out = np.zeros((X.shape[0], model.outputs))
             out[rows] = model.coefficients
         else:
-            residual = target.reshape(X.shape[0], -1) - model.evaluate("mercer_predict", X, model.outputs)
+            residual = target.reshape(X.shape[0], -1) - self._evaluate_checked("mercer_predict", X)
             out = residual * (1.0 if weights is None else weights[:, None]) / alpha
         return out[:, 0] if target.ndim == 1 else out
 
@@ -100,6 +103,8 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
     1e-06
     """
 
+    _function_of_rows = True
+
     def __init__(self, alphas=(0.1, 1.0, 10.0), *, kernel="linear", gamma=None, degree=3, coef0=1, cv=None, random_state=None,
                  verbose=False):
         self.alphas = alphas
@@ -138,7 +143,8 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
         machine = _model.machine("ridge")
         out = (_header.mercer_ridge_path_row * len(alphas))()
         with session(seed_of(self.random_state), bool(self.verbose)) as context:
-            data, kernel = _arrays.data(context, X, target, weights=weights), parse(context, self._expression(X, weights))
+            data = _arrays.data(context, self._to_library(X, True), target, weights=weights)
+            kernel = parse(context, self._expression(X, weights))
             struct = _model.settings_struct(context, machine, self._fixed())
             common = (kernel.address, data.address, struct)
             if self.cv is None:

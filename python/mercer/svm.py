@@ -3,7 +3,7 @@
 A fitted machine carries its duality gap (`certificate_`)."""
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _kernels
 from ._base import ClassifierBase, KernelEstimator, RegressorBase
 from ._sklearn import ClassifierMixin, OutlierMixin, RegressorMixin
 
@@ -29,7 +29,7 @@ class _SupportVectors(KernelEstimator):
     def _keep_vectors(self, X):
         model = self.model_
         self.support_ = model.rows.astype(np.int32)
-        self.support_vectors_ = X[self.support_]
+        self.support_vectors_ = np.empty((0, 0)) if _kernels.by_matrix(self.kernel) else X[self.support_]
         self.fit_status_ = int(model.report.stopped != "no")
         self.shape_fit_ = X.shape
         self.n_iter_ = int(model.report.iterations)
@@ -62,7 +62,9 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         by_pair, intercepts = self._in_pairs(self.model_.coefficients), self._in_pairs(self.model_.intercepts[None])[0]
         of_vector = inverse[self.support_]
         order = np.lexsort((self.support_, of_vector))
-        self.support_, self.support_vectors_ = self.support_[order], self.support_vectors_[order]
+        self.support_ = self.support_[order]
+        if self.support_vectors_.shape[0]:
+            self.support_vectors_ = self.support_vectors_[order]
         by_pair, of_vector = by_pair[order], of_vector[order]
         count = len(self.classes_)
         self.n_support_ = np.bincount(of_vector, minlength=count).astype(np.int32)

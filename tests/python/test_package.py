@@ -216,6 +216,45 @@ class Arrays(unittest.TestCase):
             model.predict(Frame(X, ["a", "c", "b"]))
 
 
+class Matrices(unittest.TestCase):
+    def machines(self, **parameters):
+        return (mercer.SVC(tol=1e-9, **parameters), mercer.NuSVC(nu=0.2, tol=1e-9, **parameters), mercer.KernelRidge(**parameters),
+                mercer.KernelRidgeCV(**parameters), mercer.SVR(tol=1e-9, **parameters), mercer.KernelLogisticRegression(**parameters),
+                mercer.KernelHuberRegressor(**parameters), mercer.KernelKNeighborsClassifier(**parameters),
+                mercer.OneClassSVM(tol=1e-9, **parameters), mercer.KernelPCA(3, **parameters))
+
+    def answers(self, machines, X, Z):
+        y, names = np.sin(table()[1])[:80], table()[2][:80]
+        for machine in machines:
+            machine.fit(X, names if hasattr(machine, "decision_function") or hasattr(machine, "predict_proba") else y)
+            way = next(w for w in ("decision_function", "predict_proba", "predict", "transform") if hasattr(machine, w))
+            yield getattr(machine, way)(Z)
+
+    def test_values_and_functions_give_the_answers_of_the_expression(self):
+        X = table()[0]
+        A, Z = X[:80], X[80:]
+        K, block = mercer.gram("rbf(gamma=0.2)", A), mercer.gram("rbf(gamma=0.2)", Z, A)
+        direct = list(self.answers(self.machines(kernel="rbf(gamma=0.2)"), A, Z))
+        for by_matrix, machine in zip(self.answers(self.machines(kernel="precomputed"), K, block), direct):
+            np.testing.assert_allclose(by_matrix, machine, atol=1e-6)
+
+        def matrices(P, Q):
+            return np.exp(-0.2 * ((P[:, None] - Q[None]) ** 2).sum(axis=-1))
+        for by_function, machine in zip(self.answers((mercer.SVC(kernel=matrices, tol=1e-9),), A, Z), direct):
+            np.testing.assert_allclose(by_function, machine, atol=1e-6)
+        ridge = mercer.KernelRidge(kernel=lambda p, q: np.exp(-0.2 * ((p - q) ** 2).sum()))
+        np.testing.assert_allclose(next(self.answers((ridge,), A, Z)), direct[2], atol=1e-9)
+
+    def test_a_matrix_that_cannot_be_one_is_refused(self):
+        names = [0, 1, 0, 1]
+        with self.assertRaisesRegex(ValueError, "square"):
+            mercer.SVC(kernel="precomputed").fit(np.eye(4)[:, :3], names)
+        with self.assertRaisesRegex(ValueError, "symmetric"):
+            mercer.SVC(kernel="precomputed").fit(np.triu(np.ones((4, 4))), names)
+        with self.assertRaisesRegex(ValueError, "eigenvalue"):
+            mercer.KernelLogisticRegression(kernel="precomputed").fit(1 - np.eye(4), names)
+
+
 class Examples(unittest.TestCase):
     def test_examples_in_docstrings_and_documents_run(self):
         for module in pkgutil.iter_modules(mercer.__path__):
@@ -258,6 +297,6 @@ class SklearnTools(unittest.TestCase):
 
     def test_set_output_is_there(self):
         X = table()[0]
-        for transformer in (mercer.KernelPCA(2), mercer.Nystroem(n_components=5)):
+        for transformer in (mercer.KernelPCA(2), mercer.Nystroem(n_components=5), mercer.RandomFourierFeatures(n_components=5)):
             self.assertEqual(transformer.set_output(transform="default").fit_transform(X).shape[1],
                              len(transformer.get_feature_names_out()))

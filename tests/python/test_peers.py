@@ -57,7 +57,7 @@ result["region"] = [region.predict(2 * X[:20]), region.decision_function(X), reg
 
 PROCESS = """
 from {gp} import GaussianProcessRegressor
-from {approximation} import Nystroem
+from {approximation} import Nystroem, {waves} as Waves
 X = rng.randn(60, 2)
 y = np.sin(X[:, 0])
 process = GaussianProcessRegressor(alpha=0.01, normalize_y=True).fit(X[:50], y[:50])
@@ -65,12 +65,14 @@ mean, std = process.predict(X[50:], return_std=True)
 cov = process.predict(X[50:], return_cov=True)[1]
 features = Nystroem(gamma=0.3, n_components=20, random_state=3).fit(X)
 result = dict(mean=mean, std=std, cov=cov, evidence=process.log_marginal_likelihood_value_,
+              waves=Waves(gamma=0.7, n_components=50, random_state=2).fit_transform(X),
               features=features.transform(X) @ features.transform(X).T, rows=features.component_indices_)
 """
 
 THEIRS = {"svm": "sklearn.svm", "ridge": "sklearn.kernel_ridge", "decomposition": "sklearn.decomposition",
           "gp": "sklearn.gaussian_process", "approximation": "sklearn.kernel_approximation"}
-OURS = {name: "mercer" for name in THEIRS}
+OURS = {**{name: "mercer" for name in THEIRS}, "waves": "RandomFourierFeatures"}
+THEIRS["waves"] = "RBFSampler"
 
 
 def run(script, imports, parameters):

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""python_overhead.py: what the Python package adds to the C library, in microseconds (medians, interleaved, one thread).
+
+The C side is the same work in as few calls as a C program needs: open, make data, parse, fit, free; then make data, predict, free.
+
+    PYTHONPATH=build/python OMP_WAIT_POLICY=passive /usr/bin/python3 bench/python_overhead.py"""
+import ctypes
+import statistics
+import sys
+import time
+
+import numpy as np
+
+import mercer
+from mercer import _header, _model
+from mercer._library import lib
+
+ROUNDS = 300
+BARS = {"fit": 1000.0, "predict": 20.0}  # microseconds: above C for a fit of 100 rows; in all for a prediction of one row
+
+
+def address():
+    return ctypes.c_void_p()
+
+
+class InC:
+    """KernelRidge(kernel="rbf(gamma=0.1)", alpha=1) of 100 rows by calls of the library alone."""
+
+    def __init__(self, X, y, x):
+        self.machine = _model.machine("ridge")
+        self.table = _header.mercer_table(n=len(X), d=X.shape[1], dtype=_header.MERCER_F64, values=X.ctypes.data, target=y.ctypes.data,
+                                          outputs=1)
+        self.one = _header.mercer_table(n=1, d=X.shape[1], dtype=_header.MERCER_F64, values=x.ctypes.data)
+        self.options = lib.mercer_options_defaults()
+        self.options.threads = 1
+        self.settings = ctypes.create_string_buffer(self.machine.contents.size)
+        lib.mercer_settings_defaults(self.machine, self.settings)
+        self.keep, self.out, self.model, self.ctx = (X, y, x), np.empty(1), address(), address()
+        lib.mercer_open(ctypes.byref(self.options), ctypes.byref(self.ctx))
+
+    def fit(self):
+        ctx, data, kernel, model = address(), address(), address(), address()
+        failed = (lib.mercer_open(ctypes.byref(self.options), ctypes.byref(ctx))
+                  or lib.mercer_data_make(ctx, ctypes.byref(self.table), ctypes.byref(data))
+                  or lib.mercer_kernel_parse(ctx, b"rbf(gamma=0.1)", ctypes.byref(kernel))
+                  or lib.mercer_fit(ctx, self.machine, self.settings, kernel, data, ctypes.byref(model)))
+        assert not failed
+        lib.mercer_data_free(data)
+        lib.mercer_kernel_free(kernel)
+        lib.mercer_close(ctx)
+        lib.mercer_model_free(self.model)
+        self.model = model
+
+    def predict(self):
+        data = address()
+        assert not (lib.mercer_data_make(self.ctx, ctypes.byref(self.one), ctypes.byref(data))
+                    or lib.mercer_predict(self.ctx, self.model, data, self.out.ctypes.data))
+        lib.mercer_data_free(data)
+
+
+def medians(functions):
+    """Microseconds of each, called in turn."""
+    times = [[] for _ in functions]
+    for _ in range(ROUNDS):
+        for function, seen in zip(functions, times):
+            began = time.perf_counter()
+            function()
+            seen.append(time.perf_counter() - began)
+    return [1e6 * statistics.median(seen) for seen in times]
+
+
+def main():
+    rng = np.random.RandomState(0)
+    X, x = rng.randn(100, 10), rng.randn(1, 10)
+    y = np.sin(X[:, 0])
+    c, ridge, svc = InC(X, y, x), mercer.KernelRidge(kernel="rbf(gamma=0.1)"), mercer.SVC()
+    labels = (y > 0).astype(int)
+    with mercer.options(threads=1):
+        in_c, in_python, of_svc = medians([c.fit, lambda: ridge.fit(X, y), lambda: svc.fit(X, labels)])
+        one_c, one_python, one_svc = medians([c.predict, lambda: ridge.predict(x), lambda: svc.predict(x)])
+    print("| | C | Python | above C | bar |\n|---|---|---|---|---|")
+    print(f"| ridge, fit of 100 rows, us | {in_c:.0f} | {in_python:.0f} | {in_python - in_c:.0f} | {BARS['fit']:.0f} above C |")
+    print(f"| svc, fit of 100 rows, us | | {of_svc:.0f} | | |")
+    print(f"| ridge, predict one row, us | {one_c:.1f} | {one_python:.1f} | {one_python - one_c:.1f} | {BARS['predict']:.0f} |")
+    print(f"| svc, predict one row, us | | {one_svc:.1f} | | {BARS['predict']:.0f} |")
+    return in_python - in_c > BARS["fit"] or one_python > BARS["predict"]
+
+
+sys.exit(main())
