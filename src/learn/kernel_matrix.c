@@ -123,17 +123,15 @@ static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer
 
 static mercer_status take_kept(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out) {
     (void)ctx;
-    for (int64_t k = 0; k < count; k++) {
-        out[2 * k] = mc_store_row(rows->self, ids[k]);
-        out[2 * k + 1] = NULL;
-    }
+    for (int64_t k = 0; k < count; k++)
+        out[k] = mc_store_row(rows->self, ids[k]);
     return MERCER_OK;
 }
 
 static mercer_status add_kept(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c, int64_t count, double *f) {
-    const mc_rows rows = {.n = m->x->n, .split = m->x->n, .dtype = MERCER_F32, .most = count, .take = take_kept, .self = m->store};
+    const mc_rows rows = {.n = m->x->n, .dtype = MERCER_F32, .most = count, .take = take_kept, .self = m->store};
     const void **scratch = NULL;
-    MC_TRY(MC_ALLOC(ctx, scratch, 4 * count));
+    MC_TRY(MC_ALLOC(ctx, scratch, count));
     const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
     mc_free(scratch);
     return status;

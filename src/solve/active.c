@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHARE = 8, FEW = 1024, MANY = 3072 };
+enum { SHARE = 8, FEW = 1024, MANY = 3000 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
 

@@ -23,7 +23,7 @@ mercer_status mc_principal_open(mercer_ctx *ctx, const mc_rows *whole, const int
     *out = (mc_principal){.whole = whole, .n = n, .id = id};
     out->K = mc_alloc_unset(ctx, n * n, entry_bytes(whole));
     if (!out->K || MC_ALLOC(ctx, out->filled, n) || MC_ALLOC(ctx, out->diagonal, n) || MC_ALLOC(ctx, out->wanted, batch)
-        || MC_ALLOC(ctx, out->target, batch) || MC_ALLOC(ctx, out->piece, 2 * batch)) {
+        || MC_ALLOC(ctx, out->target, batch) || MC_ALLOC(ctx, out->piece, batch)) {
         mc_principal_close(out);
         return MERCER_MEMORY;
     }
@@ -43,18 +43,13 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     (void)chunk;
     (void)thread;
     const mc_principal *p = arg;
-    const int64_t split = p->whole->split;
     for (int64_t k = begin; k < end; k++) {
-        const void *first = p->piece[2 * k], *second = p->piece[2 * k + 1];
         char *row = p->K + (size_t)(p->target[k] * p->n) * entry_bytes(p->whole);
-        for (int64_t j = 0; j < p->n; j++) {
-            const int64_t c = p->id[j], at = c < split ? c : c - split;
-            const void *piece = c < split ? first : second;
+        for (int64_t j = 0; j < p->n; j++)
             if (p->whole->dtype == MERCER_F64)
-                ((double *)(void *)row)[j] = ((const double *)piece)[at];
+                ((double *)(void *)row)[j] = ((const double *)p->piece[k])[p->id[j]];
             else
-                ((float *)(void *)row)[j] = ((const float *)piece)[at];
-        }
+                ((float *)(void *)row)[j] = ((const float *)p->piece[k])[p->id[j]];
     }
 }
 
@@ -73,8 +68,7 @@ static mercer_status take_part(mercer_ctx *ctx, const mc_rows *rows, const int64
     const int64_t batch = batch_of(p->whole);
     int64_t missing = 0;
     for (int64_t k = 0; k < count; k++) {
-        out[2 * k] = p->K + (size_t)(ids[k] * p->n) * entry_bytes(p->whole);
-        out[2 * k + 1] = NULL;
+        out[k] = p->K + (size_t)(ids[k] * p->n) * entry_bytes(p->whole);
         if (p->filled[ids[k]])
             continue;
         p->wanted[missing] = p->id[ids[k]];
@@ -88,6 +82,6 @@ static mercer_status take_part(mercer_ctx *ctx, const mc_rows *rows, const int64
 }
 
 mc_rows mc_principal_rows(const mc_principal *part) {
-    return (mc_rows){.n = part->n, .split = part->n, .dtype = part->whole->dtype, .most = part->n,
+    return (mc_rows){.n = part->n, .dtype = part->whole->dtype, .most = part->n,
                      .diagonal = part->diagonal, .take = take_part, .self = part};
 }

@@ -9,9 +9,9 @@ enum { COLUMNS = 2048 }; /* a stretch of f that stays in the first-level cache w
 
 typedef struct sum {
     const mc_smo_body *body;
-    const void *const *piece; /* the first pieces, then the second pieces */
+    const void *const *row;
     const double *c;
-    int64_t count, split;
+    int64_t count;
     double *f;
 } sum;
 
@@ -19,35 +19,24 @@ static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk;
     (void)thread;
     const sum *s = arg;
-    const int64_t middle = end < s->split ? end : begin > s->split ? begin : s->split;
-    if (begin < middle)
-        s->body->accumulate(s->piece, s->c, s->count, begin, middle, s->f);
-    if (middle < end)
-        s->body->accumulate(s->piece + s->count, s->c, s->count, middle - s->split, end - s->split, s->f + s->split);
+    s->body->accumulate(s->row, s->c, s->count, begin, end, s->f);
 }
 
 mercer_status mc_rows_add(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, const double *c, int64_t count,
                           const void **scratch, double *f) {
-    const void **pairs = scratch + 2 * count;
-    MC_TRY(rows->take(ctx, rows, ids, count, pairs));
-    for (int64_t k = 0; k < count; k++) {
-        scratch[k] = pairs[2 * k];
-        scratch[count + k] = pairs[2 * k + 1];
-    }
-    sum s = {mc_smo_body_of(ctx->isa, rows->dtype), scratch, c, count, rows->split, f};
+    MC_TRY(rows->take(ctx, rows, ids, count, scratch));
+    sum s = {mc_smo_body_of(ctx->isa, rows->dtype), scratch, c, count, f};
     return mc_for(ctx, rows->n, COLUMNS, add_columns, &s);
 }
 
 static mercer_status take_stored(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out) {
     (void)ctx;
     const int64_t bytes = rows->ld * (rows->dtype == MERCER_F64 ? 8 : 4);
-    for (int64_t k = 0; k < count; k++) {
-        out[2 * k] = (const char *)rows->self + ids[k] * bytes;
-        out[2 * k + 1] = NULL;
-    }
+    for (int64_t k = 0; k < count; k++)
+        out[k] = (const char *)rows->self + ids[k] * bytes;
     return MERCER_OK;
 }
 
 mc_rows mc_rows_stored(int64_t n, mercer_dtype dtype, const void *K, int64_t ld, const double *diagonal) {
-    return (mc_rows){.n = n, .split = n, .dtype = dtype, .most = n, .diagonal = diagonal, .take = take_stored, .self = K, .ld = ld};
+    return (mc_rows){.n = n, .dtype = dtype, .most = n, .diagonal = diagonal, .take = take_stored, .self = K, .ld = ld};
 }

@@ -1,7 +1,4 @@
-/* rows.h: what a decomposition method sees of a symmetric matrix K: its diagonal, and any rows on request. Stored, cached, computed.
-
-   A row comes in at most two pieces, columns 0 .. split-1 and split .. n-1, which may lie anywhere: two classes of many, whose rows
-   are kept class by class, make a matrix without being copied together. */
+/* rows.h: what a decomposition method sees of a symmetric matrix K: its diagonal, and any rows on request. Stored, cached, computed. */
 #ifndef MC_SOLVE_ROWS_H
 #define MC_SOLVE_ROWS_H
 
@@ -9,18 +6,18 @@
 
 typedef struct mc_rows mc_rows;
 struct mc_rows {
-    int64_t n, split;       /* split n: one piece */
+    int64_t n;
     mercer_dtype dtype;     /* of the entries */
     int64_t most;           /* rows that one call may ask for; at least 2 */
     const double *diagonal;
-    /* out[2k] and out[2k + 1] <- the pieces of row ids[k], valid until the next call. ids are distinct. */
+    /* out[k] <- row ids[k], valid until the next call. ids are distinct. */
     mercer_status (*take)(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out);
     const void *self;       /* for take alone, both */
     int64_t ld;
 };
 
 /* f <- f + sum over k of c_k K(ids[k], .), sums in double and in this order on any number of threads. count is at most rows->most;
-   scratch holds 4 count pointers. */
+   scratch holds count pointers. */
 mercer_status mc_rows_add(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, const double *c, int64_t count,
                           const void **scratch, double *f);
 

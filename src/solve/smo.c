@@ -137,7 +137,7 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
 static mercer_status add_batches(mercer_ctx *ctx, const mc_rows *rows, const double *c, int64_t batch, mc_work *work, double *f) {
     int64_t *ids = mc_work_take(work, batch, sizeof *ids);
     double *part = mc_work_take(work, batch, sizeof *part);
-    const void **scratch = mc_work_take(work, 4 * batch, sizeof *scratch);
+    const void **scratch = mc_work_take(work, batch, sizeof *scratch);
     int64_t count = 0;
     for (int64_t i = 0; i < rows->n; i++) {
         if (c[i] != 0) {
@@ -156,7 +156,7 @@ mercer_status mc_smo_product(mercer_ctx *ctx, const mc_rows *rows, const mc_dual
     const int64_t batch = set_size(rows->n, rows->most);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(rows->n, sizeof(double)) + 2 * mc_work_need(batch, sizeof(double))
-                                        + mc_work_need(4 * batch, sizeof(void *))));
+                                        + mc_work_need(batch, sizeof(void *))));
     double *c = mc_work_take(&work, rows->n, sizeof *c);
     for (int64_t t = 0; t < dual->m; t++)
         c[dual->row ? dual->row[t] : t] += beta[t];

@@ -17,8 +17,8 @@ static size_t entry_bytes(mercer_dtype dtype) {
 size_t mc_set_need(const mc_rows *rows, int64_t q) {
     const int64_t room = room_for(q);
     return mc_work_need(room * room, entry_bytes(rows->dtype)) + 8 * mc_work_need(room, sizeof(double))
-           + 3 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
-           + mc_work_need(4 * room, sizeof(void *));
+           + 4 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
+           + mc_work_need(room, sizeof(void *));
 }
 
 void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_t q, mc_set *out) {
@@ -28,11 +28,11 @@ void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_
                         &out->low,     &out->high,       &out->diagonal, &out->change};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         *reals[i] = mc_work_take(work, out->room, sizeof(double));
-    int64_t **wholes[] = {&out->place, &out->column, &out->row};
+    int64_t **wholes[] = {&out->place, &out->column, &out->read, &out->row};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
         *wholes[i] = mc_work_take(work, out->room, sizeof(int64_t));
     out->row_of = mc_work_take(work, rows->n, sizeof(int64_t));
-    out->piece = mc_work_take(work, 4 * out->room, sizeof(void *));
+    out->piece = mc_work_take(work, out->room, sizeof(void *));
     out->block.low = out->low;
     out->block.high = out->high;
     out->block.diagonal = out->diagonal;
@@ -71,6 +71,8 @@ static void lay_out(mc_set *s) {
         s->block.begin[g + 1] = at;
     }
     s->block.ld = at;
+    for (int64_t k = 0; k < at; k++)
+        s->read[k] = s->column[k] < 0 ? 0 : s->column[k];
 }
 
 static void fill(mc_set *s, const double *beta, const double *f) {
@@ -91,16 +93,15 @@ static void fill(mc_set *s, const double *beta, const double *f) {
     }
 }
 
-/* Where row a of the block finds its entries: one base per piece, so that column j is at base[j >= split][j]. */
+/* Row a of the block. What pads a group is 0. */
 #define GATHER(REAL)                                                                                                            \
     for (int64_t a = begin; a < end; a++) {                                                                                     \
         REAL *out = (REAL *)s->K + a * ld;                                                                                      \
-        const int64_t row = s->column[a] < 0 ? -1 : s->row_of[s->column[a]];                                                    \
-        const REAL *first = row < 0 ? NULL : s->piece[2 * row], *second = row < 0 ? NULL : s->piece[2 * row + 1];               \
-        for (int64_t b = 0; b < ld; b++) {                                                                                      \
-            const int64_t j = s->column[b];                                                                                     \
-            out[b] = row < 0 || j < 0 ? 0 : j < split ? first[j] : second[j - split];                                           \
-        }                                                                                                                       \
+        const REAL *row = s->column[a] < 0 ? NULL : s->piece[s->row_of[s->column[a]]];                                          \
+        for (int64_t b = 0; b < ld && row; b++)                                                                                 \
+            out[b] = row[s->read[b]];                                                                                           \
+        for (int64_t b = 0; b < ld; b++)                                                                                        \
+            out[b] = row && s->column[b] >= 0 ? out[b] : 0;                                                                     \
     }
 
 /* Rows begin .. end-1 of K_WW. */
@@ -108,7 +109,7 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     (void)chunk;
     (void)thread;
     const mc_set *s = arg;
-    const int64_t ld = s->block.ld, split = s->rows->split;
+    const int64_t ld = s->block.ld;
     if (s->rows->dtype == MERCER_F64)
         GATHER(double)
     else

@@ -15,10 +15,11 @@ typedef struct mc_set {
     const int64_t *variable; /* which */
     int64_t *place;          /* where each stands in the block */
     int64_t *column;         /* of K, at each place; -1 pads */
+    int64_t *read;           /* the same with 0 for -1 */
     int64_t *row;            /* distinct rows of K in the set, */
     int64_t row_count;
     int64_t *row_of;         /* n: where a row stands in row */
-    const void **piece;      /* 4 per row: two of the rows fetched, two of scratch */
+    const void **piece;      /* the rows fetched */
     void *K;
     double *low, *high, *diagonal, *change; /* change: of beta, summed per row */
 } mc_set;

@@ -22,7 +22,7 @@ int64_t mc_shrink_count(const mc_dual *dual, const double *beta, const double *f
 static size_t need(const mc_rows *rows, int64_t m, int64_t batch) {
     return 5 * mc_work_need(m, sizeof(double)) + 3 * mc_work_need(m, sizeof(int64_t)) + mc_work_need(m, 1)
            + mc_work_need(rows->n, sizeof(int64_t)) + 2 * mc_work_need(batch, sizeof(double))
-           + mc_work_need(4 * batch, sizeof(void *));
+           + mc_work_need(batch, sizeof(void *));
 }
 
 /* The rows of the variables in question, in increasing order, and the place of each variable's row among them. */
@@ -111,7 +111,7 @@ mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_rows *r
     const int64_t batch = rows->most < BATCH ? rows->most : BATCH;
     int64_t *ids = mc_work_take(&s->work, batch, sizeof *ids);
     double *c = mc_work_take(&s->work, batch, sizeof *c);
-    const void **scratch = mc_work_take(&s->work, 4 * batch, sizeof *scratch);
+    const void **scratch = mc_work_take(&s->work, batch, sizeof *scratch);
     int64_t count = 0;
     for (int64_t i = 0; i < s->part.n; i++) {
         if (change[i] != 0) {

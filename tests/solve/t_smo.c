@@ -233,54 +233,6 @@ static void test_two_sums_are_kept_apart(void **state) {
     close_clean(ctx);
 }
 
-/* Rows in two pieces that lie apart. */
-typedef struct apart {
-    const float *first, *second;
-    int64_t n, split;
-} apart;
-
-static mercer_status take_apart(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out) {
-    (void)ctx;
-    const apart *a = rows->self;
-    for (int64_t k = 0; k < count; k++) {
-        out[2 * k] = a->first + ids[k] * a->split;
-        out[2 * k + 1] = a->second + ids[k] * (a->n - a->split);
-    }
-    return MERCER_OK;
-}
-
-static void test_rows_in_two_pieces_give_the_same_bits(void **state) {
-    (void)state;
-    mercer_ctx *ctx = open_ctx(2);
-    sample s = random_sample(3000, 9, 0.8);
-    as_classifier(&s, 1);
-    mc_smo_problem p = problem_of(&s, MERCER_F32, 1e-3);
-    mc_smo_result r, again;
-    assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &r));
-    double *whole = calloc((size_t)s.n, sizeof *whole);
-    memcpy(whole, s.beta, (size_t)s.n * sizeof *whole);
-    const int64_t split = 1234, rest = s.n - split;
-    float *first = calloc((size_t)(s.n * split), sizeof *first), *second = calloc((size_t)(s.n * rest), sizeof *second);
-    for (int64_t i = 0; i < s.n; i++) {
-        memcpy(first + i * split, s.single + i * s.n, (size_t)split * sizeof *first);
-        memcpy(second + i * rest, s.single + i * s.n + split, (size_t)rest * sizeof *second);
-    }
-    const apart a = {first, second, s.n, split};
-    p.rows.split = split;
-    p.rows.take = take_apart;
-    p.rows.self = &a;
-    p.rows.most = 1024;
-    memset(s.beta, 0, (size_t)s.n * sizeof *s.beta);
-    memset(s.f, 0, (size_t)s.n * sizeof *s.f);
-    assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &again));
-    assert_memory_equal(whole, s.beta, (size_t)s.n * sizeof *whole);
-    free(first);
-    free(second);
-    free(whole);
-    sample_free(&s);
-    close_clean(ctx);
-}
-
 /* A memory limit too low for the matrix of the shrunk programme leaves it out: the optimum is the same, the work is more. */
 static void test_shrinking_is_undone(void **state) {
     (void)state;
@@ -490,7 +442,6 @@ int main(void) {
         cmocka_unit_test(test_two_points_have_a_closed_form),
         cmocka_unit_test(test_a_regression_is_optimal_by_the_raw_numbers),
         cmocka_unit_test(test_two_sums_are_kept_apart),
-        cmocka_unit_test(test_rows_in_two_pieces_give_the_same_bits),
         cmocka_unit_test(test_shrinking_is_undone),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_every_instruction_set_finds_the_optimum),
