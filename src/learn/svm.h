@@ -97,6 +97,8 @@ void mc_programme_close(mc_programme *p);
 mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t);
 /* unit, intercept and epsilon from the multipliers of the sums. */
 void mc_task_finish(const mc_svm *s, mc_task *t, const double intercept[2]);
+/* After C has been multiplied by the factor: multipliers and f times it, which is feasible; those at their bound stay there. */
+void mc_task_scale(const mc_svm *s, mc_task *t, double factor);
 double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t); /* of K on its rows; 1 when that is 0 */
 
 /* svm_rows.c */

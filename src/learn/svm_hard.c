@@ -69,14 +69,6 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_task *t)
                    "margin); take a finite C or another kernel", first, second, s->C, (long long)count_bounded(s, t));
 }
 
-static void rise(mc_svm *s, mc_task *t) {
-    s->C *= 10;
-    for (int64_t v = 0; v < t->m; v++)
-        t->beta[v] *= 10;
-    for (int64_t i = 0; i < t->n; i++)
-        t->f[i] *= 10;
-}
-
 mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
     const double unit = mc_task_mean_diagonal(s, t);
     double loss[4] = {INFINITY, INFINITY, INFINITY, INFINITY}; /* of the last stages */
@@ -89,7 +81,8 @@ mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
             status = give_up(ctx, s, t);
             break;
         }
-        rise(s, t);
+        s->C *= 10;
+        mc_task_scale(s, t, 10);
         status = mc_task_improve(ctx, s, t);
     }
     s->C = INFINITY;

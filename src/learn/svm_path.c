@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "learn/svm.h"
-#include <float.h>
 #include <math.h>
 
 static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
@@ -18,15 +17,8 @@ static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
 
 static void scale_tasks(mc_svm *s, double factor) {
     for (int64_t k = 0; k < s->tasks; k++) {
-        mc_task *t = &s->task[k];
-        for (int64_t v = 0; v < t->m; v++) {
-            const double bound = mc_task_bound(s, t, v % t->n), beta = factor * t->beta[v];
-            const bool at = fabs(beta) >= bound * (1 - 4 * DBL_EPSILON); /* was at its bound, and is again, to the bit */
-            t->beta[v] = at ? copysign(bound, beta) : beta;
-        }
-        for (int64_t i = 0; i < t->n; i++)
-            t->f[i] *= factor;
-        t->result = (mc_smo_result){0};
+        mc_task_scale(s, &s->task[k], factor);
+        s->task[k].result = (mc_smo_result){0};
     }
 }
 

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "learn/svm.h"
+#include <float.h>
 #include <math.h>
 
 int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i) {
@@ -159,6 +160,16 @@ mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
     if (s->row->grouped)
         pour(s, t, -1, sum);
     return MERCER_OK;
+}
+
+void mc_task_scale(const mc_svm *s, mc_task *t, double factor) {
+    for (int64_t v = 0; v < t->m; v++) {
+        const double bound = mc_task_bound(s, t, v % t->n), beta = factor * t->beta[v];
+        const bool at = fabs(beta) >= bound * (1 - 4 * DBL_EPSILON); /* was at its bound, and is again, to the bit */
+        t->beta[v] = at ? copysign(bound, beta) : beta;
+    }
+    for (int64_t i = 0; i < t->n; i++)
+        t->f[i] *= factor;
 }
 
 double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t) {

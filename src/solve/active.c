@@ -1,7 +1,7 @@
 /* active.c: see active.h.
 
        repeat   choose an active set A                                   smo_select.c: variables off their bounds, the worst violators
-                store K_AA, solve the programme on A                     smo.c
+                store K_AA, solve the programme on A                     smo.c; where that takes many steps, and at the end, polish.c
                 f <- f + K_A' (change of beta on A)                      a product, nothing is kept
        until the violation over all variables is at most the tolerance
 
@@ -12,11 +12,12 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "solve/polish.h"
 #include "solve/smo_select.h"
 #include <math.h>
 #include <string.h>
 
-enum { SHARE = 8, FEW = 1024, MANY = 3000 };
+enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, POLISHES = 8 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
 
@@ -175,6 +176,36 @@ static mercer_status make_room(mercer_ctx *ctx, run *r) {
     return r->K ? MERCER_OK : MERCER_MEMORY;
 }
 
+static double violation_of(const mc_dual *dual, const double *beta, const double *f) {
+    return mc_extremes_of(dual, beta, f).violation;
+}
+
+/* The programme on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps that led nowhere SMO goes on
+   four times as long. Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
+   variables apart by as much, and of many such, or a large C, the gap feels it. */
+static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
+    const bool last = small->tolerance <= r->p->tolerance;
+    int64_t patience = CRAWL * r->count;
+    for (int polishes = 0;; polishes++) {
+        mc_smo_problem part = *small;
+        mc_smo_result one = {0};
+        bool moved = false;
+        part.steps_max = small->steps_max - found->steps;
+        if (polishes < POLISHES && part.steps_max > patience)
+            part.steps_max = patience;
+        const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
+        found->steps += one.steps;
+        found->rounds += one.rounds;
+        const bool polished = polishes > 0 && one.steps == 0;
+        if (status || polishes == POLISHES || found->steps >= small->steps_max || (one.converged && (!last || polished)))
+            return status;
+        MC_TRY(mc_polish(ctx, &r->dual, &small->rows, 0.01 * r->p->tolerance, r->own, r->own_f, &moved));
+        if (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= small->tolerance))
+            return MERCER_OK;
+        patience = moved ? patience : 4 * patience;
+    }
+}
+
 /* One active set. *stuck: nothing in it could move although the violation is above the tolerance: the precision is used up. */
 static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const mc_active_problem *p = r->p;
@@ -187,7 +218,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, r->K, r->rows, r->diagonal),
                                   all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps};
     mc_smo_result found = {0};
-    const mercer_status status = mc_smo_solve(ctx, &small, r->own, r->own_f, &found);
+    const mercer_status status = solve_set(ctx, r, &small, &found);
     r->result->steps += found.steps;
     r->result->rounds += found.rounds;
     bool moved = false;

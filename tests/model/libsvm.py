@@ -225,7 +225,9 @@ def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
     run("svm-predict", "-q", probe, exported, folder / "our.out")
     by_svm = [float(v) for v in (folder / "our.out").read_text().split()]
     by_us = [float(row[0]) for row in predictions(mercer, ours, probe)[1]]
-    check(f"{name}: our model there", close(by_svm, by_us, 1e-12), worst(by_svm, by_us))
+    sure = [i for i, row in enumerate(seen) if machine != "one-class" or abs(row[0]) > 1e-9]  # a free vector is on the boundary
+    by_svm, by_us = [by_svm[i] for i in sure], [by_us[i] for i in sure]
+    check(f"{name}: our model there", not sure or close(by_svm, by_us, 1e-12), worst(by_svm, by_us) if sure else "")
     check(f"{name}: back again", flat(decisions(mercer, exported, probe, machine)) == flat(decisions(mercer, ours, probe, machine))
           or close(flat(decisions(mercer, exported, probe, machine)), flat(decisions(mercer, ours, probe, machine)), 1e-12))
 

@@ -122,6 +122,26 @@ static void test_single_blocks_and_large_multipliers_pass_the_exact_check(void *
     close_clean(ctx);
 }
 
+/* SMO alone leaves slopes apart by the tolerance, which times a large C is a large gap, and takes more steps the larger C is. */
+static void test_newton_steps_end_what_smo_only_approaches(void **state) {
+    (void)state;
+    sample *s = new_sample(4);
+    double *first = calloc(N, sizeof *first);
+    for (double C = 1; C < 1e4; C *= 10)
+        for (int threads = 1; threads <= 2; threads++) {
+            mercer_ctx *ctx = open_ctx(threads);
+            const mc_active_problem p = classifier(s, C, MERCER_F64, N);
+            mc_smo_result r;
+            assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &r));
+            assert_true(r.converged && true_violation(s, &p.dual) <= 1e-12 * C * N); /* the tolerance is 1e-4 */
+            assert_true(threads == 1 || !memcmp(first, s->beta, N * sizeof *first));
+            memcpy(first, s->beta, N * sizeof *first);
+            close_clean(ctx);
+        }
+    free(first);
+    free(s);
+}
+
 static void test_two_variables_share_a_row_and_sums_stay(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -175,6 +195,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_active_sets_of_any_size_reach_one_optimum),
         cmocka_unit_test(test_single_blocks_and_large_multipliers_pass_the_exact_check),
+        cmocka_unit_test(test_newton_steps_end_what_smo_only_approaches),
         cmocka_unit_test(test_two_variables_share_a_row_and_sums_stay),
         cmocka_unit_test(test_survives_failing_memory),
     };

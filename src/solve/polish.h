@@ -1,0 +1,11 @@
+/* polish.h: Newton steps on the variables off their bounds, where SMO crawls: a large C, columns of very different size, many free ones. */
+#ifndef MC_SOLVE_POLISH_H
+#define MC_SOLVE_POLISH_H
+
+#include "solve/smo.h"
+
+/* beta is feasible and f = K beta before and after; the objective does not rise. rows are stored: all may be asked for at once. Nothing is
+   done where too many variables are free, memory is short, or the steps do not settle. *moved: whether beta has changed. */
+mercer_status mc_polish(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, double *beta, double *f, bool *moved);
+
+#endif
