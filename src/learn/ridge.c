@@ -174,7 +174,8 @@ static bool is_given(const mc_node *node) {
 static mercer_status size_up(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size) {
     *size = size_of(ctx, set, p);
     const bool automatic = strcmp(set->solver, "auto") == 0;
-    size->foreseen = automatic && size->features < 0 && p->n >= MC_RIDGE_MANY && !size->loo && size->lambda > 0 && !is_given(p->kernel->root);
+    const bool open = automatic && !size->loo && size->lambda > 0 && !is_given(p->kernel->root);
+    size->foreseen = open && size->features < 0 && p->n >= MC_RIDGE_MANY;
     return size->foreseen ? foresee(ctx, set, p, size) : MERCER_OK;
 }
 

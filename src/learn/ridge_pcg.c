@@ -340,10 +340,10 @@ static mercer_status step(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool *done) {
     const double seconds = mc_clock() - began;
     if (now->iterations > before.iterations) {
         s->step = seconds;
-        mc_log(ctx, "pcg %lld: residual %.2g, %.2g s", (long long)now->iterations, ctx->measure, seconds);
+        mc_log(ctx, "pcg %lld: residual %.2g, %.3g s", (long long)now->iterations, ctx->measure, seconds);
     } else if (now->refinements > before.refinements) {
         s->product = seconds;
-        mc_log(ctx, "pcg %lld: residual %.2g in double precision, %.2g s", (long long)now->iterations, now->residual_relative, seconds);
+        mc_log(ctx, "pcg %lld: residual %.2g in double precision, %.3g s", (long long)now->iterations, now->residual_relative, seconds);
     }
     const double check = s->product > 0 ? s->product : EXACT_STEPS * s->step;
     return !*done && mc_time_left(ctx) < 1.2 * (check + s->step) ? MERCER_TIME : MERCER_OK;

@@ -17,7 +17,7 @@ enum {
     STORED = 14,    /* operations in the time of reading an entry of a stored K */
     CHEAP = 2500    /* landmarks up to which the preconditioner is of all rows: ridge_nystrom.c */
 };
-static const double HALF_SPEED_FACTOR = 300, HALF_SPEED_EIGEN = 240; /* orders at which half of the full speed is reached */
+static const double HALF_SPEED_FACTOR = 700, HALF_SPEED_EIGEN = 400; /* orders at which half of the full speed is reached */
 
 double mc_factor_work(double n) {
     return n * n * (n + HALF_SPEED_FACTOR) / 3;
@@ -74,12 +74,12 @@ void mc_ridge_work_nystrom(const mc_ridge_size *s, mc_option *o) {
     const double n = (double)s->n, m = (double)s->marks, pool = fmin(n, OVERSAMPLE * m), rows = m <= CHEAP ? n : pool;
     o->fast = 2 * pool * m;
     o->pairs = 2 * (m * m + rows * m + 8 * n * m + SPOT * n);
-    o->factor = 0.6 * pool * m * m + 2.5 * rows * m * m + 5 * mc_factor_work(m);
+    o->factor = 0.6 * pool * m * m + 2.8 * rows * m * m + 5 * mc_factor_work(m);
 }
 
 void mc_ridge_work_fourier(const mc_ridge_size *s, mc_option *o) {
     const double n = (double)s->n, m = 2 * (double)s->frequencies;
     o->pairs = 2 * SPOT * n;
     o->waves = n * m;
-    o->factor = 1.3 * n * m * m + mc_factor_work(m) + 2 * n * m * ((double)s->d + 2 * (double)s->outputs);
+    o->factor = 1.7 * n * m * m + mc_factor_work(m) + 2 * n * m * ((double)s->d + 2 * (double)s->outputs);
 }
