@@ -559,6 +559,25 @@ typedef struct mercer_loss {
 /* The defaults of one of these machines by name. */
 MERCER_API mercer_loss mercer_loss_defaults(const char *machine);
 
+/* A loss of your own, convex in F = f(x) + b for each target y and with a slope everywhere. All functions are called from the calling
+   thread, in any order; an answer that is no number stops the fit with a message that names the row. */
+typedef struct mercer_own_loss {
+    const char *name;                                      /* for messages and the model's settings: letters, digits and hyphens */
+    bool classes;                                          /* y is 1 or -1 (more than two classes: each against the rest), or a number */
+    double (*value)(void *user, double y, double F);       /* may be infinite far from the optimum, never NaN */
+    double (*slope)(void *user, double y, double F);       /* d value / dF */
+    double (*curvature)(void *user, double y, double F);   /* d slope / dF >= 0; where there is none, the one from either side */
+    /* sup over F of v F - value: needed for the certificate, which makes sense of v = -lambda alpha / c within the range of the slope.
+       NULL: found by search for every row, as an upper bound; the certificate then is a "numerical gap". */
+    double (*conjugate)(void *user, double y, double v);
+    void (*range)(void *user, double y, double *low, double *high); /* the infimum and supremum of the slope over F; NULL: all numbers */
+    void *user;
+} mercer_own_loss;
+/* A machine with that loss, as logistic and huber are with theirs; set: as mercer_loss_defaults("own-loss") gives it, NULL for those. The
+   model predicts, is saved and loaded like any other (machine "own-loss"); it holds no pointer to the functions. */
+MERCER_API mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                             const mercer_own_loss *loss, const mercer_loss *set, mercer_model **out);
+
 /* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
@@ -569,8 +588,9 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
    bound the worst. With weights the residual is that of row i times sqrt(w_i). */
 typedef struct mercer_certificate {
     const char *kind;               /* "residual"; "gradient" when lambda = 0 and for primal; "sampled residual"; "gap" for support
-                                       vector machines; "eigenvalues" for pca: residual is the largest |M v - theta v| over the
-                                       components, relative to the largest theta;
+                                       vector machines and convex losses, "numerical gap" for a loss of your own without a conjugate;
+                                       "eigenvalues" for pca: residual is the largest |M v - theta v| over the components, relative
+                                       to the largest theta;
                                        "exact" where nothing is optimised (knn);
                                        "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
     double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r; primal, with
@@ -711,11 +731,24 @@ typedef struct mercer_scores {
     double accuracy, balanced_accuracy; /* classes; NaN otherwise */
     double auc;                         /* two classes; NaN otherwise. Ties count half */
     double log_loss;                    /* machines that give probabilities; NaN otherwise */
+    double ece;                         /* these too: expected calibration error, over MERCER_CALIBRATION_BINS bins */
     double rmse, mae;                   /* numbers; over all outputs */
     double r2;                          /* numbers; the mean over outputs, NaN when an output does not vary */
 } mercer_scores;
 /* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
+
+/* The calibration curve of a machine that gives probabilities: the rows of data whose predicted class has a probability from low to high,
+   their mean probability, and the share of them that is right. Where probabilities mean what they say the two are equal; the mean of their
+   difference, weighted by the rows, is the expected calibration error. out: bins of equal width from 0 to 1. */
+enum { MERCER_CALIBRATION_BINS = 15 };
+typedef struct mercer_calibration_bin {
+    double low, high;
+    double weight;               /* of its rows: their number where they have no weights */
+    double confidence, accuracy; /* NaN without rows */
+} mercer_calibration_bin;
+MERCER_API mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins,
+                                            mercer_calibration_bin *out);
 
 /* A new model from an old one and new rows, as they might arrive one by one: row i becomes a centre and moves by
    step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When

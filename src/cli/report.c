@@ -28,6 +28,11 @@ void say_data(session *s, const char *path, const mercer_data *data) {
         say(s, "", "%s", text_count(mercer_data_missing(data), "missing value").bytes);
 }
 
+/* A convex loss, ours or the caller's own. */
+static bool is_gap(const char *kind) {
+    return strcmp(kind, "gap") == 0 || strcmp(kind, "numerical gap") == 0;
+}
+
 /* The bandwidth of a lone Gaussian in its other dress: gamma = 1/(2 sigma^2). */
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark_text) {
     const char *t = mercer_kernel_text(kernel);
@@ -106,7 +111,7 @@ void say_certificate(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
     if (strcmp(report->solver, "libsvm") == 0)
         say(s, "certificate", "none: a model of LIBSVM carries none");
-    else if (strcmp(c->kind, "gap") == 0)
+    else if (is_gap(c->kind))
         say_gap(s, c);
     else if (strcmp(c->kind, "eigenvalues") == 0)
         say(s, "certificate", "each eigenvalue is within %.2g of a true one (%.2g of the largest), by its residual", c->residual,
@@ -163,7 +168,7 @@ static json_t *json_components(const mercer_model *model) {
 void say_vectors(session *s, const mercer_report *r) {
     if (r->certificate.distance > 0 && r->support_vectors < r->n)
         say(s, "vectors", "%lld of %s have a coefficient", (long long)r->support_vectors, text_count(r->n, "row").bytes);
-    else if (!(r->certificate.distance > 0) && strcmp(r->certificate.kind, "gap") == 0)
+    else if (!(r->certificate.distance > 0) && is_gap(r->certificate.kind))
         say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
             (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
             (long long)r->bounded_vectors);
@@ -187,7 +192,7 @@ static void json_gap(json_t *object, const mercer_certificate *c) {
 static json_t *json_certificate(const mercer_certificate *c) {
     json_t *object = json_object();
     json_put(object, "kind", json_text(c->kind));
-    if (strcmp(c->kind, "gap") == 0) {
+    if (is_gap(c->kind)) {
         json_gap(object, c);
         return object;
     }
@@ -249,7 +254,7 @@ json_t *json_report(const mercer_model *model) {
         json_put(object, "held_out", json_integer(r->held_out));
         json_put(object, "held_out_rmse", json_value(r->held_out_rmse));
     }
-    if (strcmp(r->certificate.kind, "gap") == 0) {
+    if (is_gap(r->certificate.kind)) {
         json_put(object, "support_vectors", json_integer(r->support_vectors));
         json_put(object, "free_vectors", json_integer(r->free_vectors));
         json_put(object, "bounded_vectors", json_integer(r->bounded_vectors));

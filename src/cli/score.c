@@ -1,8 +1,34 @@
 /* score.c: mercer score MODEL DATA: how good a model is on data with a known target. */
 #include "cli.h"
 #include <math.h>
+#include <stdlib.h>
 
-static void report_json(session *s, const mercer_model *model, const mercer_scores *r) {
+static const option options[] = {
+    {"bins", 0, "N", "print the calibration curve in so many bins; for machines that give probabilities (with --json: default 15)"},
+    {0},
+};
+
+/* The calibration curve; bins 0: none. */
+typedef struct curve {
+    int64_t bins;
+    mercer_calibration_bin *bin;
+} curve;
+
+static json_t *json_curve(const curve *c) {
+    json_t *list = json_array();
+    for (int64_t b = 0; b < c->bins; b++) {
+        json_t *row = json_object();
+        json_put(row, "low", json_value(c->bin[b].low));
+        json_put(row, "high", json_value(c->bin[b].high));
+        json_put(row, "weight", json_value(c->bin[b].weight));
+        json_put(row, "confidence", json_value(c->bin[b].confidence));
+        json_put(row, "accuracy", json_value(c->bin[b].accuracy));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static void report_json(session *s, const mercer_model *model, const mercer_scores *r, const curve *c) {
     json_t *object = json_object();
     json_put(object, "n", json_integer(r->n));
     if (mercer_model_classes(model)) {
@@ -10,6 +36,10 @@ static void report_json(session *s, const mercer_model *model, const mercer_scor
         json_put(object, "balanced_accuracy", json_value(r->balanced_accuracy));
         json_put(object, "log_loss", json_value(r->log_loss));
         json_put(object, "auc", json_value(r->auc));
+        if (c->bins) {
+            json_put(object, "ece", json_value(r->ece));
+            json_put(object, "calibration", json_curve(c));
+        }
     } else {
         json_put(object, "rmse", json_value(r->rmse));
         json_put(object, "mae", json_value(r->mae));
@@ -18,7 +48,16 @@ static void report_json(session *s, const mercer_model *model, const mercer_scor
     json_finish(s, object);
 }
 
-static void say_classes(session *s, const mercer_scores *r) {
+static void say_curve(session *s, const curve *c) {
+    if (c->bins)
+        say_text(s, "\n%12s %12s %12s %12s\n", "from", "to", "confidence", "right");
+    for (int64_t b = 0; b < c->bins; b++)
+        if (c->bin[b].weight > 0)
+            say_text(s, "%12.4g %12.4g %12.4g %12.4g  %s\n", c->bin[b].low, c->bin[b].high, c->bin[b].confidence, c->bin[b].accuracy,
+                     text_count((int64_t)llround(c->bin[b].weight), "row").bytes);
+}
+
+static void say_classes(session *s, const mercer_scores *r, const curve *c) {
     say(s, "accuracy", "%.4g%% (%lld of %lld rows)", 100 * r->accuracy, (long long)llround(r->accuracy * (double)r->n),
         (long long)r->n);
     say(s, "balanced", "%.4g%%, the mean over classes", 100 * r->balanced_accuracy);
@@ -26,6 +65,10 @@ static void say_classes(session *s, const mercer_scores *r) {
         say(s, "AUC", "%.4g", r->auc);
     if (!isnan(r->log_loss))
         say(s, "log loss", "%.4g", r->log_loss);
+    if (!isnan(r->ece))
+        say(s, "calibration", "error %.3g%%: how far the probability of the predicted class is from the share that is right, in %d bins",
+            100 * r->ece, MERCER_CALIBRATION_BINS);
+    say_curve(s, c);
 }
 
 static void say_numbers(session *s, const mercer_scores *r) {
@@ -37,16 +80,32 @@ static void say_numbers(session *s, const mercer_scores *r) {
         say(s, "R2", "%.4g", r->r2);
 }
 
-static int score(session *s, const mercer_model *model, const mercer_data *data) {
+static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
     mercer_scores scores;
     TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
+    if (c->bins)
+        TRY_CTX(s, mercer_calibration(s->ctx, model, data, c->bins, c->bin));
     if (s->json)
-        report_json(s, model, &scores);
+        report_json(s, model, &scores, c);
     else if (mercer_model_classes(model))
-        say_classes(s, &scores);
+        say_classes(s, &scores, c);
     else
         say_numbers(s, &scores);
     return EXIT_DONE;
+}
+
+static int score(session *s, const mercer_model *model, const mercer_data *data) {
+    const bool has = mercer_model_has_proba(model), asked = args_text(&s->args, "bins") != NULL;
+    curve c = {.bins = has && s->json ? MERCER_CALIBRATION_BINS : 0};
+    if (asked && !has)
+        return complain("--bins: %s gives no probabilities, logistic does", mercer_model_report(model)->machine);
+    TRY(args_whole(&s->args, "bins", 1, 100000, &c.bins));
+    c.bin = session_take(s, c.bins, 1, sizeof *c.bin);
+    if (!c.bin)
+        return EXIT_MEMORY;
+    const int code = report(s, model, data, &c);
+    free(c.bin);
+    return code;
 }
 
 static int run_score(session *s) {
@@ -68,11 +127,12 @@ const verb verb_score = {
     .usage = "MODEL DATA [options]",
     .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy and, for "
              "two classes, the area\n"
-             "under the ROC curve.\n\n"
-             "  mercer score houses.mercer test.csv",
+             "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
+             "  mercer score houses.mercer test.csv\n"
+             "  mercer score digits.mercer test.csv --bins 10",
     .least = 2,
     .most = 2,
-    .tables = {missing_options, common_options},
+    .tables = {options, missing_options, common_options},
     .computes = true,
     .run = run_score,
 };

@@ -20,25 +20,25 @@ static double falling(double z) {
     return z > 0 ? exp(-z) / (1 + exp(-z)) : 1 / (1 + exp(z));
 }
 
-static double logistic_value(double p, double y, double F) {
-    (void)p;
+static double logistic_value(const mc_loss_task *t, double y, double F) {
+    (void)t;
     const double z = y * F;
     return z > 0 ? log1p(exp(-z)) : log1p(exp(z)) - z;
 }
 
-static double logistic_slope(double p, double y, double F) {
-    (void)p;
+static double logistic_slope(const mc_loss_task *t, double y, double F) {
+    (void)t;
     return -y * falling(y * F);
 }
 
-static double logistic_curvature(double p, double y, double F) {
-    (void)p, (void)y;
+static double logistic_curvature(const mc_loss_task *t, double y, double F) {
+    (void)t, (void)y;
     return falling(F) * falling(-F);
 }
 
 /* Jaakkola and Jordan (2000): tanh(F/2) / (2 F). */
-static double logistic_chord(double p, double y, double F) {
-    (void)p, (void)y;
+static double logistic_chord(const mc_loss_task *t, double y, double F) {
+    (void)t, (void)y;
     return fabs(F) < 1e-4 ? 0.25 - F * F / 48 : tanh(F / 2) / (2 * F);
 }
 
@@ -46,73 +46,78 @@ static double entropy_term(double q) {
     return q > 0 ? q * log(q) : 0;
 }
 
-static double logistic_conjugate(double p, double y, double v) {
-    (void)p;
+static double logistic_conjugate(const mc_loss_task *t, double y, double v) {
+    (void)t;
     const double q = -y * v;
     return entropy_term(q) + (q < 1 ? (1 - q) * log1p(-q) : 0);
 }
 
-static void logistic_domain(double p, double y, double *low, double *high) {
-    (void)p;
+static void logistic_domain(const mc_loss_task *t, double y, double *low, double *high) {
+    (void)t;
     *low = y > 0 ? -1 : 0;
     *high = y > 0 ? 0 : 1;
 }
 
 /* ---- Squared hinge ---- */
 
-static double hinge_value(double p, double y, double F) {
-    (void)p;
+static double hinge_value(const mc_loss_task *t, double y, double F) {
+    (void)t;
     const double lack = fmax(0, 1 - y * F);
     return lack * lack / 2;
 }
 
-static double hinge_slope(double p, double y, double F) {
-    (void)p;
+static double hinge_slope(const mc_loss_task *t, double y, double F) {
+    (void)t;
     return -y * fmax(0, 1 - y * F);
 }
 
-static double hinge_curvature(double p, double y, double F) {
-    (void)p;
+static double hinge_curvature(const mc_loss_task *t, double y, double F) {
+    (void)t;
     return y * F < 1 ? 1 : 0;
 }
 
-static double hinge_chord(double p, double y, double F) {
-    (void)p, (void)y, (void)F;
+static double hinge_chord(const mc_loss_task *t, double y, double F) {
+    (void)t, (void)y, (void)F;
     return 1;
 }
 
-static double square_conjugate(double p, double y, double v) {
-    (void)p;
+static double square_conjugate(const mc_loss_task *t, double y, double v) {
+    (void)t;
     return v * v / 2 + y * v;
 }
 
-static void hinge_domain(double p, double y, double *low, double *high) {
-    (void)p;
+static void hinge_domain(const mc_loss_task *t, double y, double *low, double *high) {
+    (void)t;
     *low = y > 0 ? -INFINITY : 0;
     *high = y > 0 ? 0 : INFINITY;
 }
 
 /* ---- Huber ---- */
 
-static double huber_value(double delta, double y, double F) {
+static double huber_value(const mc_loss_task *t, double y, double F) {
+    const double delta = t->parameter;
     const double r = fabs(F - y);
     return r <= delta ? r * r / 2 : delta * (r - delta / 2);
 }
 
-static double huber_slope(double delta, double y, double F) {
+static double huber_slope(const mc_loss_task *t, double y, double F) {
+    const double delta = t->parameter;
     return fmax(-delta, fmin(delta, F - y));
 }
 
-static double huber_curvature(double delta, double y, double F) {
+static double huber_curvature(const mc_loss_task *t, double y, double F) {
+    const double delta = t->parameter;
     return fabs(F - y) < delta ? 1 : 0;
 }
 
-static double huber_chord(double delta, double y, double F) {
+static double huber_chord(const mc_loss_task *t, double y, double F) {
+    const double delta = t->parameter;
     const double r = fabs(F - y);
     return r <= delta ? 1 : delta / r;
 }
 
-static void huber_domain(double delta, double y, double *low, double *high) {
+static void huber_domain(const mc_loss_task *t, double y, double *low, double *high) {
+    const double delta = t->parameter;
     (void)y;
     *low = -delta;
     *high = delta;
@@ -120,37 +125,40 @@ static void huber_domain(double delta, double y, double *low, double *high) {
 
 /* ---- Piecewise linear ---- */
 
-static double quantile_value(double tau, double y, double F) {
+static double quantile_value(const mc_loss_task *t, double y, double F) {
+    const double tau = t->parameter;
     return fmax(tau * (y - F), (tau - 1) * (y - F));
 }
 
-static double quantile_slope(double tau, double y, double F) {
+static double quantile_slope(const mc_loss_task *t, double y, double F) {
+    const double tau = t->parameter;
     return F < y ? -tau : F > y ? 1 - tau : 0;
 }
 
-static double linear_conjugate(double p, double y, double v) {
-    (void)p;
+static double linear_conjugate(const mc_loss_task *t, double y, double v) {
+    (void)t;
     return y * v;
 }
 
-static void quantile_domain(double tau, double y, double *low, double *high) {
+static void quantile_domain(const mc_loss_task *t, double y, double *low, double *high) {
+    const double tau = t->parameter;
     (void)y;
     *low = -tau;
     *high = 1 - tau;
 }
 
-static double absolute_value(double p, double y, double F) {
-    (void)p;
+static double absolute_value(const mc_loss_task *t, double y, double F) {
+    (void)t;
     return fabs(y - F);
 }
 
-static double absolute_slope(double p, double y, double F) {
-    (void)p;
+static double absolute_slope(const mc_loss_task *t, double y, double F) {
+    (void)t;
     return F < y ? -1 : F > y ? 1 : 0;
 }
 
-static void absolute_domain(double p, double y, double *low, double *high) {
-    (void)p, (void)y;
+static void absolute_domain(const mc_loss_task *t, double y, double *low, double *high) {
+    (void)t, (void)y;
     *low = -1;
     *high = 1;
 }

@@ -5,6 +5,7 @@
    attained at f = sum_i alpha_i k(x_i, .). One solver and one certificate serve them all:
 
        loss.c               the losses, one table row each
+       loss_own.c           a loss of the caller's own, its conjugate by search where he has none
        loss_settings.c      the settings rows of the machines
        loss_machine.c       the order of work: rows made ready, functions solved for, certified, kept
        loss_terms.c         what a loss is on many rows: slopes, curvatures, and the dual side
@@ -20,32 +21,42 @@
 
 #include "learn/machines.h"
 
+/* loss_machine.c: the machine with a loss of the caller's own. */
+mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const mercer_loss *set, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_fitted *out);
+
 /* ---- Losses ---- */
 
 typedef enum mc_loss_kind { MC_LOGISTIC, MC_SQUARED_HINGE, MC_HUBER, MC_QUANTILE, MC_ABSOLUTE, MC_LOSS_KINDS } mc_loss_kind;
 
-/* A loss as a function of F = f(x) + b for one target y, convex in F. p: its parameter (tau, delta), where it has one. */
+typedef struct mc_loss_task mc_loss_task;
+
+/* A loss as a function of F = f(x) + b for one target y, convex in F. t: where its parameter (tau, delta) stands, if it has one. */
 typedef struct mc_loss {
     const char *name;
     bool classes;      /* y is +1 or -1; otherwise a number */
     bool smooth;       /* has a slope everywhere, and a curvature almost everywhere */
     bool probabilities;
-    double (*value)(double p, double y, double F);
-    double (*slope)(double p, double y, double F);
-    double (*curvature)(double p, double y, double F);
-    double (*chord)(double p, double y, double F);     /* curvature of a parabola that touches the loss at F and lies nowhere below it */
-    double (*conjugate)(double p, double y, double v); /* sup over F of v F - l(y, F), for v in the domain */
-    void (*domain)(double p, double y, double *low, double *high); /* the v where that is finite */
+    double (*value)(const mc_loss_task *t, double y, double F);
+    double (*slope)(const mc_loss_task *t, double y, double F);
+    double (*curvature)(const mc_loss_task *t, double y, double F);
+    /* Curvature of a parabola that touches the loss at F and lies nowhere below it. */
+    double (*chord)(const mc_loss_task *t, double y, double F);
+    double (*conjugate)(const mc_loss_task *t, double y, double v); /* sup over F of v F - l(y, F), for v in the domain */
+    void (*domain)(const mc_loss_task *t, double y, double *low, double *high); /* the v where that is finite */
 } mc_loss;
 extern const mc_loss mc_losses[MC_LOSS_KINDS];
+extern const mc_loss mc_loss_of_numbers, mc_loss_of_classes; /* loss_own.c: the caller's */
 
 /* ---- One function to find ---- */
 
 /* Scalar losses have one column; softmax, the logistic loss of many classes, one per class:
    l(y, F) = log sum_k exp(F_k) - F_y. */
-typedef struct mc_loss_task {
+struct mc_loss_task {
     const mc_loss *loss;
     double parameter;
+    const mercer_own_loss *own; /* the caller's functions, where the loss is his */
+    const int64_t *place;       /* n: the rows in the data as they came */
     int64_t n, k;
     const double *y;    /* n: +1 or -1, a number, or the number of the class (softmax) */
     const double *cost; /* n, > 0: row weight times class weight */
@@ -57,7 +68,7 @@ typedef struct mc_loss_task {
     double *alpha, *f, *b; /* n x k; n x k, K alpha; k */
     int64_t iterations;
     const char *stopped;   /* as in mercer_report */
-} mc_loss_task;
+};
 
 /* ---- loss_terms.c ---- */
 
@@ -96,6 +107,10 @@ bool mc_loss_feasible(const mc_loss_task *t, const double *root, mc_loss_mean *m
 bool mc_loss_is_feasible(const mc_loss_task *t, const double *alpha);
 /* sum_i c_i l*(y_i, -lambda alpha_i / c_i) of a feasible alpha. */
 double mc_loss_conjugate(const mc_loss_task *t, const double *alpha);
+
+/* loss_own.c: that the caller's functions gave numbers: a slope, a curvature >= 0 (t->f + t->b), a value (f + b). */
+mercer_status mc_loss_check_slopes(mercer_ctx *ctx, const mc_loss_task *t, const double *g, const double *root);
+mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const double *f, const double *b, double sum);
 
 /* ---- Solving ---- */
 

@@ -35,7 +35,7 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
     if (t->loss->smooth)
         mc_loss_look(t, false, g, root);
     for (int64_t i = 0; i < t->n * t->k; i++) {
-        const double slope = t->loss->smooth ? g[i] : t->cost[i] * t->loss->slope(t->parameter, t->y[i], t->f[i] + t->b[0]);
+        const double slope = t->loss->smooth ? g[i] : t->cost[i] * t->loss->slope(t, t->y[i], t->f[i] + t->b[0]);
         energy += (long double)t->alpha[i] * t->f[i];
         slopes += fabs(slope) + t->lambda * fabs(t->alpha[i]);
         mass += fabs(t->alpha[i]);

@@ -27,12 +27,14 @@ static const double SAFETY = 0.5; /* of the tolerance, so that the exact values 
 
 typedef struct machine {
     const mc_loss *loss;
+    const mercer_own_loss *own; /* NULL: the loss is one of ours */
     const mercer_loss *set;
     mc_problem p;
     int64_t classes, count;
     mc_loss_task *task;
     double *block;       /* y, cost, alpha, f and b of all tasks */
     double *cost;
+    int64_t *place;      /* of the rows of weight, in the data as they came */
     mc_loss_space *space;
     bool cholesky;
     mc_loss_findings *found;
@@ -41,21 +43,25 @@ typedef struct machine {
 
 /* ---- Rows and targets ---- */
 
-static mercer_status check_kind(mercer_ctx *ctx, const mc_loss *loss, const mercer_data *data) {
+static const char *name_of(const machine *m) {
+    return m->own ? m->own->name : m->loss->name;
+}
+
+static mercer_status check_kind(mercer_ctx *ctx, const char *name, const mc_loss *loss, const mercer_data *data) {
     if (loss->classes && data->target && !data->class_of)
         return mc_fail(ctx, MERCER_DATA,
                        "%s needs classes and the target is numbers; say that they are classes (--target-kind class) or take huber",
-                       loss->name);
+                       name);
     if (!loss->classes && data->class_of)
         return mc_fail(ctx, MERCER_DATA,
                        "%s needs numbers and the target is classes; say that they are numbers (--target-kind number) or take logistic",
-                       loss->name);
+                       name);
     return MERCER_OK;
 }
 
-static mercer_status open_problem(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, const mercer_kernel *kernel,
-                                  const mercer_data *data, mc_problem *out) {
-    MC_TRY(check_kind(ctx, &mc_losses[kind], data));
+static mercer_status open_problem(mercer_ctx *ctx, const char *name, const mc_loss *loss, const mercer_loss *set,
+                                  const mercer_kernel *kernel, const mercer_data *data, mc_problem *out) {
+    MC_TRY(check_kind(ctx, name, loss, data));
     return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
 }
 
@@ -66,7 +72,7 @@ static mercer_status check_classes(mercer_ctx *ctx, const machine *m) {
         while (i < m->p.n && m->p.class_of[i] != c)
             i++;
         if (i == m->p.n)
-            return mc_fail(ctx, MERCER_DATA, "%s: class '%s' has no row of positive weight; each class needs one", m->loss->name,
+            return mc_fail(ctx, MERCER_DATA, "%s: class '%s' has no row of positive weight; each class needs one", name_of(m),
                            m->p.x->label[c]);
     }
     return MERCER_OK;
@@ -77,7 +83,7 @@ static mercer_status write_costs(mercer_ctx *ctx, machine *m) {
     MC_TRY(MC_ALLOC(ctx, weights, m->classes + 1));
     mercer_status status = MERCER_OK;
     if (m->classes)
-        status = mc_class_weights(ctx, m->loss->name, m->set->class_weight, m->p.x, m->p.class_of, m->p.n, weights);
+        status = mc_class_weights(ctx, name_of(m), m->set->class_weight, m->p.x, m->p.class_of, m->p.n, weights);
     for (int64_t i = 0; i < m->p.n && !status; i++)
         m->cost[i] = (m->p.root ? m->p.root[i] * m->p.root[i] : 1) * (m->classes ? weights[m->p.class_of[i]] : 1);
     mc_free(weights);
@@ -112,8 +118,16 @@ static void start_task(const machine *m, mc_loss_task *t, double *y, int64_t tas
         weight += m->cost[i];
     }
     t->y = y;
-    if (t->intercept && !m->loss->classes)
+    if (t->intercept && !m->loss->classes && !m->own)
         t->b[0] = (double)(sum / weight);
+}
+
+static mercer_status write_places(mercer_ctx *ctx, machine *m, const mercer_data *data) {
+    MC_TRY(MC_ALLOC(ctx, m->place, data->n));
+    for (int64_t i = 0, k = 0; i < data->n; i++)
+        if (!data->weight || data->weight[i] > 0)
+            m->place[k++] = i;
+    return MERCER_OK;
 }
 
 static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
@@ -126,7 +140,8 @@ static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
     MC_TRY(write_costs(ctx, m));
     for (int64_t j = 0; j < m->count; j++) {
         double *own = m->block + n + j * (n + 2 * n * k + k);
-        m->task[j] = (mc_loss_task){.loss = m->loss, .parameter = parameter_of(m), .n = n, .k = k, .cost = m->cost,
+        m->task[j] = (mc_loss_task){.loss = m->loss, .own = m->own, .place = m->place, .parameter = parameter_of(m), .n = n, .k = k,
+                                    .cost = m->cost,
                                     .lambda = m->set->lambda, .tolerance = m->set->tolerance, .intercept = has_intercept(m),
                                     .iterations_max = m->set->iterations, .alpha = own + n, .f = own + n + n * k,
                                     .b = own + n + 2 * n * k, .stopped = "no"};
@@ -152,11 +167,12 @@ static mercer_status check_solver(mercer_ctx *ctx, const machine *m) {
     return mc_memory_check(ctx, mc_loss_space_bytes(ctx, &m->p, m->task[0].k, m->cholesky), m->loss->name);
 }
 
+/* Of a loss of the caller's own: at the start. */
 static double curvature_bound(const machine *m) {
     double most = 0;
     for (int64_t i = 0; i < m->p.n; i++)
-        most = fmax(most, m->cost[i]);
-    return most * (m->loss->probabilities ? 0.25 : 1);
+        most = fmax(most, m->cost[i] * (m->own ? m->loss->curvature(&m->task[0], m->task[0].y[i], 0) : 1));
+    return most > 0 && isfinite(most) ? most * (m->loss->probabilities ? 0.25 : 1) : 1;
 }
 
 /* Later rounds go on in double precision where single precision ended. */
@@ -257,27 +273,15 @@ static mercer_status keep_values(mercer_ctx *ctx, const machine *m, const int64_
     return MERCER_OK;
 }
 
-/* The place in the data as they came, rows of weight zero counted. */
-static mercer_status keep_places(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count, mc_fitted *f) {
-    int64_t *place = NULL, k = 0;
-    MC_TRY(MC_ALLOC(ctx, place, data->n));
-    for (int64_t i = 0; i < data->n; i++)
-        if (!data->weight || data->weight[i] > 0)
-            place[k++] = i;
-    const mercer_status status = MC_ALLOC(ctx, f->row, count);
-    for (int64_t i = 0; i < count && !status; i++)
-        f->row[i] = place[rows[i]];
-    mc_free(place);
-    return status;
-}
-
-static mercer_status keep_rows(mercer_ctx *ctx, const machine *m, const mercer_data *data, int64_t *rows, mc_fitted *f) {
+static mercer_status keep_rows(mercer_ctx *ctx, const machine *m, int64_t *rows, mc_fitted *f) {
     int64_t first;
     const int64_t count = choose_rows(m, rows, &first);
     f->form = m->classes == 2 ? MC_PAIRS : MC_VALUES;
     f->outputs = m->p.outputs;
     MC_TRY(mc_data_take(ctx, m->p.x, rows, count, &f->centres));
-    MC_TRY(keep_places(ctx, data, rows, count, f));
+    MC_TRY(MC_ALLOC(ctx, f->row, count));
+    for (int64_t i = 0; i < count; i++)
+        f->row[i] = m->place[rows[i]];
     if (f->form == MC_PAIRS) {
         MC_TRY(MC_ALLOC(ctx, f->class_start, 3));
         f->class_start[1] = first;
@@ -286,10 +290,10 @@ static mercer_status keep_rows(mercer_ctx *ctx, const machine *m, const mercer_d
     return keep_values(ctx, m, rows, count, f);
 }
 
-static mercer_status keep(mercer_ctx *ctx, const machine *m, const mercer_data *data, mc_fitted *f) {
+static mercer_status keep(mercer_ctx *ctx, const machine *m, mc_fitted *f) {
     int64_t *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, rows, m->p.n));
-    const mercer_status status = keep_rows(ctx, m, data, rows, f);
+    const mercer_status status = keep_rows(ctx, m, rows, f);
     mc_free(rows);
     return status;
 }
@@ -302,7 +306,7 @@ static void count_bounded(const machine *m, mercer_report *r) {
             double low, high;
             const mc_loss_task *t = &m->task[j];
             const double v = -t->lambda * t->alpha[i] / t->cost[i];
-            m->loss->domain(t->parameter, t->y[i], &low, &high);
+            m->loss->domain(t, t->y[i], &low, &high);
             const bool bound = v <= low * (1 - 1e-12) || v >= high * (1 - 1e-12);
             r->bounded_vectors += t->alpha[i] != 0 && bound;
             r->free_vectors += t->alpha[i] != 0 && !bound;
@@ -312,7 +316,8 @@ static void count_bounded(const machine *m, mercer_report *r) {
 static void write_certificate(const machine *m, mercer_report *r) {
     mercer_certificate *c = &r->certificate;
     double norm2 = 0, worst = 0;
-    *c = (mercer_certificate){.kind = "gap", .residual_relative = NAN, .residual = NAN, .kkt_violation = NAN};
+    *c = (mercer_certificate){.kind = m->own && !m->own->conjugate ? "numerical gap" : "gap", .residual_relative = NAN, .residual = NAN,
+                              .kkt_violation = NAN};
     for (int64_t j = 0; j < m->count; j++) {
         const mc_loss_findings *found = &m->found[j];
         c->primal += found->primal;
@@ -358,11 +363,12 @@ static void write_report(const machine *m, const mc_fitted *f, mercer_report *r)
 static mercer_status learn(mercer_ctx *ctx, machine *m, const mercer_data *data, mc_fitted *f) {
     m->classes = m->loss->classes ? m->p.x->classes : 0;
     MC_TRY(check_classes(ctx, m));
+    MC_TRY(write_places(ctx, m, data));
     MC_TRY(open_tasks(ctx, m));
     m->cholesky = m->loss->smooth && by_cholesky(ctx, m->loss, m->set, &m->p);
     MC_TRY(check_solver(ctx, m));
     MC_TRY(solve_and_certify(ctx, m));
-    MC_TRY(keep(ctx, m, data, f));
+    MC_TRY(keep(ctx, m, f));
     write_report(m, f, &f->report);
     f->kernel = m->p.kernel;
     f->scale = m->p.scale;
@@ -374,6 +380,7 @@ static mercer_status learn(mercer_ctx *ctx, machine *m, const mercer_data *data,
 static void close_machine(mercer_ctx *ctx, machine *m) {
     mc_loss_space_close(m->space);
     mc_free(m->block);
+    mc_free(m->place);
     mc_free(m->found);
     mc_free(m->task);
     mc_problem_close(&m->p);
@@ -381,19 +388,30 @@ static void close_machine(mercer_ctx *ctx, machine *m) {
         mc_shield(ctx, false);
 }
 
-static mercer_status fit(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
+static mercer_status fit(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data, mc_fitted *out) {
     const double began = mc_clock();
     *out = (mc_fitted){0};
-    machine m = {.loss = &mc_losses[kind], .set = set};
-    mercer_status status = open_problem(ctx, kind, set, kernel, data, &m.p);
+    mercer_status status = open_problem(ctx, name_of(m), m->loss, m->set, kernel, data, &m->p);
     if (!status)
-        status = learn(ctx, &m, data, out);
+        status = learn(ctx, m, data, out);
     out->report.seconds = mc_clock() - began;
-    close_machine(ctx, &m);
+    close_machine(ctx, m);
     if (status)
         mc_fitted_free(out);
     return status;
+}
+
+static mercer_status check_own(mercer_ctx *ctx, const mercer_own_loss *own) {
+    const char *lacks = !own->name ? "a name" : !own->value ? "a value" : !own->slope ? "a slope" : !own->curvature ? "a curvature" : NULL;
+    return lacks ? mc_fail(ctx, MERCER_INVALID, "own-loss: the loss '%s' lacks %s", own->name ? own->name : "", lacks) : MERCER_OK;
+}
+
+mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const mercer_loss *set, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_fitted *out) {
+    *out = (mc_fitted){0};
+    MC_TRY(check_own(ctx, own));
+    machine m = {.loss = own->classes ? &mc_loss_of_classes : &mc_loss_of_numbers, .own = own, .set = set};
+    return fit(ctx, &m, kernel, data, out);
 }
 
 /* Some ten steps: of a factorisation each, or of some ten products with all columns. */
@@ -414,19 +432,20 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
                                : "exact; the quadratic programme of the dual, K stored for some thousand rows at a time";
 }
 
-#define MACHINE(name, kind)                                                                                            \
-    static mercer_status fit_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,                \
+#define MACHINE(own_name, kind)                                                                                        \
+    static mercer_status fit_##own_name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,                \
                                     const mercer_data *data, mc_fitted *out) {                                         \
-        return fit(ctx, kind, settings, kernel, data, out);                                                            \
+        machine m = {.loss = &mc_losses[kind], .set = settings};                                                       \
+        return fit(ctx, &m, kernel, data, out);                                                                        \
     }                                                                                                                  \
-    static mercer_status prepare_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
+    static mercer_status prepare_##own_name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
                                         const mercer_data *data, mc_problem *out) {                                    \
-        return open_problem(ctx, kind, settings, kernel, data, out);                                                   \
+        return open_problem(ctx, mc_losses[kind].name, &mc_losses[kind], settings, kernel, data, out);                 \
     }                                                                                                                  \
-    static void weigh_##name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
+    static void weigh_##own_name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
         weigh(ctx, kind, settings, p, out);                                                                            \
     }                                                                                                                  \
-    const mc_learner mc_##name##_learner = {.fit = fit_##name, .prepare = prepare_##name, .weigh = weigh_##name};
+    const mc_learner mc_##own_name##_learner = {.fit = fit_##own_name, .prepare = prepare_##own_name, .weigh = weigh_##own_name};
 MACHINE(logistic, MC_LOGISTIC)
 MACHINE(squared_hinge, MC_SQUARED_HINGE)
 MACHINE(huber, MC_HUBER)

@@ -96,22 +96,24 @@ static void take_step(newton *s, double step) {
 }
 
 /* *moved: whether the objective fell. Below its own rounding a full step is taken on trust once: the gap will tell. */
-static void search(newton *s, bool *moved) {
+static mercer_status search(mercer_ctx *ctx, newton *s, bool *moved) {
     const mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
     const double energy = dot(count, t->alpha, t->f), cross = dot(count, s->D, t->f), square = dot(count, s->D, s->KD);
     const double slope = slope_of(s, cross);
     *moved = false;
     if (!(slope < 0) || !isfinite(square))
-        return;
+        return MERCER_OK;
     double step = 1;
     for (int i = 0; i < HALVINGS && !*moved; i++, step /= 2) {
         const double value = objective_at(s, step, energy, cross, square);
+        MC_TRY(mc_loss_check_sum(ctx, t, s->trial, s->trial_b, value));
         const double noise = 8 * DBL_EPSILON * (fabs(s->objective) + fabs(t->lambda * energy));
         *moved = value <= s->objective + DESCENT * step * slope + (-slope < noise ? noise : 0);
         if (*moved)
             take_step(s, step);
     }
+    return MERCER_OK;
 }
 
 /* Accuracy of the linear system: what the next gap needs, and no more. The square of the residual is a gap; a step solved exactly would
@@ -125,8 +127,7 @@ static double accuracy_of(const newton *s, double aim) {
 
 static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
     MC_TRY(mc_loss_step(ctx, s->space, s->t, s->root, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
-    search(s, moved);
-    return MERCER_OK;
+    return search(ctx, s, moved);
 }
 
 /* Whether the feasible point, with the f that is its own, has a gap small enough: then it is the answer. */
@@ -163,6 +164,8 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
     double best = INFINITY, before = INFINITY;
     for (int64_t stale = 0, idle = 0;;) {
         look(s, t->iterations == 0);
+        MC_TRY(mc_loss_check_slopes(ctx, t, s->g, s->root));
+        MC_TRY(mc_loss_check_sum(ctx, t, t->f, t->b, s->objective));
         mc_log(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective, s->gap);
         MC_TRY(mc_progress_measure(ctx, -1, s->gap / fabs(s->objective)));
         stale = s->gap < 0.5 * best ? 0 : stale + 1;

@@ -57,7 +57,7 @@ static mercer_status open_matrix(mercer_ctx *ctx, piecewise *s) {
 static void write_programme(piecewise *s, const mc_loss_task *t) {
     for (int64_t i = 0; i < t->n; i++) {
         double low, high;
-        t->loss->domain(t->parameter, t->y[i], &low, &high);
+        t->loss->domain(t, t->y[i], &low, &high);
         s->q[i] = -t->y[i];
         s->low[i] = -high * t->cost[i] / t->lambda;
         s->high[i] = -low * t->cost[i] / t->lambda;

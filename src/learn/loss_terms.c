@@ -38,7 +38,7 @@ double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b) {
     long double sum = 0;
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
-               * (t->k > 1 ? softmax_value(t, i, f, b) : t->loss->value(t->parameter, t->y[i], at(t, i, 0, f, b)));
+               * (t->k > 1 ? softmax_value(t, i, f, b) : t->loss->value(t, t->y[i], at(t, i, 0, f, b)));
     return (double)sum;
 }
 
@@ -61,9 +61,9 @@ void mc_loss_look(const mc_loss_task *t, bool chord, double *g, double *root) {
             look_softmax(t, i, g + i * t->k, root + i * t->k);
             continue;
         }
-        const double F = at(t, i, 0, t->f, t->b), p = t->parameter;
-        g[i] = t->cost[i] * t->loss->slope(p, t->y[i], F);
-        root[i] = sqrt(t->cost[i] * (chord ? t->loss->chord(p, t->y[i], F) : t->loss->curvature(p, t->y[i], F)));
+        const double F = at(t, i, 0, t->f, t->b);
+        g[i] = t->cost[i] * t->loss->slope(t, t->y[i], F);
+        root[i] = sqrt(t->cost[i] * (chord ? t->loss->chord(t, t->y[i], F) : t->loss->curvature(t, t->y[i], F)));
     }
 }
 
@@ -193,7 +193,7 @@ void mc_loss_mean_project(const mc_loss_mean *m, double *V) {
 static double clipped(const mc_loss_task *t, int64_t i, double alpha) {
     double low, high;
     const double unit = t->lambda / t->cost[i];
-    t->loss->domain(t->parameter, t->y[i], &low, &high);
+    t->loss->domain(t, t->y[i], &low, &high);
     return alpha * unit < -high ? -high / unit : alpha * unit > -low ? -low / unit : alpha;
 }
 
@@ -208,7 +208,7 @@ static double sum_of(const mc_loss_task *t, const double *alpha) {
 static double room(const mc_loss_task *t, int64_t i, double alpha, double direction, double typical) {
     double low, high;
     const double unit = t->cost[i] / t->lambda;
-    t->loss->domain(t->parameter, t->y[i], &low, &high);
+    t->loss->domain(t, t->y[i], &low, &high);
     return fmin(direction > 0 ? -low * unit - alpha : alpha + high * unit, fabs(alpha) + typical);
 }
 
@@ -344,6 +344,6 @@ double mc_loss_conjugate(const mc_loss_task *t, const double *alpha) {
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
                * (t->k > 1 ? entropy(t, i, alpha + i * t->k)
-                           : t->loss->conjugate(t->parameter, t->y[i], -t->lambda * alpha[i] / t->cost[i]));
+                           : t->loss->conjugate(t, t->y[i], -t->lambda * alpha[i] / t->cost[i]));
     return (double)sum;
 }

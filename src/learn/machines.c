@@ -165,7 +165,7 @@ mercer_knn mercer_knn_defaults(void) {
 
 mercer_loss mercer_loss_defaults(const char *machine) {
     mercer_loss set = {.class_weight = "", .solver = "auto", .tau = 0.5, .delta = 1, .iterations = 1};
-    const mercer_machine *row = mercer_machine_find(machine);
+    const mercer_machine *row = strcmp(machine, "own-loss") ? mercer_machine_find(machine) : &machines[LOGISTIC];
     if (row >= &machines[LOGISTIC] && row <= &machines[ABSOLUTE])
         mc_settings_fill(row->settings, row->count, &set);
     return set;

@@ -4,6 +4,7 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "learn/loss.h"
 #include "learn/machines.h"
 #include "model/format.h"
 #include "model/model.h"
@@ -11,8 +12,10 @@
 #include <string.h>
 
 /* "lambda=0.1 intercept=no ...": every setting, in the order of the rows. */
-static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, char **out) {
+static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machine, const char *loss, const void *settings, char **out) {
     mc_text text = mc_text_open(ctx);
+    if (loss)
+        mc_text_add(&text, "loss=%s ", loss);
     for (int i = 0; i < machine->count; i++) {
         const mercer_setting *row = &machine->settings[i];
         const char *field = (const char *)settings + row->offset;
@@ -33,7 +36,7 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
                          const mercer_kernel *kernel, const mercer_data *data, mercer_model *model) {
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
     MC_TRY(mc_model_can_hold(ctx, data));
-    MC_TRY(settings_text(ctx, machine, settings, &model->settings));
+    MC_TRY(settings_text(ctx, machine, NULL, settings, &model->settings));
     MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
     double *distance = &model->f.report.certificate.distance;
     *distance = *distance > 0 ? *distance : NAN; /* most machines bound none */
@@ -56,6 +59,31 @@ mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const v
         status = run(ctx, machine, chosen, kernel, data, model);
     }
     mc_free(chosen);
+    if (status)
+        mercer_model_free(model);
+    else
+        *out = model;
+    return status;
+}
+
+/* The settings rows of logistic are those of every smooth loss. */
+static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
+                             const mercer_data *data, mercer_model *model) {
+    const mercer_machine *row = mercer_machine_find("logistic");
+    MC_TRY(mc_settings_check(ctx, "own-loss", row->settings, row->count, set));
+    MC_TRY(mc_model_can_hold(ctx, data));
+    MC_TRY(settings_text(ctx, row, loss->name, set, &model->settings));
+    return mc_own_loss_fit(ctx, loss, set, kernel, data, &model->f);
+}
+
+mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_own_loss *loss,
+                                  const mercer_loss *set, mercer_model **out) {
+    const mercer_loss initial = mercer_loss_defaults("own-loss");
+    mercer_model *model = NULL;
+    mc_begin(ctx);
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, model, 1));
+    const mercer_status status = run_own(ctx, loss, set ? set : &initial, kernel, data, model);
     if (status)
         mercer_model_free(model);
     else

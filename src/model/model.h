@@ -17,5 +17,12 @@ mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model,
 mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
+/* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets wrong. */
+void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *number);
+
+/* calibration.c: from the values of the rows, and the model's numbers of their classes. */
+void mc_calibrate(const mercer_data *data, const int64_t *number, int64_t outputs, const double *values, int64_t bins,
+                  mercer_calibration_bin *out);
+double mc_calibration_error(int64_t bins, const mercer_calibration_bin *bin);
 
 #endif

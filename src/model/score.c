@@ -4,6 +4,7 @@
    balanced          mean over the classes present of the share of their rows that are right
    log loss          mean of -log p of the row's own class, where the machine gives probabilities (values d and -d of two classes, or
                      logarithms of weights)
+   ece               expected calibration error, see calibration.c
    auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count
    half rmse, mae         over all rows and outputs r2                1 - sum (y - f)^2 / sum (y - mean)^2, the mean
    over outputs; NaN when an output does not vary */
@@ -67,8 +68,7 @@ static void score_numbers(const scoring *s, mercer_scores *out) {
 
 /* ---- Classes ---- */
 
-/* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets wrong. */
-static void match_classes(const mercer_data *x, const mercer_data *data, int64_t *number) {
+void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *number) {
     for (int64_t k = 0; k < data->classes; k++) {
         number[k] = 0;
         while (number[k] < x->classes && strcmp(x->label[number[k]], data->label[k]) != 0)
@@ -165,11 +165,15 @@ static mercer_status score_classes(mercer_ctx *ctx, const mercer_model *model, c
     if (!status)
         status = MC_ALLOC(ctx, sums, 2 * (s->outputs + 1));
     if (!status) {
-        match_classes(model->f.centres, s->data, number);
+        mc_match_classes(model->f.centres, s->data, number);
         score_accuracy(s, number, sums, sums + s->outputs + 1, out);
     }
-    if (!status && mercer_model_has_proba(model))
+    if (!status && mercer_model_has_proba(model)) {
+        mercer_calibration_bin bin[MERCER_CALIBRATION_BINS];
         out->log_loss = log_loss_of(s, number);
+        mc_calibrate(s->data, number, s->outputs, s->values, MERCER_CALIBRATION_BINS, bin);
+        out->ece = mc_calibration_error(MERCER_CALIBRATION_BINS, bin);
+    }
     if (!status)
         status = score_auc(ctx, s, number, out);
     mc_free(number);
@@ -220,7 +224,7 @@ mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mer
 
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     const mercer_data *x = model->f.centres;
-    *out = (mercer_scores){.n = data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN};
+    *out = (mercer_scores){.n = data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN, .ece = NAN};
     out->rmse = out->mae = out->r2 = NAN;
     MC_TRY(check_target(ctx, model, data));
     double *values = NULL;

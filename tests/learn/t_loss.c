@@ -1,48 +1,6 @@
-#include "svm_of_test.h"
+#include "loss_of_test.h"
 
-static const char *const LOSSES[] = {"logistic", "squared-hinge", "huber", "quantile", "absolute"};
-enum { COUNT = 5, SMOOTH = 3 };
-
-static bool takes_classes(const char *machine) {
-    return strcmp(machine, "logistic") == 0 || strcmp(machine, "squared-hinge") == 0;
-}
-
-static mercer_loss settings(const char *machine, double lambda, double tolerance) {
-    mercer_loss set = mercer_loss_defaults(machine);
-    set.scale = "none";
-    set.lambda = lambda;
-    set.tolerance = tolerance;
-    set.delta = 0.4;
-    set.tau = 0.7;
-    return set;
-}
-
-static mercer_status try_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel_text, const table *t,
-                              mercer_model **out) {
-    mercer_data *data = data_of(ctx, t, takes_classes(machine));
-    mercer_kernel *kernel = NULL;
-    *out = NULL;
-    assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
-    const mercer_status status = mercer_fit(ctx, mercer_machine_find(machine), set, kernel, data, out);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
-}
-
-static mercer_model *fit_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel, const table *t) {
-    mercer_model *model = NULL;
-    assert_ok(ctx, try_loss(ctx, machine, set, kernel, t, &model));
-    return model;
-}
-
-static double *values_of(mercer_ctx *ctx, const mercer_model *model, const table *t,
-                         mercer_status (*ask)(mercer_ctx *, const mercer_model *, const mercer_data *, double *)) {
-    mercer_data *data = data_of(ctx, t, mercer_model_classes(model) > 0);
-    double *out = calloc((size_t)(t->n * mercer_model_outputs(model)), sizeof *out);
-    assert_ok(ctx, ask(ctx, model, data, out));
-    mercer_data_free(data);
-    return out;
-}
+#include <unistd.h>
 
 /* ---- The certificate, by the definitions and the judge ---- */
 
@@ -156,14 +114,6 @@ static void test_certificates_are_those_of_the_definitions(void **state) {
 }
 
 /* ---- Identities ---- */
-
-static void assert_same_values(mercer_ctx *ctx, const mercer_model *a, const mercer_model *b, const table *t, double tolerance) {
-    double *x = values_of(ctx, a, t, mercer_predict), *y = values_of(ctx, b, t, mercer_predict);
-    for (int64_t i = 0; i < t->n * mercer_model_outputs(a); i++)
-        assert_close(x[i], y[i], tolerance);
-    free(x);
-    free(y);
-}
 
 static void test_huber_with_a_wide_delta_is_ridge(void **state) {
     (void)state;
@@ -511,6 +461,173 @@ static void test_softmax_survives_failing_memory(void **state) {
     assert_survives_failing_memory(fit_small, &set);
 }
 
+/* ---- A loss of the caller's own ---- */
+
+static double own_value(void *user, double y, double F) {
+    (void)user;
+    return y * F > 0 ? log1p(exp(-y * F)) : log1p(exp(y * F)) - y * F;
+}
+
+static double own_slope(void *user, double y, double F) {
+    (void)user;
+    return -y / (1 + exp(y * F));
+}
+
+static double own_curvature(void *user, double y, double F) {
+    (void)user, (void)y;
+    return 1 / ((1 + exp(F)) * (1 + exp(-F)));
+}
+
+static double own_conjugate(void *user, double y, double v) {
+    (void)user;
+    return (double)(entropy_term(-y * v) + entropy_term(1 + y * v));
+}
+
+static void own_range(void *user, double y, double *low, double *high) {
+    (void)user;
+    *low = y > 0 ? -1 : 0;
+    *high = y > 0 ? 0 : 1;
+}
+
+static const mercer_own_loss LOGISTIC = {"mine", true, own_value, own_slope, own_curvature, own_conjugate, own_range, NULL};
+
+static mercer_status fit_own(mercer_ctx *ctx, const mercer_own_loss *loss, const mercer_loss *set, const table *t, mercer_model **out) {
+    mercer_data *data = data_of(ctx, t, loss->classes);
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel));
+    const mercer_status status = mercer_own_loss_fit(ctx, kernel, data, loss, set, out);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static void test_a_loss_of_ones_own_equal_to_a_built_in_one_gives_the_same_function(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(120, 2, 1000);
+    t.weighted = true;
+    for (int way = 0; way < 4; way++) {
+        mercer_own_loss loss = LOGISTIC;
+        mercer_loss set = settings("logistic", 0.05, 1e-9);
+        mercer_model *own = NULL;
+        set.solver = way & 1 ? "pcg" : "cholesky";
+        loss.conjugate = way & 2 ? NULL : own_conjugate;
+        assert_ok(ctx, fit_own(ctx, &loss, &set, &t, &own));
+        mercer_model *built_in = fit_loss(ctx, "logistic", &set, "rbf(gamma=0.6)", &t);
+        const mercer_report *a = mercer_model_report(own), *b = mercer_model_report(built_in);
+        assert_string_equal(a->machine, "own-loss");
+        assert_string_equal(a->certificate.kind, way & 2 ? "numerical gap" : "gap");
+        assert_true(a->certificate.gap_relative < 1e-9 && a->certificate.gap >= -a->certificate.rounding);
+        assert_close(a->certificate.dual, b->certificate.dual, 2e-9);
+        assert_true(strstr(mercer_model_settings(own), "loss=mine lambda=0.05") != NULL);
+        assert_same_values(ctx, own, built_in, &t, 1e-3);
+        mercer_model_free(own);
+        mercer_model_free(built_in);
+    }
+    close_clean(ctx);
+}
+
+static double poisson_value(void *user, double y, double F) {
+    (void)user;
+    return exp(F) - y * F;
+}
+
+static double poisson_slope(void *user, double y, double F) {
+    (void)user;
+    return exp(F) - y;
+}
+
+static double poisson_curvature(void *user, double y, double F) {
+    (void)user, (void)y;
+    return exp(F);
+}
+
+static void poisson_range(void *user, double y, double *low, double *high) {
+    (void)user;
+    *low = -y;
+    *high = INFINITY;
+}
+
+/* With a constant kernel of no reach the intercept alone fits: exp(b) is the mean of the counts. */
+static void test_a_loss_without_a_conjugate_is_certified_by_search(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(100, 2, 1100);
+    const mercer_own_loss loss = {"poisson", false, poisson_value, poisson_slope, poisson_curvature, NULL, poisson_range, NULL};
+    double mean = 0;
+    for (int64_t i = 0; i < t.n; i++)
+        mean += (t.y[i] = floor(exp(fabs(t.y[i])))) / (double)t.n;
+    for (double lambda = 0.1; lambda < 1e9; lambda *= 1e9) {
+        const mercer_loss set = settings("own-loss", lambda, 1e-8);
+        mercer_model *model = NULL;
+        assert_ok(ctx, fit_own(ctx, &loss, &set, &t, &model));
+        const mercer_report *r = mercer_model_report(model);
+        assert_true(r->certificate.gap_relative <= 1e-8 && r->certificate.gap >= -r->certificate.rounding);
+        double *values = values_of(ctx, model, &t, mercer_predict), sum = 0;
+        for (int64_t i = 0; i < t.n; i++)
+            sum += exp(values[i]) / (double)t.n;
+        assert_close(sum, mean, 1e-3); /* the slope in the intercept is zero */
+        if (lambda > 1)
+            assert_close(exp(values[0]), mean, 1e-3);
+        free(values);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
+static double broken(void *user, double y, double F) {
+    (void)F;
+    return y == *(double *)user ? NAN : 1;
+}
+
+static void test_an_answer_that_is_no_number_names_the_row(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(30, 2, 1200);
+    double bad = t.y[16];
+    const mercer_loss set = settings("own-loss", 1, 1e-6);
+    static const char *const names[] = {"its value is nan in row 17,", "its slope is nan in row 17,", "its curvature is nan in row 17,",
+                                        "lacks a slope"};
+    for (int way = 0; way < 4; way++) {
+        mercer_own_loss loss = {"bad", false, poisson_value, poisson_slope, poisson_curvature, NULL, poisson_range, &bad};
+        mercer_model *model = NULL;
+        loss.value = way == 0 ? broken : loss.value;
+        loss.slope = way == 1 ? broken : way == 3 ? NULL : loss.slope;
+        loss.curvature = way == 2 ? broken : loss.curvature;
+        assert_int_equal(fit_own(ctx, &loss, &set, &t, &model), MERCER_INVALID);
+        assert_null(model);
+        assert_true(strstr(mercer_message(ctx), "'bad'") && strstr(mercer_message(ctx), names[way]));
+    }
+    close_clean(ctx);
+}
+
+static void test_a_saved_model_says_the_same_when_loaded(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    char path[] = "/tmp/mercer_loss_XXXXXX";
+    assert_true(close(mkstemp(path)) == 0);
+    for (int i = 0; i < COUNT; i++) {
+        const table t = random_table(60, 3, (uint64_t)(1300 + i));
+        const mercer_loss set = settings(LOSSES[i], 0.1, 1e-6);
+        mercer_model *a = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t), *b = NULL;
+        assert_int_equal(unlink(path), 0);
+        assert_ok(ctx, mercer_model_save(ctx, a, path));
+        assert_ok(ctx, mercer_model_load(ctx, path, &b));
+        assert_string_equal(mercer_model_report(b)->machine, LOSSES[i]);
+        assert_string_equal(mercer_model_settings(a), mercer_model_settings(b));
+        assert_true(mercer_model_report(a)->certificate.gap == mercer_model_report(b)->certificate.gap);
+        double *x = values_of(ctx, a, &t, i ? mercer_predict : mercer_predict_proba),
+               *y = values_of(ctx, b, &t, i ? mercer_predict : mercer_predict_proba);
+        assert_memory_equal(x, y, (size_t)(t.n * mercer_model_outputs(a)) * sizeof *x);
+        free(x);
+        free(y);
+        mercer_model_free(a);
+        mercer_model_free(b);
+    }
+    assert_int_equal(unlink(path), 0);
+    close_clean(ctx);
+}
+
 static int stop_at_once(void *user, const mercer_progress *progress) {
     (void)user;
     return progress->phase && strcmp(progress->phase, "solve") == 0;
@@ -555,6 +672,10 @@ int main(void) {
         cmocka_unit_test(test_a_target_of_the_other_kind_is_refused),
         cmocka_unit_test(test_the_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_softmax_survives_failing_memory),
+        cmocka_unit_test(test_a_loss_of_ones_own_equal_to_a_built_in_one_gives_the_same_function),
+        cmocka_unit_test(test_a_loss_without_a_conjugate_is_certified_by_search),
+        cmocka_unit_test(test_an_answer_that_is_no_number_names_the_row),
+        cmocka_unit_test(test_a_saved_model_says_the_same_when_loaded),
         cmocka_unit_test(test_a_stopped_fit_is_the_best_so_far_with_its_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

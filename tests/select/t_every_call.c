@@ -145,6 +145,24 @@ SCENARIO(model_read, data, mercer_model_read(ctx, world.ridge, path_of("table.cs
 SCENARIO_PLAIN(predict, mercer_predict(ctx, world.ridge, world.data, out))
 SCENARIO_PLAIN(decide, mercer_decide(ctx, world.svc, world.classes, out))
 SCENARIO_PLAIN(svm_rows, mercer_svm_rows(ctx, world.svc, world.classes, out))
+static double square_value(void *user, double y, double F) {
+    (void)user;
+    return (F - y) * (F - y) / 2;
+}
+
+static double square_slope(void *user, double y, double F) {
+    (void)user;
+    return F - y;
+}
+
+static double square_curvature(void *user, double y, double F) {
+    (void)user, (void)y, (void)F;
+    return 1;
+}
+
+static const mercer_own_loss square = {.name = "square", .value = square_value, .slope = square_slope, .curvature = square_curvature};
+SCENARIO(own_loss_fit, model, mercer_own_loss_fit(ctx, world.kernel, world.data, &square, NULL, &made))
+SCENARIO_PLAIN(calibration, mercer_calibration(ctx, world.logistic, world.classes, 2, out))
 SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
 SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
 SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
@@ -234,7 +252,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
-        predict_proba, svm_path, svm_rows,
+        predict_proba, own_loss_fit, calibration, svm_path, svm_rows,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
