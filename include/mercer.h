@@ -196,6 +196,9 @@ typedef struct mercer_table {
     const char *const *labels; /* classes instead of numbers: the label of each row, n strings; NULL: none */
     const double *weights;     /* n, all >= 0; NULL: none */
     const char *const *names;  /* d column names; NULL: none */
+    const char *const *text;   /* n x texts strings, row-major, for kernels that read texts; NULL: none */
+    int64_t texts;
+    const char *const *text_names; /* of these columns; NULL: they go by number, from 1 */
 } mercer_table;
 
 MERCER_API mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out);
@@ -215,6 +218,7 @@ MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64
 MERCER_API void mercer_data_row(const mercer_data *data, int64_t row, double *out); /* d values, zeros filled in */
 MERCER_API const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k); /* k-th text column kept */
 MERCER_API int64_t mercer_data_texts(const mercer_data *data);
+MERCER_API const char *mercer_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
 /* The name of a target column (of the class column: output 0); "y", "y2", ... where the file has none; NULL without a target. */
 MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t output);
 MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells of the file that were missing: filled in, or their rows dropped */
@@ -249,6 +253,7 @@ typedef struct mercer_kernel mercer_kernel;
      exponential(gamma) exp(-gamma |u|)    matern(nu=1.5, length_scale), nu 0.5, 1.5 or 2.5    white 1 if x = z, else 0
      rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha    arccos(order=1), order 0, 1 or 2
      periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)    tanh(a=1, c=0) tanh(a <x,z> + c)
+     spectrum(p=3)[name]: what two strings of a text column share, the sum over all strings s of p bytes of count_s(x) count_s(z)
      precomputed: rows hold the values (mercer_read.gram)    user("name"): a function of yours (mercer_kernel_parse_with)
      chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): on data without negative values
 
@@ -282,7 +287,8 @@ MERCER_API const char *mercer_kernel_text(const mercer_kernel *kernel);
 /* Fix what depends on the data: default bandwidths, column names, matrices in files; check the columns exist. */
 MERCER_API mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                             mercer_kernel **out);
-/* What a kernel asks of the reading of data: sets set->gram for precomputed. */
+/* What a kernel asks of the reading of data: sets set->gram for precomputed and, where it reads texts, set->text to a list that lives as
+   long as the kernel. */
 MERCER_API void mercer_kernel_reading(const mercer_kernel *kernel, mercer_read *set);
 /* k(x, z) of a kernel without open parameters, in plain double precision: the judge. d: the length of x and z. */
 MERCER_API mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,

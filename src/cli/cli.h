@@ -245,6 +245,8 @@ typedef struct folding {
 } folding;
 extern const option fold_options[];
 int folding_read(session *s, folding *f);
+/* Which text of the data is this column; the only one, where columns have no names. */
+int64_t groups_text(const mercer_data *data, const char *name);
 int folding_make(session *s, const mercer_data *data, folding *f);
 void folding_close(folding *f);
 

@@ -1,6 +1,7 @@
 /* folding.c: which rows leave together, from --folds and --groups; folds and path share it. */
 #include "cli.h"
 #include <stdlib.h>
+#include <string.h>
 
 const option fold_options[] = {
     {"folds", 0, "K", "leave out a K-th of the rows at a time, a seeded choice, classes spread evenly"},
@@ -21,6 +22,13 @@ static int64_t count_folds(const int64_t *fold, int64_t n) {
     return most + 1;
 }
 
+int64_t groups_text(const mercer_data *data, const char *name) {
+    for (int64_t k = 0; k < mercer_data_texts(data); k++)
+        if (mercer_data_text_name(data, k) && strcmp(mercer_data_text_name(data, k), name) == 0)
+            return k;
+    return 0;
+}
+
 int folding_make(session *s, const mercer_data *data, folding *f) {
     const int64_t n = mercer_data_rows(data);
     int64_t seed = 0;
@@ -32,7 +40,7 @@ int folding_make(session *s, const mercer_data *data, folding *f) {
         return EXIT_MEMORY;
     }
     for (int64_t i = 0; i < n && group; i++)
-        group[i] = mercer_data_text(data, i, 0);
+        group[i] = mercer_data_text(data, i, groups_text(data, f->groups));
     const mercer_status status = mercer_data_folds(s->ctx, data, f->k, group, (uint64_t)seed, f->fold);
     free(group);
     f->count = status ? 0 : count_folds(f->fold, n);

@@ -99,7 +99,7 @@ static text name_of(const left_out *x, int64_t fold) {
     snprintf(t.bytes, sizeof t.bytes, "%lld", (long long)fold + 1);
     for (int64_t i = 0; i < x->n && x->by.groups && !x->by.k; i++)
         if (x->by.fold[i] == fold) {
-            snprintf(t.bytes, sizeof t.bytes, "%s", mercer_data_text(x->job.data, i, 0));
+            snprintf(t.bytes, sizeof t.bytes, "%s", mercer_data_text(x->job.data, i, groups_text(x->job.data, x->by.groups)));
             break;
         }
     return t;

@@ -53,9 +53,15 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
     TRY(read_target(&s->args, wanted, &set));
     TRY(read_missing(&s->args, &set));
     set.weights = weights;
-    set.text = args_text(&s->args, "groups");
+    const char *groups = args_text(&s->args, "groups");
+    char both[4096];
     if (kernel)
         mercer_kernel_reading(kernel, &set);
+    if (groups && set.text && *set.text) {
+        snprintf(both, sizeof both, "%s,%s", groups, set.text);
+        set.text = both;
+    } else if (groups)
+        set.text = groups;
     if (is_model(path))
         return complain("'%s' is a model, not data; 'mercer show %s' prints it", path, path);
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));

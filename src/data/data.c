@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "data/strings.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -76,12 +77,16 @@ void mercer_data_free(mercer_data *data) {
 }
 
 void mc_data_strip(mercer_data *data) {
-    void *const blocks[] = {data->target, data->class_of, data->weight, data->text};
+    void *const blocks[] = {data->target, data->class_of, data->weight};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);
     data->target = NULL;
     data->class_of = NULL;
     data->weight = NULL;
+}
+
+void mc_data_drop_texts(mercer_data *data) {
+    mc_free(data->text);
     data->text = NULL;
     data->texts = 0;
 }
@@ -187,4 +192,55 @@ int64_t mercer_data_texts(const mercer_data *data) {
 
 const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k) {
     return has_row(data, row) && k >= 0 && k < data->texts ? data->text[row * data->texts + k] : NULL;
+}
+
+/* ---- Texts ---- */
+
+_Static_assert(sizeof(const char *) <= sizeof(double), "the address of a text stands in the place of a number");
+
+int64_t mc_data_row_width(const mercer_data *data) {
+    return data->d + data->texts;
+}
+
+void mc_data_row(const mercer_data *data, int64_t row, double *out) {
+    mercer_data_row(data, row, out);
+    for (int64_t k = 0; k < data->texts; k++)
+        memcpy(out + data->d + k, &data->text[row * data->texts + k], sizeof *data->text);
+}
+
+const char *mc_row_text(const double *row, int64_t at) {
+    const char *text;
+    memcpy(&text, row + at, sizeof text);
+    return text;
+}
+
+/* The place in the file of the k-th text column; -1: not known. */
+static int64_t place_of_text(const mercer_data *data, int64_t k) {
+    for (int64_t j = 0; j < data->schema.count; j++)
+        if (data->schema.column[j].kind == MC_COLUMN_TEXT && k-- == 0)
+            return j;
+    return -1;
+}
+
+const char *mc_data_text_name(const mercer_data *data, int64_t k) {
+    const int64_t place = place_of_text(data, k);
+    return place < 0 ? NULL : data->schema.column[place].name;
+}
+
+int64_t mc_data_text_find(const mercer_data *data, const char *name) {
+    for (int64_t k = 0; k < data->texts; k++) {
+        const char *known = mc_data_text_name(data, k);
+        if (known && strcmp(known, name) == 0)
+            return k;
+    }
+    char *end;
+    const int64_t place = strtoll(name, &end, 10) - 1;
+    for (int64_t k = 0; !*end && k < data->texts; k++)
+        if (place == (data->schema.count ? place_of_text(data, k) : k))
+            return k;
+    return -1;
+}
+
+const char *mercer_data_text_name(const mercer_data *data, int64_t k) {
+    return k >= 0 && k < data->texts ? mc_data_text_name(data, k) : NULL;
 }

@@ -70,14 +70,25 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
 mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                            mercer_data **out);
 
-/* The rows of a, then those of b, without targets, weights or texts; names, labels and schema are those of a. The columns must agree. */
+/* The rows of a, then those of b, without targets and weights; names, labels and schema are those of a. The columns must agree. */
 mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data **out);
 
-/* Forget the targets, weights and texts of the rows; names, labels and schema stay. For data not yet handed out. */
+/* Forget the targets and weights of the rows; names, labels and schema stay. For data not yet handed out. */
 void mc_data_strip(mercer_data *data);
 
 /* CSR to dense, for data that nobody else has seen yet. */
 mercer_status mc_data_densify(mercer_ctx *ctx, mercer_data *data);
+
+/* A row as the judge reads it: d numbers, then the address of each text in the place of a number. mc_data_row_width of them. */
+int64_t mc_data_row_width(const mercer_data *data);
+void mc_data_row(const mercer_data *data, int64_t row, double *out);
+/* The text in that place of such a row. */
+const char *mc_row_text(const double *row, int64_t at);
+/* The text column of this name, or at this place of the file (of the texts, where there was no file); -1: none. */
+int64_t mc_data_text_find(const mercer_data *data, const char *name);
+const char *mc_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
+/* Forget the texts of the rows. For data not yet handed out. */
+void mc_data_drop_texts(mercer_data *data);
 
 /* Element (i, j), a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
@@ -90,8 +101,8 @@ mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_
 
 mercer_status mc_schema_copy(mercer_ctx *ctx, const mc_schema *schema, mc_schema *out);
 void mc_schema_free(mc_schema *schema);
-/* The schema of data that came with names instead of a file. */
-mercer_status mc_schema_of_names(mercer_ctx *ctx, mercer_data *data);
+/* The schema of data that came with names instead of a file; texts: the names of its text columns, NULL: they have none. */
+mercer_status mc_schema_of_names(mercer_ctx *ctx, mercer_data *data, const char *const *texts);
 /* Data columns the file's columns make: one per number, one per level. */
 int64_t mc_schema_columns(const mc_schema *schema);
 

@@ -201,7 +201,7 @@ static mercer_status fill(mercer_ctx *ctx, making *m) {
     m->data->name = mc_strings_numbered(ctx, "x", m->data->d);
     MC_TRY(m->data->name ? MERCER_OK : MERCER_MEMORY);
     MC_TRY(mc_data_finish(ctx, m->data));
-    return mc_schema_of_names(ctx, m->data);
+    return mc_schema_of_names(ctx, m->data, NULL);
 }
 
 static mercer_status find(mercer_ctx *ctx, const char *name, const generator **out) {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "data/strings.h"
 #include <string.h>
 
 static void put(mercer_data *to, int64_t place, double value) {
@@ -63,6 +64,22 @@ static void move_values(mercer_data *from, mercer_data *to) {
     from->column = old.column;
 }
 
+/* The texts of both where they have as many, none otherwise. */
+static mercer_status join_texts(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data *to) {
+    const char **both = NULL;
+    const int64_t first = a->n * a->texts, second = b->n * b->texts;
+    mc_data_drop_texts(to);
+    if (a->texts != b->texts || !a->texts)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, both, first + second));
+    for (int64_t i = 0; i < first + second; i++)
+        both[i] = i < first ? a->text[i] : b->text[i - first];
+    to->text = mc_strings_copy(ctx, both, first + second);
+    to->texts = to->text ? a->texts : 0;
+    mc_free(both);
+    return to->text ? MERCER_OK : MERCER_MEMORY;
+}
+
 mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data **out) {
     const bool sparse = a->row_start && b->row_start;
     const mercer_dtype dtype = a->dtype == MERCER_F32 && b->dtype == MERCER_F32 ? MERCER_F32 : MERCER_F64;
@@ -75,7 +92,12 @@ mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_d
     if (!status) {
         mc_data_strip(*out);
         move_values(values, *out);
+        status = join_texts(ctx, a, b, *out);
     }
     mercer_data_free(values);
+    if (status) {
+        mercer_data_free(*out);
+        *out = NULL;
+    }
     return status;
 }

@@ -29,6 +29,9 @@ static mercer_status check_shape(mercer_ctx *ctx, const mercer_table *t) {
     if (t->outputs < 0 || (t->target == NULL) != (t->outputs == 0))
         return mc_fail(ctx, MERCER_INVALID, "target and outputs go together: target is %s and outputs is %lld",
                        t->target ? "given" : "NULL", (long long)t->outputs);
+    if (t->texts < 0 || (t->text == NULL) != (t->texts == 0) || (t->text_names && !t->texts))
+        return mc_fail(ctx, MERCER_INVALID, "text and texts go together: text is %s and texts is %lld", t->text ? "given" : "NULL",
+                       (long long)t->texts);
     if (t->target && t->labels)
         return mc_fail(ctx, MERCER_INVALID, "a table has a target or labels, not both");
     return MERCER_OK;
@@ -185,14 +188,27 @@ static mercer_status name_columns(mercer_ctx *ctx, const mercer_table *t, mercer
     return data->name ? MERCER_OK : MERCER_MEMORY;
 }
 
+static mercer_status copy_texts(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {
+    if (!t->texts)
+        return MERCER_OK;
+    for (int64_t i = 0; i < t->n * t->texts; i++)
+        if (!t->text[i])
+            return mc_fail(ctx, MERCER_INVALID, "text %lld of row %lld is NULL", (long long)(i % t->texts) + 1,
+                           (long long)(i / t->texts) + 1);
+    data->text = mc_strings_copy(ctx, t->text, t->n * t->texts);
+    data->texts = data->text ? t->texts : 0;
+    return data->text ? MERCER_OK : MERCER_MEMORY;
+}
+
 static mercer_status fill(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {
     MC_TRY(t->row_start ? copy_csr(ctx, t, data) : copy_dense(ctx, t, data));
     MC_TRY(copy_target(ctx, t, data));
     MC_TRY(copy_weights(ctx, t, data));
     if (t->names)
         MC_TRY(name_columns(ctx, t, data));
+    MC_TRY(copy_texts(ctx, t, data));
     MC_TRY(mc_data_finish(ctx, data));
-    return t->names ? mc_schema_of_names(ctx, data) : MERCER_OK;
+    return t->names || t->text_names ? mc_schema_of_names(ctx, data, t->text_names) : MERCER_OK;
 }
 
 mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out) {

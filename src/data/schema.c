@@ -50,17 +50,17 @@ int64_t mc_schema_columns(const mc_schema *schema) {
     return d;
 }
 
-/* A header of the data's own column names, then its targets. */
-mercer_status mc_schema_of_names(mercer_ctx *ctx, mercer_data *data) {
-    const int64_t targets = data->target_name ? (data->classes ? 1 : data->outputs) : 0;
+/* A header of the data's own column names, then its texts, then its targets. */
+mercer_status mc_schema_of_names(mercer_ctx *ctx, mercer_data *data, const char *const *texts) {
+    const int64_t targets = data->target_name ? (data->classes ? 1 : data->outputs) : 0, words = texts ? data->texts : 0;
     mc_schema *schema = &data->schema;
-    MC_TRY(MC_ALLOC(ctx, schema->column, data->d + targets));
+    MC_TRY(MC_ALLOC(ctx, schema->column, data->d + words + targets));
     schema->header = true;
-    for (; schema->count < data->d + targets; schema->count++) {
-        const int64_t k = schema->count - data->d;
-        const char *name = k < 0 ? data->name[schema->count] : data->target_name[k];
+    for (; schema->count < data->d + words + targets; schema->count++) {
+        const int64_t k = schema->count - data->d, t = k - words;
+        const char *name = k < 0 ? mercer_data_column_name(data, schema->count) : t < 0 ? texts[k] : data->target_name[t];
         mc_column *column = &schema->column[schema->count];
-        column->kind = k < 0 ? MC_COLUMN_NUMBER : MC_COLUMN_TARGET;
+        column->kind = k < 0 ? MC_COLUMN_NUMBER : t < 0 ? MC_COLUMN_TEXT : MC_COLUMN_TARGET;
         column->mean = k < 0 ? NAN : 0;
         column->name = mc_copy_text(ctx, name, strlen(name));
         if (!column->name)

@@ -3,13 +3,17 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/work.h"
+#include "data/dict.h"
 #include "gram/multiply.h"
+#include "gram/words.h"
 
 enum { HEADER = 2 * MC_ALIGN };
 
 /* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
 typedef struct need {
     int64_t coordinates, parts, lines, temporaries;
+    int64_t words;      /* bytes of texts that parts read, of both sides */
+    const mercer_data *x, *z;
     int64_t given;      /* columns of parts whose values come from elsewhere */
     bool shared;        /* the plain coordinates of all columns have been counted */
 } need;
@@ -25,6 +29,11 @@ static bool is_plain(const mc_node *node) {
 }
 
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
+    if (node->atom == MC_SPECTRUM) {
+        n->parts++;
+        n->words += mc_words_total(node, n->x) + (n->z != n->x ? mc_words_total(node, n->z) : 0);
+        return;
+    }
     if (mc_atoms[node->atom].given) {
         n->parts++;
         n->given += node->atom == MC_USER ? columns : 1;
@@ -115,7 +124,11 @@ static size_t working_bytes(const wanted *w, int threads, int64_t d) {
 static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const need *n = &w->need;
     const int64_t rows = w->x->n, d = w->x->d;
-    const size_t opening = mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double));
+    /* A part of a text: its value and coordinate, and in the dictionary an entry, slots and bytes, doubled while they grow. */
+    const size_t dictionary = mc_work_need(n->words, 16 + 4 * (sizeof(mc_dict_entry) + 2 * sizeof(int64_t) + 8))
+                              + mc_work_need((int64_t)ctx->threads * n->words, 3 * sizeof(double) + 3 * sizeof(int32_t))
+                              + (n->words ? (size_t)ctx->threads * mc_work_need(n->words * w->ops->columns, sizeof(double)) / 4 : 0);
+    const size_t opening = dictionary + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double));
     const size_t working = working_bytes(w, ctx->threads, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
            + (w->x->row_start ? larger(working, working_bytes(w, ctx->threads, 0)) : working)
@@ -125,6 +138,8 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z, mercer_dtype precision,
                      int64_t rights) {
     wanted w = {.ops = mc_tile(ctx->isa, MERCER_F64), .real = sizeof(double), .rights = rights, .x = x, .z = z ? z : x, .symmetric = !z};
+    w.need.x = w.x;
+    w.need.z = w.z;
     count(kernel->root, x->d, true, &w.need);
     const size_t doubles = bytes_in(ctx, &w);
     w.ops = mc_tile(ctx->isa, MERCER_F32);

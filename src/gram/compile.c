@@ -6,7 +6,7 @@
    cost one dot product a pair. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "gram/plan.h"
+#include "gram/words.h"
 #include "kernel/node.h"
 #include "kernel/view.h"
 #include <math.h>
@@ -65,7 +65,7 @@ typedef struct want {
     const mc_value *weight;           /* NULL: all 1 */
     double (*weigh)(double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
     const mc_value *period, *matrix;
-    const mc_node *given;
+    const mc_node *given, *strings;
 } want;
 
 static bool same_columns(const mc_part *a, const mc_part *b) {
@@ -76,10 +76,14 @@ static bool same_numbers(const double *a, const double *b, int64_t n) {
     return (!a && !b) || (a && b && memcmp(a, b, (size_t)n * sizeof *a) == 0);
 }
 
+static bool same_node(const mc_node *a, const mc_node *b) {
+    return a == b || (a && b && mc_node_equal(a, b));
+}
+
 static bool same_part(const mc_part *a, const mc_part *b) {
     return a->kind == b->kind && a->feature == b->feature && same_columns(a, b) && same_numbers(a->weight, b->weight, a->columns)
            && same_numbers(a->period, b->period, a->columns) && a->matrix == b->matrix
-           && (a->given == b->given || (a->given && b->given && mc_node_equal(a->given, b->given)));
+           && same_node(a->given, b->given) && same_node(a->strings, b->strings);
 }
 
 static void free_part(mc_part *p) {
@@ -96,12 +100,13 @@ static void free_part(mc_part *p) {
     mc_free(p->weight);
     mc_free(p->period);
     mc_free(p->centre);
+    mc_words_close(p);
 }
 
 /* Weights relative to the first, whose value goes into the factor a: rbf(gamma=[1, 2]) and rbf(gamma=[3, 6]) share a part. */
 static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_part *p) {
     *p = (mc_part){.kind = w->kind, .feature = w->feature, .columns = view->d, .matrix = w->matrix, .given = w->given,
-                   .scale = 1};
+                   .strings = w->strings, .scale = 1};
     MC_TRY(flatten(c, view, &p->column));
     MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
     const double first = w->weight && view->d ? w->weigh(mc_value_at(w->weight, 0)) : 1;
@@ -273,6 +278,7 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     case MC_TANH: return emit_want(c, dot_of(p[0].number, p[1].number), MC_HYPERBOLIC, at, &line);
     case MC_WHITE: return emit_white(c, node, at);
     case MC_FORM: return emit_want(c, (want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME, at, &line);
+    case MC_SPECTRUM: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
     case MC_PRECOMPUTED:
     case MC_USER: return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = node}, MC_SAME, at, &line);
     case MC_ATOM_COUNT: break;

@@ -36,8 +36,8 @@ typedef struct plan {
     const void *self;
     int count;
     step step[NODES_MAX];
-    int64_t n, d, slots;
-    double *rows;    /* n x d dense doubles */
+    int64_t n, d, width, slots;
+    double *rows;    /* n x width: whole rows as the judge reads them */
     double *part;    /* slots per chunk */
     double *scratch; /* per thread */
     int64_t scratch_size;
@@ -112,7 +112,7 @@ static mercer_status fill_weights(mercer_ctx *ctx, plan *p) {
         status = MC_ALLOC(ctx, s->weight, p->n);
         for (int64_t i = 0; i < p->n && !status; i++) {
             for (int64_t j = 0; j < s->d; j++)
-                seen[j] = p->rows[i * p->d + s->column[j]];
+                seen[j] = p->rows[i * p->width + s->column[j]];
             s->weight[i] = mc_function_eval(s->node->function, seen, s->d);
         }
     }
@@ -135,8 +135,8 @@ static mc_pairs gather(const tile *t, const step *s) {
     const plan *p = t->p;
     for (int64_t c = 0; c < s->d; c++)
         for (int64_t i = 0; i < SIDE; i++) {
-            t->x[c * SIDE + i] = i < t->rows ? p->rows[(t->i0 + i) * p->d + s->column[c]] : 0;
-            t->z[c * SIDE + i] = i < t->columns ? p->rows[(t->j0 + i) * p->d + s->column[c]] : 0;
+            t->x[c * SIDE + i] = i < t->rows ? p->rows[(t->i0 + i) * p->width + s->column[c]] : 0;
+            t->z[c * SIDE + i] = i < t->columns ? p->rows[(t->j0 + i) * p->width + s->column[c]] : 0;
         }
     return (mc_pairs){.rows = t->rows, .columns = t->columns, .d = s->d, .x = t->x, .z = t->z};
 }
@@ -262,7 +262,7 @@ static void judge_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         p->block(p->self, begin, end, j0, j1, m, SIDE);
         for (int64_t i = begin; i < end; i++)
             for (int64_t j = j0; j < j1 && j <= i; j++) {
-                mc_eval_gradient(p->kernel->root, p->rows + i * p->d, p->rows + j * p->d, p->d, g);
+                mc_eval_gradient(p->kernel->root, p->rows + i * p->width, p->rows + j * p->width, p->d, g);
                 const double weight = m[(i - begin) * SIDE + j - j0] * (i > j ? 2 : 1);
                 for (int64_t k = 0; k < p->slots; k++)
                     sums[k] += weight * g[k];
@@ -298,9 +298,9 @@ static mercer_status run_tiles(mercer_ctx *ctx, plan *p, double *gradient) {
 }
 
 static mercer_status contract(mercer_ctx *ctx, plan *p, double *gradient) {
-    MC_TRY(MC_ALLOC(ctx, p->rows, p->n * p->d));
+    MC_TRY(MC_ALLOC(ctx, p->rows, p->n * p->width));
     for (int64_t i = 0; i < p->n; i++)
-        mercer_data_row(p->x, i, p->rows + i * p->d);
+        mc_data_row(p->x, i, p->rows + i * p->width);
     if (covered(p->kernel->root) && count_nodes(p->kernel->root) <= NODES_MAX)
         return run_tiles(ctx, p, gradient);
     return run(ctx, p, judge_row, TILE + p->slots, gradient);
@@ -310,7 +310,8 @@ mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, con
                                mc_block_source *block, const void *self, double *gradient) {
     plan *p = NULL;
     MC_TRY(MC_ALLOC(ctx, p, 1));
-    *p = (plan){.kernel = kernel, .x = x, .block = block, .self = self, .n = x->n, .d = x->d, .slots = kernel->slots};
+    *p = (plan){.kernel = kernel, .x = x, .block = block, .self = self, .n = x->n, .d = x->d, .width = mc_data_row_width(x),
+                .slots = kernel->slots};
     memset(gradient, 0, (size_t)kernel->slots * sizeof *gradient);
     const mercer_status status = contract(ctx, p, gradient);
     for (int k = 0; k < p->count; k++) {

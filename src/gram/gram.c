@@ -14,9 +14,9 @@ static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end,
     (void)chunk;
     const judged *j = arg;
     const mercer_data *x = j->gram->x;
-    double *row = j->scratch + thread * x->d;
+    double *row = j->scratch + thread * mc_data_row_width(x);
     for (int64_t i = begin; i < end; i++) {
-        mercer_data_row(x, i, row);
+        mc_data_row(x, i, row);
         j->gram->diagonal[i] = mc_eval(j->gram->kernel->root, row, row, x->d);
     }
 }
@@ -24,7 +24,7 @@ static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end,
 static mercer_status fill_diagonal(mercer_ctx *ctx, mc_gram *g) {
     judged j = {.gram = g};
     MC_TRY(MC_ALLOC(ctx, g->diagonal, g->x->n));
-    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * g->x->d));
+    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(g->x)));
     const mercer_status status = mc_for(ctx, g->x->n, 64, judge_diagonal, &j);
     mc_free(j.scratch);
     return status;

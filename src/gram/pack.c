@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "gram/given.h"
 #include "gram/vectors.h"
+#include "gram/words.h"
 #include <math.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ static int64_t coordinates(const side *s, int64_t i, int thread, double **values
     double *scratch = scratch_of(s, thread);
     *values = scratch;
     *coordinate = s->coordinates + thread * s->coordinates_each;
+    if (s->part->strings)
+        return mc_words_row(s->part, s->data, i, scratch + s->part->d, *coordinate, *values);
     if (s->part->sparse)
         return mc_feature_sparse(s->part, s->place, s->data, i, *coordinate, *values);
     mc_feature_row(s->part, s->data, i, s->right, scratch + s->part->d, *values);
@@ -181,13 +184,13 @@ static mercer_status fill_place(mercer_ctx *ctx, const mc_part *p, int64_t d, in
 
 /* Run work over one side with what its chunks need. */
 static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work)(mercer_ctx *, side *)) {
-    s->scratch_each = s->part->d + mc_feature_scratch(s->data, s->part);
+    s->scratch_each = s->part->d + (s->part->strings ? s->part->d : mc_feature_scratch(s->data, s->part));
     s->coordinates_each = s->part->sparse ? s->part->d : 0;
     int32_t *place = NULL;
     mercer_status status = MC_ALLOC(ctx, s->scratch, ctx->threads * s->scratch_each);
     if (!status)
         status = MC_ALLOC(ctx, s->coordinates, ctx->threads * s->coordinates_each);
-    if (!status && s->part->sparse)
+    if (!status && s->part->sparse && !s->part->strings)
         status = fill_place(ctx, s->part, s->data->d, &place);
     s->place = place;
     if (!status)
@@ -262,9 +265,10 @@ static void drop_zeros(const mc_gram *g, mc_part *p) {
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
-    if (p->given) {
+    if (p->given || p->strings) {
         p->shared = g->symmetric;
-        return MERCER_OK;
+        p->sparse = p->strings != NULL;
+        return p->strings ? mc_words_open(ctx, p, g->x, g->z) : MERCER_OK;
     }
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
@@ -337,6 +341,8 @@ static void number_strips(mc_plan *plan) {
 /* The most values that the rows of one panel can have. */
 static int64_t widest_panel(const mc_part *p, const mercer_data *z, int64_t width) {
     int64_t widest = 0;
+    if (p->strings)
+        return mc_words_widest(p, z, width);
     for (int64_t i = 0; i < z->n; i += width) {
         const int64_t count = z->row_start[i + width < z->n ? i + width : z->n] - z->row_start[i];
         widest = count > widest ? count : widest;

@@ -50,6 +50,8 @@ typedef struct mc_part {
     double *weight;       /* per column, relative to the first: shared parts differ by a factor only */
     double *period;       /* WAVE */
     const mc_value *matrix; /* IMAGE */
+    const mc_node *strings; /* the spectrum atom whose counts are the coordinates (words.c); NULL: they come from columns */
+    struct mc_dict *words;  /* of these */
     const mc_node *given; /* the atom whose values come from elsewhere (given.c): no coordinates; NULL: a statistic */
     bool uses[MC_USES];
     bool sparse;

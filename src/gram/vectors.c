@@ -44,10 +44,10 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     (void)chunk;
     const rows_of *r = arg;
     const mc_line *line = r->line;
-    const mc_view view = {.d = line->columns, .column = line->column};
-    double *x = r->scratch + thread * r->data->d;
+    const mc_view row = {.d = r->data->d}, view = {.d = line->columns, .column = line->column, .parent = &row};
+    double *x = r->scratch + thread * mc_data_row_width(r->data);
     for (int64_t i = begin; i < end; i++) {
-        mercer_data_row(r->data, i, x);
+        mc_data_row(r->data, i, x);
         if (line->vector == MC_VECTOR_NORMALIZE)
             r->out[i] = inverse_root(mc_eval_in_view(line->node->child[0], &view, x, x));
         else if (line->vector == MC_VECTOR_WEIGH)
@@ -60,7 +60,7 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 static mercer_status node_vector(mercer_ctx *ctx, const mc_line *line, const mercer_data *data, double **out) {
     rows_of r = {.line = line, .data = data};
     MC_TRY(MC_ALLOC(ctx, *out, data->n));
-    MC_TRY(MC_ALLOC(ctx, r.scratch, ctx->threads * data->d));
+    MC_TRY(MC_ALLOC(ctx, r.scratch, ctx->threads * mc_data_row_width(data)));
     r.out = *out;
     const mercer_status status = mc_for(ctx, data->n, 64, fill_rows, &r);
     mc_free(r.scratch);

@@ -21,6 +21,7 @@
      form           x' A z
      precomputed    x_s, s the first column of z: rows are a serial number from 1 and then the values k(x, x_1), k(x, x_2), ... A row that
                     is none of the numbered ones has 0 there, or -k(x, x) where that is known
+     spectrum       sum over all strings s of p bytes of count_s(x) count_s(z), in a column of text
      user           what a function of the calling program says
 
    A bandwidth that is not given comes from the data when the kernel is bound. With m columns in view and v the variance of all their
@@ -82,6 +83,10 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
     [MC_WHITE] = {.name = "white"},
     [MC_FORM] = {.name = "form", .parameters = 1, .parameter = {{.name = "matrix", .initial = NAN, ANY}}},
     [MC_USER] = {.name = "user", .parameters = 1, .parameter = {{.name = "function", .initial = NAN, ANY, .integer = true}}, .given = true},
+    [MC_SPECTRUM] = {.name = "spectrum",
+                     .parameters = 1,
+                     .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 65536, .kernel_low = 1, .integer = true}},
+                     .given = true},
     [MC_PRECOMPUTED] = {.name = "precomputed", .given = true},
 };
 

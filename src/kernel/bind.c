@@ -11,6 +11,7 @@
 #include "kernel/moments.h"
 #include "kernel/node.h"
 #include "kernel/simplify.h"
+#include "kernel/strings.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -145,6 +146,7 @@ static mercer_status fill(mercer_ctx *ctx, mc_node **root, const mercer_data *da
     const mc_view all = {.d = data->d};
     MC_TRY(resolve(ctx, *root, data, &all));
     MC_TRY(read_files(ctx, *root));
+    MC_TRY(mc_texts_bind(ctx, *root, data));
     MC_TRY(mc_node_fits(ctx, *root, data->d));
     MC_TRY(fill_widths(ctx, *root, data, &all));
     return open ? mc_simplify(ctx, root) : MERCER_OK;

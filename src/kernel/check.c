@@ -155,6 +155,12 @@ static bool user(checker *c, const mc_line *line) {
     return is_atom(line, MC_USER) && no_premise(line) && mc_user_positive(line->term->node->parameter[0].user);
 }
 
+/* For every length p that it may have. */
+static bool spectrum(checker *c, const mc_line *line) {
+    (void)c;
+    return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1;
+}
+
 /* ---- new kernels from old ones -------------------------------------------------------------------------------------------------- */
 
 static bool sum(checker *c, const mc_line *line) {
@@ -400,6 +406,7 @@ static const struct {
     [MC_RULE_TANH] = {MC_IS_KERNEL, tanh_constant},
     [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, precomputed},
     [MC_RULE_USER] = {MC_IS_KERNEL, user},
+    [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, spectrum},
     [MC_RULE_SUM] = {MC_IS_KERNEL, sum},
     [MC_RULE_PRODUCT] = {MC_IS_KERNEL, product},
     [MC_RULE_POWER] = {MC_IS_KERNEL, power},

@@ -239,6 +239,7 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pai
     [MC_FORM] = form,
     [MC_PRECOMPUTED] = given,
     [MC_USER] = given,
+    [MC_SPECTRUM] = given,
 };
 
 /* ---- functions of weigh ----------------------------------------------------------------------------------------------------------- */

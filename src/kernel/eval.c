@@ -7,7 +7,9 @@
    - arccos takes the angle of a zero vector with anything as a right angle, which is what its integral gives when the step function is
      1/2 at 0: 1/2 for order 0, 0 for orders 1 and 2;
    - the angle is 2 atan2(|u - v|, |u + v|) of the unit vectors u and v: the arc cosine loses half of the digits near 0 and pi. */
+#include "data/data.h"
 #include "kernel/node.h"
+#include "kernel/strings.h"
 #include "kernel/user.h"
 #include "kernel/view.h"
 #include <math.h>
@@ -198,6 +200,14 @@ static double precomputed(const mc_node *node, const pair *p) {
     return serial >= 1 && serial < (double)p->view->d && serial == floor(serial) ? x_at(p, (int64_t)serial) : NAN;
 }
 
+static double spectrum(const mc_node *node, const pair *p) {
+    const mc_view *row = p->view;
+    while (row->parent)
+        row = row->parent;
+    const int64_t at = row->d + (int64_t)node->parameter[1].number;
+    return mc_spectrum_value(mc_row_text(p->x, at), mc_row_text(p->z, at), (size_t)node->parameter[0].number);
+}
+
 static double user(const mc_node *node, const pair *p) {
     return mc_user_value(node->parameter[0].user, p->view, p->x, p->z);
 }
@@ -220,6 +230,7 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) 
     [MC_FORM] = form,
     [MC_PRECOMPUTED] = precomputed,
     [MC_USER] = user,
+    [MC_SPECTRUM] = spectrum,
 };
 
 static double sum_of(const mc_node *node, const mc_view *view, const double *x, const double *z) {

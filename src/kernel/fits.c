@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/node.h"
+#include "kernel/strings.h"
 #include "kernel/user.h"
 
 static mercer_status fail_count(mercer_ctx *ctx, const mc_node *node, const char *what, int64_t has, int64_t d) {
@@ -113,6 +114,8 @@ static bool is_negative(const void *arg, int64_t column) {
 mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d,
                                     const char *name) {
     const mc_view all = {.d = d};
+    if (kernel->texts)
+        return mc_fail(ctx, MERCER_INVALID, "%.200s reads texts, which an array of numbers has not; ask mercer_gram", kernel->text);
     const int64_t column = find_bad(kernel->root, &all, is_negative, x);
     if (column < 0)
         return MERCER_OK;
@@ -165,6 +168,7 @@ static bool wants_nonnegative(const mc_node *node) {
 
 mercer_status mc_kernel_check_data(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data) {
     MC_TRY(mc_kernel_check_ready(ctx, kernel, data->d));
+    MC_TRY(mc_texts_check(ctx, kernel->root, data));
     if (!mc_node_any(kernel->root, wants_nonnegative))
         return MERCER_OK;
     int64_t *row = NULL;

@@ -7,6 +7,7 @@
 #include "kernel/parse.h"
 #include "kernel/simplify.h"
 #include "kernel/slots.h"
+#include "kernel/strings.h"
 
 static bool has_kind(const mc_node *node, mc_value_kind a, mc_value_kind b) {
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
@@ -19,7 +20,8 @@ bool mc_node_open(const mc_node *node) {
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         if (node->column[i] < 0)
             return true;
-    return has_kind(node, MC_VALUE_AUTO, MC_VALUE_FILE);
+    const bool wordless = node->kind == MC_ATOM && node->atom == MC_SPECTRUM && node->parameter[1].kind != MC_VALUE_TEXT;
+    return wordless || has_kind(node, MC_VALUE_AUTO, MC_VALUE_FILE);
 }
 
 bool mc_node_ranges(const mc_node *node) {
@@ -29,6 +31,7 @@ bool mc_node_ranges(const mc_node *node) {
 static mercer_status finish(mercer_ctx *ctx, mercer_kernel *kernel) {
     MC_TRY(mc_node_print(ctx, kernel->root, &kernel->text));
     MC_TRY(mc_slots_fill(ctx, kernel));
+    MC_TRY(mc_texts_list(ctx, kernel->root, &kernel->texts));
     kernel->open = mc_node_any(kernel->root, mc_node_open);
     kernel->ranges = mc_node_any(kernel->root, mc_node_ranges);
     return MERCER_OK;
@@ -88,6 +91,8 @@ bool mc_kernel_precomputed(const mercer_kernel *kernel) {
 
 void mercer_kernel_reading(const mercer_kernel *kernel, mercer_read *set) {
     set->gram = mc_kernel_precomputed(kernel);
+    if (kernel->texts)
+        set->text = kernel->texts;
 }
 
 void mercer_kernel_free(mercer_kernel *kernel) {
@@ -98,6 +103,7 @@ void mercer_kernel_free(mercer_kernel *kernel) {
     mc_free(kernel->slot);
     mc_free(kernel->slot_names);
     mc_free(kernel->slot_name);
+    mc_free(kernel->texts);
     mc_free(kernel);
 }
 

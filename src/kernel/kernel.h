@@ -9,7 +9,7 @@
 
 typedef enum mc_atom {
     MC_LINEAR, MC_POLY, MC_RBF, MC_LAPLACIAN, MC_EXPONENTIAL, MC_MATERN, MC_RQ, MC_PERIODIC, MC_COSINE, MC_CHI2,
-    MC_INTERSECTION, MC_ARCCOS, MC_TANH, MC_WHITE, MC_FORM, MC_PRECOMPUTED, MC_USER, MC_ATOM_COUNT
+    MC_INTERSECTION, MC_ARCCOS, MC_TANH, MC_WHITE, MC_FORM, MC_PRECOMPUTED, MC_USER, MC_SPECTRUM, MC_ATOM_COUNT
 } mc_atom;
 
 /* What stands behind "gamma=". */
@@ -20,6 +20,8 @@ typedef enum mc_value_kind {
     MC_VALUE_MATRIX, /* rows x columns, row-major; symmetric. number: its rank, -1 when it is not positive semidefinite */
     MC_VALUE_FILE,   /* form("A.npy"), read when the kernel is bound */
     MC_VALUE_USER,   /* user("name"): a function of the program; file: its name */
+    MC_VALUE_TEXT,   /* spectrum(p=3)[name]: its text column, parameter 1 (not written as one). file: the name; number: its place
+                        among the texts of the data, once bound */
     MC_VALUE_RANGE,  /* lo..hi, for tune */
     MC_VALUE_SET     /* {a, b, c}, for tune */
 } mc_value_kind;
@@ -107,9 +109,11 @@ struct mercer_kernel {
     struct mc_slot *slot;
     char *slot_names; /* "rbf.gamma", ... one after the other, each closed by a zero */
     int64_t *slot_name; /* where each begins */
+    char *texts;      /* the text columns it reads, separated by commas; NULL: none */
 };
 
-/* The judge: k(x, z) by the definition, in double. The kernel must be bound, or have nothing open. d is the length of x and z.
+/* The judge: k(x, z) by the definition, in double. The kernel must be bound, or have nothing open. d is the length of x and z. Where it
+   reads texts, they follow the d numbers as mc_data_row writes them.
    Equality of points, which white needs, is equality of all their columns in view. NaN where the definition has no value: a power that
    is not whole of a negative number, the logarithm of one in a function. */
 double mc_eval(const mc_node *node, const double *x, const double *z, int64_t d);

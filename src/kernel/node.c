@@ -200,7 +200,7 @@ static bool same_atom(const mc_node *a, const mc_node *b) {
     for (int i = 0; i < mc_atoms[a->atom].parameters; i++)
         if (!mc_value_equal(&a->parameter[i], &b->parameter[i]))
             return false;
-    return true;
+    return a->atom != MC_SPECTRUM || mc_value_equal(&a->parameter[1], &b->parameter[1]);
 }
 
 bool mc_node_equal(const mc_node *a, const mc_node *b) {

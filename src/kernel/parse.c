@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "kernel/atoms.h"
 #include "kernel/node.h"
+#include <math.h>
 #include <string.h>
 
 static mercer_status sum(mc_parser *p, mc_node **out);
@@ -113,7 +114,11 @@ static mercer_status parse_user(mc_parser *p, mc_node **out) {
 static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
     MC_TRY(mc_node_make_atom(p->lexer.ctx, atom, p->lexer.token.offset, out));
     mc_lex_next(&p->lexer);
-    return mc_parse_arguments(p, *out);
+    MC_TRY(mc_parse_arguments(p, *out));
+    const mc_value *first = &(*out)->parameter[0];
+    if (atom == MC_SPECTRUM && first->kind == MC_VALUE_NUMBER && first->number != floor(first->number))
+        return mc_lex_fail(&p->lexer, first->offset, "spectrum's p must be a whole number of bytes, got %g", first->number);
+    return MERCER_OK;
 }
 
 static const struct {
@@ -166,7 +171,8 @@ static mercer_status view(mc_parser *p, mc_node **out) {
     if (!mc_lex_take(&p->lexer, '['))
         return MERCER_OK;
     MC_TRY(mc_node_wrap(p->lexer.ctx, MC_COLUMNS, offset, out));
-    return mc_parse_columns(p, *out);
+    MC_TRY(mc_parse_columns(p, *out));
+    return mc_parse_text(p, out);
 }
 
 static mercer_status power(mc_parser *p, mc_node **out) {

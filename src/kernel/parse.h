@@ -30,6 +30,7 @@ mercer_status mc_parse_number(mc_parser *parser, double *out); /* with its sign 
 mercer_status mc_parse_arguments(mc_parser *parser, mc_node *atom);    /* parse_value.c: "(gamma=1, ...)" or nothing */
 mercer_status mc_parse_matrix(mc_parser *parser, mc_node *form);       /* form.c: "([[..],[..]])" */
 mercer_status mc_parse_columns(mc_parser *parser, mc_node *columns);   /* parse_columns.c: "[1:3, age]" */
+mercer_status mc_parse_text(mc_parser *parser, mc_node **columns);     /* strings.c: the column of spectrum, where there is one */
 mercer_status mc_parse_function(mc_parser *parser, mc_function **out); /* parse_function.c */
 
 #endif

@@ -11,6 +11,7 @@
 typedef enum level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } level;
 
 static void print(mc_text *out, const mc_node *node, level place);
+static bool has_text(const mc_node *node);
 
 /* A negative number, or a product that begins with one: the sign is printed first, or turns " + " into " - ". */
 static bool leads_with_minus(const mc_node *node) {
@@ -25,6 +26,7 @@ static level level_of(const mc_node *node) {
     case MC_PRODUCT: return PRODUCT;
     case MC_POWER: return POWER;
     case MC_COLUMNS: return VIEW;
+    case MC_ATOM: return has_text(node) ? VIEW : PRIMARY;
     default: return PRIMARY;
     }
 }
@@ -63,6 +65,7 @@ static void print_value(mc_text *out, const mc_value *value) {
     case MC_VALUE_SET: print_numbers(out, value->numbers, value->columns, "{", "}"); break;
     case MC_VALUE_MATRIX: print_matrix(out, value); break;
     case MC_VALUE_USER:
+    case MC_VALUE_TEXT:
     case MC_VALUE_FILE: print_quoted(out, value->file); break;
     case MC_VALUE_RANGE:
         mc_text_number(out, value->low);
@@ -70,6 +73,23 @@ static void print_value(mc_text *out, const mc_value *value) {
         mc_text_number(out, value->high);
         break;
     }
+}
+
+static bool has_text(const mc_node *node) {
+    return node->kind == MC_ATOM && node->atom == MC_SPECTRUM && node->parameter[1].kind == MC_VALUE_TEXT;
+}
+
+static bool is_plain_name(const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    return *name && strchr(letters, *name)
+           && name[strspn(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+}
+
+static void print_column_name(mc_text *out, const char *name) {
+    if (is_plain_name(name) || (*name && name[strspn(name, "0123456789")] == '\0'))
+        mc_text_add(out, "%s", name);
+    else
+        print_quoted(out, name);
 }
 
 /* What is left to the data is left out; form's matrix and user's function have no name. */
@@ -87,6 +107,11 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
         before = ", ";
     }
     mc_text_add(out, "%s", *before == ',' ? ")" : "");
+    if (has_text(node)) {
+        mc_text_add(out, "[");
+        print_column_name(out, node->parameter[1].file);
+        mc_text_add(out, "]");
+    }
 }
 
 /* The factors without the sign of the first; -1 is its sign alone. */
@@ -116,19 +141,6 @@ static void print_sum(mc_text *out, const mc_node *node) {
         mc_text_add(out, "%s", i == 0 ? (minus ? "-" : "") : (minus ? " - " : " + "));
         print_unsigned(out, node->child[i]);
     }
-}
-
-static bool is_plain_name(const char *name) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    return *name && strchr(letters, *name)
-           && name[strspn(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
-}
-
-static void print_column_name(mc_text *out, const char *name) {
-    if (is_plain_name(name))
-        mc_text_add(out, "%s", name);
-    else
-        print_quoted(out, name);
 }
 
 /* The end of the run of neighbouring numbers that begins at i. */

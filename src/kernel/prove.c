@@ -176,6 +176,7 @@ static int atom(prover *p, const mc_term *term, int64_t d) {
     case MC_TANH: return tanh_atom(p, term, d);
     case MC_WHITE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
     case MC_FORM: return form(p, term, d);
+    case MC_SPECTRUM: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPECTRUM);
     case MC_USER:
         return mc_user_positive(node->parameter[0].user) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_USER) : NONE;
     case MC_PRECOMPUTED: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);

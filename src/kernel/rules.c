@@ -21,6 +21,7 @@ static const struct {
     [MC_RULE_TANH] = {"S10", "with a = 0 it is the constant tanh(c), which is not negative"},
     [MC_RULE_PRECOMPUTED] = {"G1", "a matrix that is given; each fit looks at it: symmetric, no eigenvalue below 0 beyond rounding"},
     [MC_RULE_USER] = {"G2", "the program that gives the function vouches for it"},
+    [MC_RULE_SPECTRUM] = {"S5", "the inner product of how often each string of p bytes occurs"},
     [MC_RULE_SUM] = {"S1", "a sum of kernels is one"},
     [MC_RULE_PRODUCT] = {"S2", "a product of kernels is one"},
     [MC_RULE_POWER] = {"S2", "a product of a kernel with itself is one"},

@@ -115,6 +115,12 @@ static facts given_facts(const mc_node *node, int64_t d) {
     return (facts){.diagonal = {0, INFINITY}, .dimension = INFINITY};
 }
 
+/* A string has one part at least. */
+static facts spectrum_facts(const mc_node *node, int64_t d) {
+    (void)node, (void)d;
+    return (facts){.diagonal = {1, INFINITY}, .dimension = INFINITY};
+}
+
 static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_LINEAR] = linear_facts,
     [MC_POLY] = poly_facts,
@@ -133,6 +139,7 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_FORM] = form_facts,
     [MC_PRECOMPUTED] = given_facts,
     [MC_USER] = given_facts,
+    [MC_SPECTRUM] = spectrum_facts,
 };
 
 static facts number_facts(double c) {

@@ -15,6 +15,7 @@ static mc_interval atom_range(const mc_node *atom) {
     case MC_WHITE: return mc_iv_of(0, 1);
     case MC_COSINE:
     case MC_TANH: return mc_iv_of(-1, 1);
+    case MC_SPECTRUM:
     case MC_INTERSECTION: return mc_iv_of(0, INFINITY);
     case MC_ARCCOS: return atom->parameter[0].number == 0 ? mc_iv_of(0, 1) : mc_iv_of(0, INFINITY);
     default: return mc_iv_everything();

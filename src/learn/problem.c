@@ -160,6 +160,8 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent c
     MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
     MC_TRY(write_weights(ctx, p));
     mc_data_strip(p->x);
+    if (!p->kernel->texts)
+        mc_data_drop_texts(p->x);
     return MERCER_OK;
 }
 

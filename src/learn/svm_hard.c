@@ -31,15 +31,15 @@ static bool at_bound(const mc_svm *s, const mc_task *t, int64_t i) {
 
 /* Whether the kernel cannot tell two rows apart; x and z hold a row each. */
 static bool twins(const mc_svm *s, int64_t row, int64_t other, double *x, double *z) {
-    mercer_data_row(s->p.x, row, x);
-    mercer_data_row(s->p.x, other, z);
+    mc_data_row(s->p.x, row, x);
+    mc_data_row(s->p.x, other, z);
     const double both = s->diagonal[row] + s->diagonal[other];
     return both - 2 * mc_eval(s->p.kernel->root, x, z, s->p.x->d) <= 1e-6 * both;
 }
 
 /* Two rows of different classes that are the same to the kernel, among those at the bound; -1: none was found. */
 static mercer_status find_twins(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, int64_t *a, int64_t *b) {
-    const int64_t d = s->p.x->d;
+    const int64_t d = mc_data_row_width(s->p.x);
     double *x = NULL;
     *a = *b = -1;
     MC_TRY(MC_ALLOC(ctx, x, 2 * d));

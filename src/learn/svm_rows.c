@@ -116,9 +116,9 @@ static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end,
     (void)chunk;
     const judged *j = arg;
     const mercer_data *x = j->s->p.x;
-    double *row = j->scratch + thread * x->d;
+    double *row = j->scratch + thread * mc_data_row_width(x);
     for (int64_t i = begin; i < end; i++) {
-        mercer_data_row(x, i, row);
+        mc_data_row(x, i, row);
         j->s->diagonal[i] = mc_eval(j->s->p.kernel->root, row, row, x->d);
     }
 }
@@ -128,7 +128,7 @@ mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
     s->dtype = mc_svm_dtype(s->set, s->p.n);
     s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->dtype);
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
-    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * s->p.x->d));
+    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(s->p.x)));
     const mercer_status status = mc_for(ctx, s->p.n, 64, judge_diagonal, &j);
     mc_free(j.scratch);
     if (!status)

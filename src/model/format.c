@@ -167,6 +167,7 @@ static mercer_status check_list(mercer_ctx *ctx, const char *what, char *const *
 mercer_status mc_model_can_hold(mercer_ctx *ctx, const mercer_data *data) {
     MC_TRY(check_list(ctx, "class label", data->label, data->classes));
     MC_TRY(check_list(ctx, "the name of column", data->name, data->d));
+    MC_TRY(check_list(ctx, "text", data->text, data->n * data->texts));
     MC_TRY(check_list(ctx, "the name of target", data->target_name, data->classes ? 1 : data->outputs));
     for (int64_t i = 0; i < data->schema.count; i++) {
         const mc_column *column = &data->schema.column[i];

@@ -111,7 +111,8 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
         return mc_damaged(ctx, l, "its scale, layout or precision has no meaning");
     MC_TRY(read_form(ctx, l));
     const bool bare = l->shape.row || l->shape.primal; /* may have no centres */
-    if (l->shape.n < !bare || l->shape.n == INT64_MAX || l->shape.d < 1 || l->shape.d > INT32_MAX || l->shape.outputs < 1)
+    const bool wordless = json_object_get(l->metadata, "strings") == NULL; /* then there are columns */
+    if (l->shape.n < !bare || l->shape.n == INT64_MAX || l->shape.d < wordless || l->shape.d > INT32_MAX || l->shape.outputs < 1)
         return mc_damaged(ctx, l, "it has %lld centres, %lld columns and %lld outputs", (long long)l->shape.n,
                           (long long)l->shape.d, (long long)l->shape.outputs);
     if (!sparse && (__builtin_mul_overflow(l->shape.n, l->shape.d, &dense) || dense != stored))
@@ -261,6 +262,23 @@ static mercer_status read_kernel(mercer_ctx *ctx, const mc_loading *l) {
                : status;
 }
 
+/* The texts of the centres: as many for each. */
+static mercer_status read_strings(mercer_ctx *ctx, const mc_loading *l, mercer_data *x) {
+    json_t *array = NULL;
+    MC_TRY(inner_of(ctx, l, "strings", &array));
+    if (!array)
+        return MERCER_OK;
+    const int64_t count = (int64_t)json_array_size(array);
+    mercer_status status = MERCER_OK;
+    if (!json_is_array(array) || x->n < 1 || count == 0 || count % x->n != 0)
+        status = mc_damaged(ctx, l, "'strings' does not list as many texts for each of %lld centres", (long long)x->n);
+    else
+        status = list_of(ctx, l, "strings", array, &x->text);
+    x->texts = x->text ? count / x->n : 0;
+    json_decref(array);
+    return status;
+}
+
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     mercer_data *x = l->model->f.centres;
     const bool classes = json_object_get(l->metadata, "labels") != NULL;
@@ -272,6 +290,7 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(optional_list(ctx, l, "names", l->shape.d, &x->name));
     MC_TRY(optional_list(ctx, l, "targets", classes ? 1 : x->outputs, &x->target_name));
     MC_TRY(read_schema(ctx, l, &x->schema));
+    MC_TRY(read_strings(ctx, l, x));
     MC_TRY(mc_data_finish(ctx, x));
     MC_TRY(read_kernel(ctx, l));
     const int64_t features = l->shape.primal ? mc_features_count(l->model->f.kernel->root, l->shape.d, l->shape.features) : 0;

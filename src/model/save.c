@@ -139,6 +139,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     add_list_pair(text, "labels", x->label, x->classes);
     add_list_pair(text, "names", x->name, x->d);
     add_list_pair(text, "targets", x->target_name, x->classes ? 1 : x->outputs);
+    if (x->texts)
+        add_list_pair(text, "strings", x->text, x->n * x->texts);
     add_schema(text, &x->schema);
     mc_text_bytes(text, "}", 1);
 }

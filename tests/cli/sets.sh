@@ -17,3 +17,14 @@ mercer gram precomputed K.csv --check | tail -1
 mercer prove precomputed; echo "exit $?"
 mercer prove -- '-precomputed'; echo "exit $?"
 mercer prove 'user("f")'; echo "exit $?"
+printf 'a,word,class\n1,GATTACA,a\n2,TTACAG,a\n1,CCCGGG,b\n2,ACCCGGT,b\n' > words.csv
+mercer gram 'spectrum(p=3)[word]' words.csv -q
+mercer fit words.csv -m svc -k 'rbf(sigma=2)[a] + 0.3*normalize(spectrum(p=3)[word])' -o words.mercer -q; mercer show words.mercer | head -4
+mercer predict words.mercer words.csv
+tail -n +2 words.csv > bare.csv; mercer fit bare.csv -m ridge -k 'spectrum(p=2)[2]' -o bare.mercer -q && mercer predict bare.mercer bare.csv
+printf 'word,a\nTGATTACC,1\n' | mercer predict words.mercer -
+printf 'word,a\nTG,1\n' | mercer predict words.mercer -; echo "exit $?"
+mercer fit words.csv -k 'spectrum(p=3)[wrod]'; echo "exit $?"
+mercer fit words.csv -k 'spectrum(p=7)[word]'; echo "exit $?"
+mercer fit words.csv -k '(rbf + spectrum)[word]'; echo "exit $?"
+mercer prove -- '-spectrum(p=3)[word]'; echo "exit $?"

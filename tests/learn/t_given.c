@@ -1,4 +1,4 @@
-/* Kernels whose values come from elsewhere: a matrix that the rows carry, a function of the calling program. The oracle is the same kernel
+/* Kernels on other sets: a matrix that the rows carry, a function of the calling program, strings. The oracle is the same kernel
    written as an expression over the rows it was computed from. */
 #include "machines_of_test.h"
 #include <stdatomic.h>
@@ -345,6 +345,175 @@ static void test_deviations_need_the_value_of_a_row_with_itself(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Strings ---- */
+
+enum { LONGEST = 24 };
+
+/* Random strings of 9 to LONGEST bytes over few letters, one of them not ASCII, and tables around them. */
+typedef struct strings {
+    char bytes[N + NEW][LONGEST + 3];
+    const char *text[N + NEW], *name[1];
+    double y[N], x[(N + NEW) * 2];
+    mercer_data *train, *test;
+} strings;
+
+static mercer_data *words(mercer_ctx *ctx, const strings *s, int64_t from, int64_t n, bool target) {
+    mercer_data *data = NULL;
+    const mercer_table t = {.n = n, .d = 2, .dtype = MERCER_F64, .values = s->x + 2 * from, .target = target ? s->y : NULL,
+                            .outputs = target, .text = s->text + from, .texts = 1, .text_names = s->name};
+    assert_ok(ctx, mercer_data_make(ctx, &t, &data));
+    return data;
+}
+
+static strings *open_strings(mercer_ctx *ctx) {
+    static strings s;
+    static const char *const letters[] = {"A", "C", "G", "\xc3\xa9"};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 99);
+    for (int i = 0; i < N + NEW; i++) {
+        s.bytes[i][0] = '\0';
+        for (int64_t length = 9 + mc_rng_below(&rng, LONGEST - 9); (int64_t)strlen(s.bytes[i]) < length;)
+            strcat(s.bytes[i], letters[mc_rng_below(&rng, 4)]);
+        s.text[i] = s.bytes[i];
+        s.x[2 * i] = mc_rng_normal(&rng);
+        s.x[2 * i + 1] = mc_rng_normal(&rng);
+    }
+    for (int i = 0; i < N; i++)
+        s.y[i] = s.x[2 * i] + (double)strlen(s.bytes[i]) / 10;
+    s.name[0] = "word";
+    s.train = words(ctx, &s, 0, N, true);
+    s.test = words(ctx, &s, N, NEW, false);
+    return &s;
+}
+
+static void close_strings(strings *s) {
+    mercer_data_free(s->train);
+    mercer_data_free(s->test);
+}
+
+/* By the definition: over the parts of x, how often each occurs in z. */
+static double shared_parts(const char *x, const char *z, size_t p) {
+    double sum = 0;
+    for (size_t i = 0; i + p <= strlen(x); i++)
+        for (size_t j = 0; j + p <= strlen(z); j++)
+            sum += strncmp(x + i, z + j, p) == 0;
+    return sum;
+}
+
+static void test_spectrum_counts_the_parts_that_two_strings_share(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(3);
+    strings *s = open_strings(ctx);
+    static double K[N * N];
+    for (int p = 1; p <= 9; p += 2) {
+        char text[64];
+        mercer_kernel *k = NULL, *bound = NULL;
+        snprintf(text, sizeof text, "spectrum(p=%d)[word]", p);
+        assert_ok(ctx, mercer_kernel_parse(ctx, text, &k));
+        assert_string_equal(mercer_kernel_text(k), text);
+        assert_ok(ctx, mercer_kernel_bind(ctx, k, s->train, &bound));
+        assert_ok(ctx, mercer_gram(ctx, bound, s->train, NULL, K));
+        for (int i = 0; i < N * N; i++)
+            assert_true(K[i] == shared_parts(s->text[i / N], s->text[i % N], (size_t)p));
+        assert_ok(ctx, mercer_gram(ctx, bound, s->test, s->train, K));
+        for (int i = 0; i < NEW * N; i++)
+            assert_true(K[i] == shared_parts(s->text[N + i / N], s->text[i % N], (size_t)p));
+        mercer_kernel_free(k);
+        mercer_kernel_free(bound);
+    }
+    close_strings(s);
+    close_clean(ctx);
+}
+
+/* Normalised, mixed with numbers, saved and loaded: each machine gives what the same values as a matrix give. */
+static void test_strings_serve_every_machine(void **state) {
+    (void)state;
+    static const char mixed[] = "rbf(gamma=0.5)[1:2] + 0.3*normalize(spectrum(p=3)[word])";
+    mercer_ctx *ctx = open_ctx(2);
+    strings *s = open_strings(ctx);
+    static double K[N * N], Z[NEW * N], rows[N * (N + 1)], block[NEW * (N + 1)];
+    gauss g = {0};
+    mercer_kernel *k = NULL, *bound = NULL;
+    char path[] = "/tmp/mercer-words-XXXXXX";
+    close(mkstemp(path));
+    assert_ok(ctx, mercer_kernel_parse(ctx, mixed, &k));
+    assert_ok(ctx, mercer_kernel_bind(ctx, k, s->train, &bound));
+    assert_ok(ctx, mercer_gram(ctx, bound, s->train, NULL, K));
+    assert_ok(ctx, mercer_gram(ctx, bound, s->test, s->train, Z));
+    for (int i = 0; i < N; i++) {
+        rows[i * (N + 1)] = i + 1;
+        memcpy(rows + i * (N + 1) + 1, K + i * N, N * sizeof *K);
+    }
+    for (int i = 0; i < NEW; i++)
+        memcpy(block + i * (N + 1) + 1, Z + i * N, N * sizeof *Z);
+    mercer_data *matrix = table(ctx, N, N + 1, rows, s->y, NULL), *rest = table(ctx, NEW, N + 1, block, NULL, NULL);
+    static const char *const machines[] = {"ridge", "lms", "svr", "huber", "pca", "knn", "gp"};
+    for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+        const mercer_machine *machine = mercer_machine_find(machines[m]);
+        mercer_model *model = fit(ctx, machine, mixed, &g, s->train), *other = fit(ctx, machine, "precomputed", &g, matrix), *again = NULL;
+        double a[2 * NEW], b[2 * NEW], c[2 * NEW];
+        const int64_t values = NEW * mercer_model_outputs(model);
+        assert_ok(ctx, mercer_model_save(ctx, model, path));
+        assert_ok(ctx, mercer_model_load(ctx, path, &again));
+        predict(ctx, model, s->test, a);
+        predict(ctx, other, rest, b);
+        predict(ctx, again, s->test, c);
+        same(a, b, values, 1e-6);
+        assert_memory_equal(a, c, (size_t)values * sizeof *a);
+        mercer_model *const models[] = {model, other, again};
+        for (int i = 0; i < 3; i++)
+            mercer_model_free(models[i]);
+    }
+    unlink(path);
+    mercer_data_free(matrix);
+    mercer_data_free(rest);
+    mercer_kernel_free(k);
+    mercer_kernel_free(bound);
+    close_strings(s);
+    close_clean(ctx);
+}
+
+static void test_what_spectrum_cannot_read_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    strings *s = open_strings(ctx);
+    mercer_kernel *k = NULL, *bound = NULL;
+    mercer_model *model = NULL;
+    double out = 0;
+    assert_fails(ctx, mercer_kernel_parse(ctx, "spectrum(p=1.5)[word]", &k), MERCER_SYNTAX, "whole number");
+    assert_fails(ctx, mercer_kernel_parse(ctx, "spectrum(p=2)[word, other]", &k), MERCER_SYNTAX, "one column of text");
+    assert_fails(ctx, mercer_kernel_parse(ctx, "(spectrum(p=2) + linear)[word]", &k), MERCER_SYNTAX, "give each its own");
+    assert_ok(ctx, mercer_kernel_parse(ctx, "spectrum(p=2)[words]", &k));
+    assert_fails(ctx, mercer_kernel_bind(ctx, k, s->train, &bound), MERCER_DATA, "no text column 'words'");
+    mercer_kernel_free(k);
+    assert_ok(ctx, mercer_kernel_parse(ctx, "spectrum(p=12)", &k)); /* the only text there is */
+    assert_fails(ctx, mercer_ridge_fit(ctx, k, s->train, NULL, &model), MERCER_DATA, "bytes are needed");
+    assert_ok(ctx, mercer_kernel_bind(ctx, k, s->train, &bound));
+    assert_string_equal(mercer_kernel_text(bound), "spectrum(p=12)[word]");
+    assert_fails(ctx, mercer_kernel_value(ctx, bound, s->x, s->x, 2, &out), MERCER_INVALID, "mercer_gram");
+    mercer_kernel_free(k);
+    mercer_kernel_free(bound);
+    close_strings(s);
+    close_clean(ctx);
+}
+
+static mercer_status fit_strings(mercer_ctx *ctx, void *arg) {
+    const strings *s = arg;
+    double out[NEW];
+    mercer_kernel *k = NULL;
+    mercer_model *model = NULL, *next = NULL;
+    mercer_status status = mercer_kernel_parse(ctx, "rbf[1:2] + spectrum(p=3)[word]", &k);
+    if (!status)
+        status = mercer_ridge_fit(ctx, k, s->train, NULL, &model);
+    if (!status)
+        status = mercer_predict(ctx, model, s->test, out);
+    if (!status)
+        status = mercer_model_update(ctx, model, s->train, NULL, &next);
+    mercer_model_free(model);
+    mercer_model_free(next);
+    mercer_kernel_free(k);
+    return status;
+}
+
 static mercer_status fit_and_predict(mercer_ctx *ctx, void *arg) {
     world *w = arg;
     gauss g = {0};
@@ -372,7 +541,10 @@ static void test_nothing_is_left_when_memory_ends(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     world *w = open_world(ctx);
+    strings *s = open_strings(ctx);
     assert_survives_failing_memory(fit_and_predict, w);
+    assert_survives_failing_memory(fit_strings, s);
+    close_strings(s);
     close_world(w);
     close_clean(ctx);
 }
@@ -388,6 +560,9 @@ int main(void) {
         cmocka_unit_test(test_a_matrix_that_is_no_gram_matrix_is_refused),
         cmocka_unit_test(test_rows_of_a_matrix_can_be_split),
         cmocka_unit_test(test_deviations_need_the_value_of_a_row_with_itself),
+        cmocka_unit_test(test_spectrum_counts_the_parts_that_two_strings_share),
+        cmocka_unit_test(test_strings_serve_every_machine),
+        cmocka_unit_test(test_what_spectrum_cannot_read_is_refused),
         cmocka_unit_test(test_nothing_is_left_when_memory_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
