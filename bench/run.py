@@ -24,6 +24,7 @@ TITLES = {  # in the order they are run
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
     "loss": "Kernel logistic regression",
+    "calibration": "Calibration of probabilities",
     "pca": "Principal components and nearest neighbours",
 }
 

@@ -66,9 +66,17 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
 
 /* ---- The ways ---- */
 
+static size_t kept_bytes(const mercer_pca *set, const mc_problem *p) {
+    return (size_t)(8 * (2 * p->n + 3) * set->components) + 8 * MC_ALIGN;
+}
+
+static mc_pca_shape shape_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p) {
+    return mc_pca_shape_within(ctx, p, set->components, kept_bytes(set, p));
+}
+
 static size_t bytes_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
-    const mc_pca_shape shape = mc_pca_shape_of(p->n, set->components);
-    const size_t kept = (size_t)(8 * (2 * p->n + 3) * set->components) + 8 * MC_ALIGN;
+    const mc_pca_shape shape = shape_of(ctx, set, p);
+    const size_t kept = kept_bytes(set, p);
     const size_t solve = way == DENSE ? mc_pca_dense_bytes(ctx, p) : mc_pca_krylov_bytes(ctx, p, &shape);
     const size_t finish = mc_pca_finish_bytes(ctx, p, set->components);
     const size_t held = way == DENSE ? 0 : mc_work_need(p->n * shape.block, 8);
@@ -83,7 +91,7 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_prob
     static const char *const names[WAYS] = {"dense", "krylov"};
     static const char *const reasons[WAYS] = {"all eigenvalues of the stored matrix",
                                               "the largest eigenvalues from products that store nothing"};
-    const mc_pca_shape shape = mc_pca_shape_of(p->n, set->components);
+    const mc_pca_shape shape = shape_of(ctx, set, p);
     const double n = (double)p->n;
     mc_option o = {.solver = names[way], .reason = reasons[way], .bytes = bytes_of(ctx, set, p, way)};
     o.pairs = n * n * (way == DENSE ? 2 : products(&shape) + 1);
@@ -138,6 +146,8 @@ typedef struct work {
     double *V; /* n x components */
     mc_fitted *f;
     mc_pca_result result;
+    mc_pca_shape shape;    /* krylov */
+    mercer_status stopped; /* by the clock or the caller */
 } work;
 
 static mercer_status finish(mercer_ctx *ctx, const work *w) {
@@ -152,7 +162,13 @@ static mercer_status solve_dense(mercer_ctx *ctx, work *w) {
 
 static mercer_status search_and_finish(mercer_ctx *ctx, work *w, mc_pca_search *search) {
     const int64_t n = w->p->n, k = w->set->components, b = search->shape.block;
-    MC_TRY(mc_pca_krylov(ctx, search, &w->result));
+    const mercer_status status = mc_pca_krylov(ctx, search, &w->result);
+    if (status && !(search->started && (status == MERCER_TIME || status == MERCER_CANCELLED)))
+        return status;
+    if (status) { /* the best so far is finished whatever the clock says */
+        w->stopped = mc_stop_taken(ctx);
+        mc_shield(ctx, true);
+    }
     for (int64_t i = 0; i < n * k; i++)
         w->V[i] = search->X[i / k * b + i % k];
     return finish(ctx, w);
@@ -160,14 +176,14 @@ static mercer_status search_and_finish(mercer_ctx *ctx, work *w, mc_pca_search *
 
 /* In float first, aiming a little lower than asked for, since the rounding of the products comes on top. */
 static mercer_status solve_krylov(mercer_ctx *ctx, work *w) {
-    mc_pca_search search = {.p = w->p, .center = w->set->center, .shape = mc_pca_shape_of(w->p->n, w->set->components)};
+    mc_pca_search search = {.p = w->p, .center = w->set->center, .shape = w->shape};
     search.tolerance = fmax(w->set->tolerance, FLOAT_FLOOR) / 2;
     mercer_status status = MC_ALLOC(ctx, search.X, w->p->n * search.shape.block);
     if (!status)
         status = MC_ALLOC(ctx, search.theta, search.shape.block);
     if (!status)
         status = search_and_finish(ctx, w, &search);
-    if (!status && w->f->report.certificate.residual_relative > w->set->tolerance) {
+    if (!status && !w->stopped && w->f->report.certificate.residual_relative > w->set->tolerance) {
         search.precise = true;
         search.tolerance = w->set->tolerance / 2;
         status = search_and_finish(ctx, w, &search);
@@ -188,7 +204,7 @@ static void write_report(const work *w, int way) {
     out->outputs = w->set->components;
     out->iterations = w->result.products;
     const bool reached = way == DENSE || out->certificate.residual_relative <= w->set->tolerance;
-    out->stopped = reached ? "no" : w->result.settled ? "precision" : "steps";
+    out->stopped = reached ? "no" : w->stopped == MERCER_TIME ? "time" : w->stopped ? "caller" : w->result.settled ? "precision" : "steps";
     out->lambda = out->norm = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
 }
 
@@ -196,6 +212,7 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     int way;
     const int64_t n = w->p->n, k = w->set->components;
     MC_TRY(choose_way(ctx, w->set, w->p, &way));
+    w->shape = shape_of(ctx, w->set, w->p);
     w->f->outputs = k;
     MC_TRY(MC_ALLOC(ctx, w->f->alpha, n * k));
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, k));
@@ -213,6 +230,8 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     MC_TRY(prepare(ctx, settings, kernel, data, &p));
     work w = {.set = settings, .p = &p, .f = out};
     const mercer_status status = learn(ctx, &w);
+    if (w.stopped)
+        mc_shield(ctx, false);
     if (!status)
         mc_fitted_take(out, &p, mc_clock() - began);
     mc_free(w.V);

@@ -44,6 +44,8 @@ typedef struct mc_pca_shape {
     int64_t k, block, rank, steps;
 } mc_pca_shape;
 mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k);
+/* The same with no more products a round than their basis has room in memory; kept: bytes held beside. */
+mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k, size_t kept);
 size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *shape);
 /* A search that can be taken up again: from X once it has started. precise: products in double. */
 typedef struct mc_pca_search {
@@ -54,6 +56,7 @@ typedef struct mc_pca_search {
     double *X, *theta; /* n x block, and as many Ritz values */
     bool started;
 } mc_pca_search;
+/* After a stop by the clock or the caller X is as good as it got, once it has started. */
 mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out);
 
 /* From V (n x k, changed in sign): out->alpha, intercept, spectrum, and of the report what follows from them. */

@@ -20,7 +20,7 @@
 #include "solve/krylov.h"
 #include <math.h>
 
-enum { STEPS = 10, ROUNDS = 20, RANK_LEAST = 128, EXTRA = 10, SEGMENTS = 16, ROWS = 256 };
+enum { STEPS = 10, STEPS_LEAST = 2, ROUNDS = 60, RANK_LEAST = 128, EXTRA = 10, SEGMENTS = 16, ROWS = 256 };
 
 /* ---- All eigenvalues ---- */
 
@@ -210,6 +210,13 @@ size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_sh
            + mc_work_need(p->n * s->block, 8) + mc_work_need(s->block, 8) + (begin > run ? begin : run) + 8 * MC_ALIGN;
 }
 
+mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k, size_t kept) {
+    mc_pca_shape s = mc_pca_shape_of(p->n, k);
+    while (s.steps > STEPS_LEAST && kept + mc_pca_krylov_bytes(ctx, p, &s) > mc_memory_left(ctx))
+        s.steps--;
+    return s;
+}
+
 static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const mc_gram *gram, mc_pca_matrix *m, mc_pca_result *out) {
     mc_krylov_result result = {0};
     m->K = mc_gram_operator(gram);
@@ -219,12 +226,13 @@ static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const m
         MC_TRY(find_start(ctx, search, gram, m->q));
     search->started = true;
     mc_phase(ctx, "eigen");
-    for (int round = 0; round < ROUNDS && !result.settled; round++) {
-        MC_TRY(mc_krylov(ctx, &problem, search->X, search->theta, &result));
+    mercer_status status = MERCER_OK;
+    for (int round = 0; round < ROUNDS && !result.settled && !status; round++) {
+        status = mc_krylov(ctx, &problem, search->X, search->theta, &result);
         out->products += result.products;
     }
     out->settled = result.settled;
-    return MERCER_OK;
+    return status;
 }
 
 mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out) {

@@ -232,19 +232,32 @@ static mercer_status extend(mercer_ctx *ctx, run *r, int64_t count) {
     return normalise(ctx, r, W);
 }
 
+/* Products until the wanted settle; *count: blocks that have been multiplied. */
+static mercer_status multiply(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t *count, mc_krylov_result *result) {
+    for (*count = 0;;) {
+        MC_TRY(step(ctx, r, problem, *count + 1, result));
+        ++*count;
+        if (result->settled || *count == r->most)
+            return MERCER_OK;
+        MC_TRY(extend(ctx, r, *count));
+    }
+}
+
 static mercer_status iterate(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, double *X, double *theta,
                              mc_krylov_result *result) {
-    int64_t count = 1;
+    int64_t count;
     memcpy(r->basis, X, (size_t)(r->n * r->b) * sizeof *X);
     for (int pass = 0; pass < 2; pass++)
         MC_TRY(normalise(ctx, r, r->basis));
-    for (;; count++) {
-        MC_TRY(step(ctx, r, problem, count, result));
-        if (result->settled || count == r->most)
-            break;
-        MC_TRY(extend(ctx, r, count));
-    }
-    return assemble(ctx, r, count * r->b, X, theta);
+    const mercer_status status = multiply(ctx, r, problem, &count, result);
+    if ((status && status != MERCER_TIME && status != MERCER_CANCELLED) || count == 0)
+        return status;
+    mc_shield(ctx, true); /* what there is, is finished whatever the clock says */
+    mercer_status finished = ritz(ctx, r, count * r->b);
+    if (!finished)
+        finished = assemble(ctx, r, count * r->b, X, theta);
+    mc_shield(ctx, false);
+    return finished ? finished : status;
 }
 
 mercer_status mc_krylov(mercer_ctx *ctx, const mc_krylov_problem *problem, double *X, double *theta, mc_krylov_result *result) {

@@ -234,6 +234,33 @@ static void test_the_forecast_of_memory_is_kept(void **state) {
     }
 }
 
+static int stop_the_search(void *user, const mercer_progress *progress) {
+    return progress->phase && strcmp(progress->phase, user) == 0;
+}
+
+static void test_a_stopped_search_is_the_best_so_far_with_its_residuals(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.progress = stop_the_search;
+    options.progress_user = (void *)(uintptr_t) "eigen";
+    mercer_ctx *ctx = NULL;
+    mercer_data *data = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_open(&options, &ctx));
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 2000, 0.1, 3, &data));
+    mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.5)");
+    mercer_pca set = set_of(FEW, "krylov");
+    set.tolerance = 1e-13;
+    assert_ok(ctx, mercer_pca_fit(ctx, kernel, data, &set, &model));
+    const mercer_report *r = mercer_model_report(model);
+    assert_string_equal(r->stopped, "caller");
+    assert_true(r->certificate.residual_relative > 1e-13 && r->certificate.residual_relative < 1);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* ---- The solver alone ---- */
 
 static mercer_status scale_rows(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
@@ -281,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_scores_are_uncorrelated_with_the_eigenvalues_as_squares),
         cmocka_unit_test(test_a_saved_model_gives_the_same_scores),
         cmocka_unit_test(test_the_forecast_of_memory_is_kept),
+        cmocka_unit_test(test_a_stopped_search_is_the_best_so_far_with_its_residuals),
         cmocka_unit_test(test_krylov_finds_the_largest_entries_of_a_diagonal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
