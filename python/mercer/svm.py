@@ -3,13 +3,14 @@
 A fitted machine carries its duality gap (`certificate_`)."""
 import numpy as np
 
-from . import _arrays, _kernels
-from ._base import ClassifierBase, KernelEstimator, RegressorBase
+from . import _arrays, _kernels, _platt
+from ._base import ClassifierBase, KernelEstimator, RegressorBase, seed_of
 from ._sklearn import ClassifierMixin, OutlierMixin, RegressorMixin
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
 UNLIMITED = 10**9  # steps of one programme
+FOLDS = 5  # of the decisions that probabilities are fitted to
 
 
 class _SupportVectors(KernelEstimator):
@@ -54,7 +55,59 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         self.class_weight_ = _arrays.class_weights(self.class_weight, self.classes_, inverse)
         self._keep_vectors(X)
         self._keep_coefficients(inverse)
+        if self.probability:
+            self._fit_probability(X, inverse, _arrays.check_weights(sample_weight, X.shape[0]))
         return self
+
+    def _fit_probability(self, X, inverse, weights):
+        """Sigmoids of the pairs, fitted to decisions of five folds left out."""
+        count = len(self.classes_)
+        folds = min(FOLDS, np.bincount(inverse).min())
+        if folds < 2:
+            raise ValueError("probability=True leaves rows out and needs at least two of every class")
+        fold, rng = np.empty(len(inverse), dtype=int), np.random.RandomState(seed_of(self.random_state) & (2**32 - 1))
+        for c in range(count):
+            fold[inverse == c] = rng.permutation(np.arange((inverse == c).sum()) % folds)
+        decisions = np.empty((len(inverse), count * (count - 1) // 2))
+        for k in range(folds):
+            decisions[fold == k] = self._decide_left_out(X, inverse, weights, fold == k)
+        pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+        fitted = []
+        for place, (i, j) in enumerate(pairs):
+            of_pair = (inverse == i) | (inverse == j)
+            fitted.append(_platt.fit_sigmoid(decisions[of_pair, place], inverse[of_pair] == i))
+        self.probA_, self.probB_ = np.asarray(fitted).T
+
+    def _decide_left_out(self, X, inverse, weights, out):
+        part = type(self)(**{**self.get_params(deep=False), "probability": False, "class_weight": self._class_numbers()})
+        pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        learned = X[~out][:, ~out] if pairwise else X[~out]
+        part.fit(learned, inverse[~out], None if weights is None else weights[~out])
+        return part._pair_decisions(X[out][:, ~out] if pairwise else X[out])
+
+    def _class_numbers(self):
+        """class_weight for classes that are called 0, 1, 2, ..."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        return {number: self.class_weight.get(label, 1.0) for number, label in enumerate(self.classes_.tolist())}
+
+    @property
+    def predict_proba(self):
+        """A function of rows: probabilities, one column for each of classes_; only with probability=True. Their largest need not be what
+        predict says; KernelLogisticRegression has probabilities that decide."""
+        if not self.probability:
+            raise AttributeError("predict_proba is not available when probability=False")
+        return self._predict_proba
+
+    @property
+    def predict_log_proba(self):
+        """The logarithms of predict_proba."""
+        proba = self.predict_proba
+        return lambda X: np.log(proba(X))
+
+    def _predict_proba(self, X):
+        pairs = _platt.pair_probabilities(self._pair_decisions(X), self.probA_, self.probB_)
+        return _platt.couple(pairs, len(self.classes_))
 
     def _keep_coefficients(self, inverse):
         """Support vectors stand by class, and dual_coef_ has a row less than there are classes: row j of a vector of class c belongs to
@@ -146,7 +199,9 @@ def _votes(values, count):
 class SVC(_SupportVectorClassifier):
     """Support vector classification, as sklearn.svm.SVC.
 
-    Parameters as there; kernel is one of scikit-learn's names or an expression of the kernel language.
+    Parameters as there; kernel is one of scikit-learn's names, an expression of the kernel language, 'precomputed' or a function.
+    shrinking and cache_size are how scikit-learn's solver goes about it; here the library decides that, and as there they do not change the
+    answer. probability=True fits five more machines to folds.
 
     >>> import mercer
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], ["same", "same", "other", "other"]
@@ -157,14 +212,17 @@ class SVC(_SupportVectorClassifier):
     (True, 'proved')
     """
 
-    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, class_weight=None, verbose=False,
-                 max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None):
+    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
+                 cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None):
         self.C = C
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
+        self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
         self.max_iter = max_iter
@@ -185,14 +243,17 @@ class NuSVC(_SupportVectorClassifier):
     [0, 1]
     """
 
-    def __init__(self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, class_weight=None, verbose=False,
-                 max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None):
+    def __init__(self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
+                 cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None):
         self.nu = nu
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
+        self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
         self.max_iter = max_iter
@@ -229,7 +290,8 @@ class SVR(_SupportVectorRegressor):
     [1.0]
     """
 
-    def __init__(self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, C=1.0, epsilon=0.1, verbose=False, max_iter=-1):
+    def __init__(self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, C=1.0, epsilon=0.1, shrinking=True,
+                 cache_size=200, verbose=False, max_iter=-1):
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -237,6 +299,8 @@ class SVR(_SupportVectorRegressor):
         self.tol = tol
         self.C = C
         self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
 
@@ -253,7 +317,8 @@ class NuSVR(_SupportVectorRegressor):
     [1.0]
     """
 
-    def __init__(self, *, nu=0.5, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, verbose=False, max_iter=-1):
+    def __init__(self, *, nu=0.5, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, tol=1e-3, cache_size=200,
+                 verbose=False, max_iter=-1):
         self.nu = nu
         self.C = C
         self.kernel = kernel
@@ -261,6 +326,8 @@ class NuSVR(_SupportVectorRegressor):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.shrinking = shrinking
+        self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
 
@@ -278,13 +345,16 @@ class OneClassSVM(_SupportVectors, OutlierMixin):
     [1, -1]
     """
 
-    def __init__(self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, nu=0.5, verbose=False, max_iter=-1):
+    def __init__(self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, nu=0.5, shrinking=True, cache_size=200,
+                 verbose=False, max_iter=-1):
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
         self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
 

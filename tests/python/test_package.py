@@ -193,6 +193,20 @@ class Arrays(unittest.TestCase):
                 if hasattr(a, name):
                     np.testing.assert_allclose(getattr(a, name)(X), getattr(b, name)(X), atol=1e-2)
 
+    def test_probabilities_of_svc_are_near_those_of_the_logistic_model(self):
+        X, y, names = table(300)
+        y = np.asarray(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+        for labels in (names, y):
+            svc = mercer.SVC(probability=True, random_state=1, class_weight={labels[0]: 1.5}).fit(X, labels)
+            proba = svc.predict_proba(X)
+            np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-12)
+            self.assertGreater(np.mean(svc.classes_[proba.argmax(axis=1)] == svc.predict(X)), 0.9)
+            self.assertLess(np.abs(proba - mercer.KernelLogisticRegression(C=10).fit(X, labels).predict_proba(X)).mean(), 0.12)
+        K = mercer.gram("rbf(gamma=0.3)", X)
+        by_matrix = mercer.SVC(kernel="precomputed", probability=True).fit(K, y).predict_proba(K)
+        np.testing.assert_allclose(by_matrix, mercer.SVC(gamma=0.3, probability=True).fit(X, y).predict_proba(X), atol=0.02)
+        self.assertFalse(hasattr(mercer.SVC(), "predict_proba"))
+
     def test_an_error_is_a_sentence_of_the_library(self):
         X, y, names = table()
         with self.assertRaisesRegex(mercer.InvalidError, "column 5"):

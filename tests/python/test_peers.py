@@ -112,6 +112,29 @@ class Peers(unittest.TestCase):
         for kernel in ("rbf", "poly"):
             self.same(PCA, 1e-9, kernel=kernel, inverse=kernel == "rbf")
 
+    def test_parameters_and_their_defaults_are_scikit_learns(self):
+        import inspect
+        import sklearn.decomposition
+        import sklearn.kernel_approximation
+        import sklearn.kernel_ridge
+        import sklearn.svm
+        import mercer
+        for theirs in (sklearn.svm.SVC, sklearn.svm.NuSVC, sklearn.svm.SVR, sklearn.svm.NuSVR, sklearn.svm.OneClassSVM,
+                       sklearn.kernel_ridge.KernelRidge):
+            ours = inspect.signature(getattr(mercer, theirs.__name__)).parameters
+            for name, row in inspect.signature(theirs).parameters.items():
+                with self.subTest(estimator=theirs.__name__, parameter=name):
+                    self.assertEqual(ours[name].default, row.default)
+
+    def test_probabilities_of_svc_are_near_scikit_learns(self):
+        from sklearn.svm import SVC as Theirs
+        from mercer import SVC as Ours
+        rng = np.random.RandomState(5)
+        X = rng.randn(300, 3)
+        y = (X[:, 0] + 0.7 * rng.randn(300) > 0).astype(int) + (X[:, 1] + 0.5 * rng.randn(300) > 0.5)
+        a, b = (kind(probability=True, random_state=0).fit(X, y).predict_proba(X) for kind in (Ours, Theirs))
+        self.assertLess(np.abs(a - b).mean(), 0.03)  # the folds differ
+
     def test_regression_and_regions_are_scikit_learns(self):
         self.same(REGRESSION, 3e-4)
 
