@@ -21,6 +21,10 @@ void strsm_(const char *side, const char *uplo, const char *trans, const char *d
 
 void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
             const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t, size_t);
+void dsymv_(const char *uplo, const int *n, const double *alpha, const double *a, const int *lda, const double *x, const int *incx,
+            const double *beta, double *y, const int *incy, size_t);
+void dgemv_(const char *trans, const int *m, const int *n, const double *alpha, const double *a, const int *lda, const double *x,
+            const int *incx, const double *beta, double *y, const int *incy, size_t);
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
@@ -31,6 +35,13 @@ void dpstrf_(const char *uplo, const int *n, double *a, const int *lda, int *piv
              size_t);
 /* Eigenvalues of a symmetric tridiagonal matrix; of a symmetric matrix, with eigenvectors in place of it for jobz 'V'. */
 void dsterf_(const int *n, double *d, double *e, int *info);
+/* A reflection H with H (alpha, x) = (beta, 0); beta and the vector, its first entry 1, take their place. */
+void dlarfg_(const int *n, double *alpha, double *x, const int *incx, double *tau);
+/* Eigenvectors of a tridiagonal matrix too, compz 'I'; and products with the Q that dsytrd leaves. */
+void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz, double *work, const int *lwork, int *iwork,
+             const int *liwork, int *info, size_t);
+void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const double *a, const int *lda,
+             const double *tau, double *c, const int *ldc, double *work, const int *lwork, int *info, size_t, size_t, size_t);
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
              int *iwork, const int *liwork, int *info, size_t, size_t);
 

@@ -18,26 +18,55 @@ static double *random_symmetric(mercer_ctx *ctx, int64_t n) {
     return A;
 }
 
+/* A U = U diag(w), and U'U = I in every stride-th column. */
+static void check_pairs(mercer_ctx *ctx, int64_t n, double *A, int64_t stride) {
+    double *U = mc_alloc(ctx, n * n, 8), *w = mc_alloc(ctx, n, 8);
+    memcpy(U, A, (size_t)(n * n) * 8);
+    assert_ok(ctx, mc_eigen(ctx, n, U, w));
+    const double scale = mc_eigen_cutoff(n, w) * 4;
+    for (int64_t k = 0; k < n; k++)
+        assert_true(k == 0 || w[k - 1] <= w[k]);
+    for (int64_t k = 0; k < n; k += stride)
+        for (int64_t i = 0; i < n; i++) {
+            long double r = -(long double)w[k] * U[k * n + i], inner = -(long double)(i == k);
+            for (int64_t j = 0; j < n; j++) {
+                r += (long double)A[i * n + j] * U[k * n + j];
+                inner += (long double)U[i * n + j] * U[k * n + j];
+            }
+            assert_true(fabsl(r) <= scale && fabsl(inner) < 1e-13);
+        }
+    mc_free(A);
+    mc_free(U);
+    mc_free(w);
+}
+
 static void test_pairs_satisfy_their_equation(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    for (int64_t n = 1; n < 200; n += 33) {
-        double *A = random_symmetric(ctx, n), *U = mc_alloc(ctx, n * n, 8), *w = mc_alloc(ctx, n, 8);
-        memcpy(U, A, (size_t)(n * n) * 8);
-        assert_ok(ctx, mc_eigen(ctx, n, U, w));
-        const double scale = mc_eigen_cutoff(n, w) * 4;
-        for (int64_t k = 0; k < n; k++) {
-            assert_true(k == 0 || w[k - 1] <= w[k]);
-            for (int64_t i = 0; i < n; i++) {
-                long double r = -(long double)w[k] * U[k * n + i];
-                for (int64_t j = 0; j < n; j++)
-                    r += (long double)A[i * n + j] * U[k * n + j];
-                assert_true(fabsl(r) <= scale);
-            }
+    for (int64_t n = 1; n < 200; n += 33)
+        check_pairs(ctx, n, random_symmetric(ctx, n), 1);
+    for (int64_t n = 255; n < 600; n += 115)
+        check_pairs(ctx, n, random_symmetric(ctx, n), 37);
+    close_clean(ctx);
+}
+
+/* Nothing to reflect, one eigenvalue, rank one, a tail of zeros, the ends of the range. */
+static void test_ugly_matrices_have_pairs_too(void **state) {
+    (void)state;
+    enum { N = 260 };
+    mercer_ctx *ctx = open_ctx(3);
+    for (int kind = 0; kind < 6; kind++) {
+        double *A = random_symmetric(ctx, N);
+        for (int64_t i = 0; i < N * N; i++) {
+            const int64_t a = i / N, b = i % N;
+            A[i] = kind == 0   ? 0
+                   : kind == 1 ? (double)(a == b)
+                   : kind == 2 ? 1
+                   : kind == 3 ? (a < 5 && b < 5 ? A[i] : 0)
+                   : kind == 4 ? ldexp(A[i], 980)
+                               : ldexp(A[i], -980);
         }
-        mc_free(A);
-        mc_free(U);
-        mc_free(w);
+        check_pairs(ctx, N, A, 53);
     }
     close_clean(ctx);
 }
@@ -67,9 +96,9 @@ static void test_coordinates_go_there_and_back(void **state) {
 
 static void test_same_bits_on_any_number_of_threads(void **state) {
     (void)state;
-    enum { N = 400 };
+    enum { N = 900 }; /* enough for strips */
     static double once[N * N + 2 * N], again[N * N + 2 * N];
-    for (int threads = 1; threads <= 4; threads++) {
+    for (int threads = 1; threads <= 4; threads += threads) {
         mercer_ctx *ctx = open_ctx(threads);
         double *A = random_symmetric(ctx, N), *to = threads == 1 ? once : again, x[N];
         for (int i = 0; i < N; i++)
@@ -158,6 +187,7 @@ static void test_survives_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs_satisfy_their_equation),
+        cmocka_unit_test(test_ugly_matrices_have_pairs_too),
         cmocka_unit_test(test_coordinates_go_there_and_back),
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_too_many_rows_are_refused),
