@@ -2,7 +2,7 @@
 """run.py [--build DIR] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into bench/RESULTS.md,
 in place of what stood there of the same benchmark. Other options are passed on to them (`run.py svm --no-sklearn`).
 
-Each benchmark prints Markdown; it is a script bench/NAME_peers.py that takes the command as its argument, or else a program bench/b_NAME of
+Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py) that takes the command as its argument, or else a program bench/b_NAME of
 the build. Nothing else may run meanwhile: the load of the machine is recorded before and after each. OpenBLAS gets the kernels of this
 processor (it does not know one newer than itself), for Mercer and for its peers alike."""
 import argparse
@@ -26,6 +26,7 @@ TITLES = {  # in the order they are run
     "loss": "Kernel logistic regression",
     "calibration": "Calibration of probabilities",
     "pca": "Principal components and nearest neighbours",
+    "python": "What Python adds",
 }
 
 
@@ -36,9 +37,10 @@ def better_core(command):
 
 
 def steps(build, name):
-    program, script = build / "bench" / f"b_{name}", ROOT / "bench" / f"{name}_peers.py"
+    program = build / "bench" / f"b_{name}"
+    script = next((s for end in ("peers", "overhead") if (s := ROOT / "bench" / f"{name}_{end}.py").exists()), program)
     python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-    return [[python, str(script), str(build / "mercer")]] if script.exists() else [[str(program)]] if program.exists() else []
+    return [[python, str(script), str(build / "mercer")]] if script != program else [[str(program)]] if program.exists() else []
 
 
 def run(command, environment):

@@ -1,10 +1,13 @@
 """Plain functions: proofs, Gram matrices, plans."""
+from __future__ import annotations
+
 import ctypes
 
 import numpy as np
 
 from . import _arrays, _header, _model
 from ._library import Handle, lib, parse, record, session, text
+from ._types import ArrayLike, NDArray, Rows
 
 _VERDICTS = ("proved", "refuted", "unknown")
 
@@ -14,7 +17,7 @@ class Proof:
     because, premises), witness (points, weights, value, bound; None unless refuted). As text it is the whole argument; it counts as
     true when proved."""
 
-    def __init__(self, canonical, verdict, argument, derivation, witness):
+    def __init__(self, canonical, verdict, argument, derivation, witness) -> None:
         self.canonical, self.verdict, self.argument = canonical, verdict, argument
         self.derivation, self.witness = derivation, witness
 
@@ -47,7 +50,7 @@ def _witness(found):
     return _model.Record(points=_numbers(w.points, w.count, w.d), weights=_numbers(w.weights, w.count), value=w.value, bound=w.bound)
 
 
-def prove(kernel, d=0):
+def prove(kernel: str, d: int = 0) -> Proof:
     """Whether an expression is a positive definite kernel on R^d (d=0: whatever the expression allows), with the reasons.
 
     >>> import mercer
@@ -65,7 +68,7 @@ def prove(kernel, d=0):
                      text(lib.mercer_proof_text(proof.address)), steps, _witness(lib.mercer_proof_witness(proof.address)))
 
 
-def gram(kernel, X, Y=None):
+def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
     """K(x_i, z_j) for the rows of X and of Y (X itself without Y), n x m. Parameters left open come from X.
 
     >>> import mercer
@@ -83,7 +86,7 @@ def gram(kernel, X, Y=None):
     return out
 
 
-def bound_text(kernel, X):
+def bound_text(kernel: str, X: Rows) -> str:
     """An expression with every parameter it takes from the rows X put in."""
     with session() as context:
         data, expression = _arrays.data(context, X), parse(context, kernel)
@@ -91,7 +94,7 @@ def bound_text(kernel, X):
         return text(lib.mercer_kernel_text(bound.address))
 
 
-def gram_check(K):
+def gram_check(K: ArrayLike) -> _model.Record:
     """Facts about a square matrix that a Gram matrix must satisfy: symmetry, eigenvalues, Cauchy-Schwarz, rank.
 
     >>> import mercer
@@ -107,7 +110,7 @@ def gram_check(K):
     return _model.Record(record(facts))
 
 
-def plan(X, y=None, machine="ridge", kernel="rbf", **settings):
+def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", **settings) -> _model.Record:
     """Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. Settings are those
     of `mercer fit`, with _ for -.
 

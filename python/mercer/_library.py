@@ -1,7 +1,8 @@
 """The C library: finding it, calling it, and turning what it says into Python.
 
 A call goes  with session(...) as ctx: ctx.call("mercer_fit", ...)  where a context is opened for the call (seed, progress bar, Ctrl-C),
-or through thread_context(), one context per thread that stays open, where a call must be quick. ctypes lets other threads run while C works.
+or through thread_context(), one context per thread that stays open, where a call must be quick. ctypes lets other threads run while C
+works.
 
 After a fork the OpenMP threads of the parent are gone and waiting for them would hang, so a forked child computes with one thread;
 processes that are started afresh (spawn, loky) are not restricted."""

@@ -1,4 +1,6 @@
 """Models: fitted by an estimator, or read from a file of the command; the same files either way."""
+from __future__ import annotations
+
 import ctypes
 import os
 import pathlib
@@ -8,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _header
 from ._library import Handle, lib, parse, record, session, text, thread_context
+from ._types import ArrayLike, NDArray, Path, Rows
 
 QUICK_ROWS = 64  # dense rows up to here are predicted without looking out for Ctrl-C
 
@@ -41,7 +44,7 @@ def machine(name):
     return _machines[name]
 
 
-def machines():
+def machines() -> list[str]:
     """The names of the machines.
 
     >>> import mercer
@@ -117,15 +120,15 @@ class Model:
     # -- files --
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: Path) -> Model:
         """A model file of Mercer, or one of LIBSVM."""
         return cls(Handle(thread_context().make("mercer_model_load", os.fsencode(path)), "model"))
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Write the model; a whole file or nothing."""
         thread_context().call("mercer_model_save", self._handle.address, os.fsencode(path))
 
-    def export(self, path, to="libsvm"):
+    def export(self, path: Path, to: str = "libsvm") -> None:
         """Write the model for another program."""
         thread_context().call("mercer_model_export", self._handle.address, to.encode(), os.fsencode(path))
 
@@ -237,7 +240,7 @@ class Model:
             context.call(function, self._handle.address, handle.address, out.ctypes.data)
         return out
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray:
         """Predictions for rows, or for the rows of a data file: classes, or numbers (n, or n x outputs)."""
         values = self._values("mercer_predict", X, self.outputs)
         classes = self.classes
@@ -245,15 +248,15 @@ class Model:
             return classes[values.argmax(axis=1)]
         return values[:, 0] if self.outputs == 1 else values
 
-    def decide(self, X):
+    def decide(self, X: Rows) -> NDArray:
         """What the prediction is chosen by: n x decisions."""
         return self._values("mercer_decide", X, self.decisions)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> NDArray:
         """Probabilities of the classes, for machines that have them."""
         return self._values("mercer_predict_proba", X, len(self.labels))
 
-    def score(self, X, y=None):
+    def score(self, X: Rows, y: ArrayLike | None = None) -> Record:
         """Scores on rows with a target, or on a data file that holds it."""
         array, handle = self._rows(X)
         scores = _header.mercer_scores()

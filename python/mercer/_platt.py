@@ -1,7 +1,7 @@
 """Probabilities from decisions of pairs of classes.
 
-A sigmoid 1 / (1 + exp(A f + B)) turns the decision of a pair into the probability of its first class (Platt 1999; Newton's method of Lin, Lin
-and Weng 2007), fitted to decisions on rows that were left out. The pairs are then made one distribution p: the minimum of
+A sigmoid 1 / (1 + exp(A f + B)) turns the decision of a pair into the probability of its first class (Platt 1999; Newton's method of
+Lin, Lin and Weng 2007), fitted to decisions on rows that were left out. The pairs are then made one distribution p: the minimum of
 sum_ij (r_ji p_i - r_ij p_j)^2 over the simplex (Wu, Lin and Weng 2004, second method), which one linear system solves."""
 import numpy as np
 

@@ -1,4 +1,6 @@
 """Kernel principal components."""
+from __future__ import annotations
+
 import re
 
 import numpy as np
@@ -8,6 +10,7 @@ from ._base import KernelEstimator
 from ._library import InvalidError, lib
 from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from .ridge import KernelRidge
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelPCA"]
 
@@ -27,8 +30,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     _function_of_rows = True
 
-    def __init__(self, n_components=None, *, kernel="linear", gamma=None, degree=3, coef0=1, alpha=1.0, fit_inverse_transform=False,
-                 eigen_solver="auto", tol=0, remove_zero_eig=False, random_state=None, verbose=False):
+    def __init__(self, n_components: int | None = None, *, kernel: Kernel = "linear", gamma: float | str | None = None,
+                 degree: float | None = 3, coef0: float | None = 1, alpha: Any = 1.0, fit_inverse_transform: bool = False,
+                 eigen_solver: str = "auto", tol: float = 0, remove_zero_eig: bool = False, random_state: Any = None,
+                 verbose: bool = False) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -51,7 +56,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                     "solver": solvers[self.eigen_solver]}
         return {**settings, "tolerance": self.tol} if self.tol > 0 else settings
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Fit to rows X; y is not looked at."""
         X = self._check_fit_rows(X)
         if self.fit_inverse_transform and _kernels.by_matrix(self.kernel):
@@ -100,11 +105,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         empty = len(self.eigenvalues_) - scores.shape[1]
         return scores if not empty else np.hstack([scores, np.zeros((len(scores), empty))])
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> NDArray:
         """Scores of rows: n x components."""
         return self._scores(self._check_rows(X))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Rows) -> NDArray:
         """Rows whose scores are about X; needs fit_inverse_transform=True."""
         if not self.fit_inverse_transform:
             from ._sklearn import NotFittedError

@@ -1,4 +1,6 @@
 """Explicit features whose inner products approximate a kernel."""
+from __future__ import annotations
+
 import re
 
 import numpy as np
@@ -7,6 +9,7 @@ from . import _arrays, _kernels
 from ._base import KernelEstimator
 from ._functions import bound_text, gram
 from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["Nystroem", "RandomFourierFeatures"]
 
@@ -31,7 +34,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
 
     _function_of_rows = True
 
-    def __init__(self, kernel="rbf", *, gamma=None, coef0=None, degree=None, n_components=100, random_state=None):
+    def __init__(self, kernel: Kernel = "rbf", *, gamma: float | str | None = None, coef0: float | None = None,
+                 degree: float | None = None, n_components: int | None = 100, random_state: Any = None) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
@@ -39,7 +43,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Choose the rows; y is not looked at."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("Nystroem draws the rows whose kernel values are computed: kernel='precomputed' leaves it none")
@@ -53,7 +57,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
         self._n_features_out = count
         return self
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> NDArray:
         """n x n_components."""
         return self._values(self._check_rows(X)) @ self.normalization_.T
 
@@ -86,8 +90,8 @@ _SPECTRA = {
 
 
 class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
-    """Random waves sqrt(2/n_components) cos(x W + b), whose inner products approach a kernel of x - z as their number grows; with 'rbf' and a
-    seed those of sklearn.kernel_approximation.RBFSampler.
+    """Random waves sqrt(2/n_components) cos(x W + b), whose inner products approach a kernel of x - z as their number grows; with 'rbf'
+    and a seed those of sklearn.kernel_approximation.RBFSampler.
 
     kernel: 'rbf' or 'laplacian' with gamma, or rbf, laplacian, exponential or matern as an expression. After a fit: random_weights_,
     random_offset_.
@@ -99,7 +103,8 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     True
     """
 
-    def __init__(self, kernel="rbf", *, gamma=1.0, n_components=100, random_state=None):
+    def __init__(self, kernel: Kernel = "rbf", *, gamma: float | str | None = 1.0, n_components: int | None = 100,
+                 random_state: Any = None) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -119,7 +124,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
                              "number for all columns")
         return name, {key: float(value) for key, value in numbers}
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Draw the waves; of X only its columns count, and its spread where a bandwidth is left open."""
         X = self._check_fit_rows(X)
         name, parameters = self._spectrum(X)
@@ -129,7 +134,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         self._n_features_out = self.n_components
         return self
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> NDArray:
         """n x n_components."""
         X = _arrays.check_rows(self._check_rows(X))
         waves = np.asarray(X @ self.random_weights_) + self.random_offset_

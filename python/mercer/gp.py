@@ -1,4 +1,6 @@
 """Gaussian process regression."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import _arrays
@@ -6,6 +8,7 @@ from ._base import RegressorBase, SeveralOutputs, seed_of
 from ._functions import gram
 from ._library import Handle, session
 from ._sklearn import RegressorMixin
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -25,8 +28,9 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
     (True, True)
     """
 
-    def __init__(self, kernel=None, *, alpha=1e-10, optimizer="lbfgs", n_restarts_optimizer=0, normalize_y=False, ard=False, max_iter=200,
-                 random_state=None, verbose=False):
+    def __init__(self, kernel: Kernel | None = None, *, alpha: Any = 1e-10, optimizer: str | None = "lbfgs",
+                 n_restarts_optimizer: int = 0, normalize_y: bool = False, ard: bool = False, max_iter: int = 200,
+                 random_state: Any = None, verbose: bool = False) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.optimizer = optimizer
@@ -56,7 +60,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
             raise ValueError(f"alpha must be a scalar or an array with same number of entries as y. ({alpha.shape[0]} != {n})")
         return 1.0, 1.0 / alpha
 
-    def fit(self, X, y):
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit to rows X and numbers y, n or n x outputs."""
         X = self._check_fit_rows(X)
         self._require_y(y)
@@ -84,7 +88,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
         self.X_train_, self.y_train_ = X, target
         self.alpha_ = model.coefficients[:, 0] if self._flat else model.coefficients
 
-    def predict(self, X, return_std=False, return_cov=False):
+    def predict(self, X: Rows, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean; with return_std or return_cov also the uncertainty of f, scaled as y is."""
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
@@ -119,7 +123,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
         cross = gram(self.kernel_, self.X_train_, X)
         return gram(self.kernel_, X) - cross.T @ np.linalg.solve(K, cross)
 
-    def sample_y(self, X, n_samples=1, random_state=0):
+    def sample_y(self, X: Rows, n_samples: int = 1, random_state: Any = 0) -> NDArray:
         """Functions drawn from the posterior at rows X: n x n_samples (n x outputs x n_samples)."""
         X = self._check_rows(X)
         draws = []

@@ -1,8 +1,11 @@
 """Machines with other convex losses: probabilities, quantiles, errors that outliers do not rule."""
+from __future__ import annotations
+
 import numpy as np
 
 from ._base import ClassifierBase, RegressorBase
 from ._sklearn import ClassifierMixin, RegressorMixin
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelLogisticRegression", "KernelQuantileRegressor", "KernelHuberRegressor"]
 
@@ -27,8 +30,9 @@ class KernelLogisticRegression(ClassifierMixin, ClassifierBase):
     ([1.0], ['low', 'high'])
     """
 
-    def __init__(self, C=1.0, *, kernel="rbf", gamma="scale", degree=3, coef0=1, tol=1e-6, fit_intercept=True, class_weight=None,
-                 max_iter=200, solver="auto", random_state=None, verbose=False):
+    def __init__(self, C: float = 1.0, *, kernel: Kernel = "rbf", gamma: float | str | None = "scale", degree: float | None = 3,
+                 coef0: float | None = 1, tol: float = 1e-6, fit_intercept: bool = True, class_weight: dict | str | None = None,
+                 max_iter: int = 200, solver: str = "auto", random_state: Any = None, verbose: bool = False) -> None:
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
@@ -42,7 +46,7 @@ class KernelLogisticRegression(ClassifierMixin, ClassifierBase):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and classes y."""
         if not self.C > 0:
             raise ValueError(f"C must be greater than 0, got {self.C!r}")
@@ -51,15 +55,15 @@ class KernelLogisticRegression(ClassifierMixin, ClassifierBase):
         self.n_iter_ = max(int(self.model_.report.iterations), 1)
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> NDArray:
         """Probabilities, one column for each of classes_."""
         return self._by_class("mercer_predict_proba", X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Rows) -> NDArray:
         """Their logarithms."""
         return np.log(self.predict_proba(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> NDArray:
         """Two classes: log odds of classes_[1]. More: the scores whose softmax the probabilities are."""
         if len(getattr(self, "classes_", ())) > 2:
             return self._by_class("mercer_predict", X)
@@ -76,7 +80,8 @@ class KernelQuantileRegressor(RegressorMixin, RegressorBase):
     [4.0]
     """
 
-    def __init__(self, *, quantile=0.5, alpha=1.0, kernel="rbf", gamma="scale", degree=3, coef0=1, tol=1e-6, verbose=False):
+    def __init__(self, *, quantile: float = 0.5, alpha: Any = 1.0, kernel: Kernel = "rbf", gamma: float | str | None = "scale",
+                 degree: float | None = 3, coef0: float | None = 1, tol: float = 1e-6, verbose: bool = False) -> None:
         self.quantile = quantile
         self.alpha = alpha
         self.kernel = kernel
@@ -86,7 +91,7 @@ class KernelQuantileRegressor(RegressorMixin, RegressorBase):
         self.tol = tol
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and numbers y."""
         X = self._check_fit_rows(X)
         self._fit_numbers("quantile", X, y, sample_weight, _settings(self, self.alpha, tau=self.quantile))
@@ -104,8 +109,9 @@ class KernelHuberRegressor(RegressorMixin, RegressorBase):
     True
     """
 
-    def __init__(self, *, delta=1.35, alpha=1.0, kernel="rbf", gamma="scale", degree=3, coef0=1, tol=1e-6, fit_intercept=True,
-                 max_iter=200, solver="auto", verbose=False):
+    def __init__(self, *, delta: float = 1.35, alpha: Any = 1.0, kernel: Kernel = "rbf", gamma: float | str | None = "scale",
+                 degree: float | None = 3, coef0: float | None = 1, tol: float = 1e-6, fit_intercept: bool = True, max_iter: int = 200,
+                 solver: str = "auto", verbose: bool = False) -> None:
         self.delta = delta
         self.alpha = alpha
         self.kernel = kernel
@@ -118,7 +124,7 @@ class KernelHuberRegressor(RegressorMixin, RegressorBase):
         self.solver = solver
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and numbers y."""
         X = self._check_fit_rows(X)
         self._fit_numbers("huber", X, y, sample_weight, _newton_settings(self, self.alpha, delta=self.delta))

@@ -1,12 +1,16 @@
 """Nearest neighbours in the space of a kernel: the rows z with the least |phi(x) - phi(z)|."""
+from __future__ import annotations
+
 from ._base import ClassifierBase, RegressorBase, SeveralOutputs
 from ._sklearn import ClassifierMixin, RegressorMixin
+from ._types import ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelKNeighborsClassifier", "KernelKNeighborsRegressor"]
 
 
 class _Neighbors:
-    def __init__(self, n_neighbors=5, *, weights="uniform", kernel="rbf", gamma="scale", degree=3, coef0=1):
+    def __init__(self, n_neighbors: int = 5, *, weights: str = "uniform", kernel: Kernel = "rbf", gamma: float | str | None = "scale",
+                 degree: float | None = 3, coef0: float | None = 1) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.kernel = kernel
@@ -29,13 +33,13 @@ class KernelKNeighborsClassifier(_Neighbors, ClassifierMixin, ClassifierBase):
     ['a', 'b']
     """
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep rows X and classes y; a row of weight w votes w times."""
         X = self._check_fit_rows(X)
         self._fit_classes("knn", X, y, sample_weight, self._settings(X.shape[0]))
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> NDArray:
         """The share of votes of each class."""
         votes = self._by_class("mercer_predict", X)
         return votes / votes.sum(axis=1, keepdims=True)
@@ -49,7 +53,7 @@ class KernelKNeighborsRegressor(_Neighbors, SeveralOutputs, RegressorMixin, Regr
     [2.0]
     """
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep rows X and numbers y, n or n x outputs."""
         X = self._check_fit_rows(X)
         self._fit_numbers("knn", X, y, sample_weight, self._settings(X.shape[0]), outputs=True)

@@ -1,4 +1,6 @@
 """Kernel ridge regression, with scikit-learn's parameters, and with its penalty chosen from rows left out."""
+from __future__ import annotations
+
 import ctypes
 
 import numpy as np
@@ -7,6 +9,7 @@ from . import _arrays, _header, _model
 from ._base import RegressorBase, SeveralOutputs, seed_of
 from ._library import parse, record, session
 from ._sklearn import RegressorMixin
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelRidge", "KernelRidgeCV"]
 
@@ -25,8 +28,9 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
 
     _function_of_rows = True
 
-    def __init__(self, alpha=1, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None, solver="auto", tol=1e-6, rank=0,
-                 random_state=None, verbose=False):
+    def __init__(self, alpha: Any = 1, *, kernel: Kernel = "linear", gamma: float | str | None = None, degree: float | None = 3,
+                 coef0: float | None = 1, kernel_params: dict | None = None, solver: str = "auto", tol: float = 1e-6, rank: int = 0,
+                 random_state: Any = None, verbose: bool = False) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
@@ -43,7 +47,7 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
         return {"lambda": alpha, "scale": "none", "solver": self.solver, "tolerance": self.tol, "rank": self.rank,
                 "allow-indefinite": True}
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and numbers y, n or n x outputs."""
         X = self._check_fit_rows(X)
         if np.ndim(self.alpha):
@@ -82,7 +86,7 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
         self.dual_coef_ = dual[:, 0] if self._flat else dual
         return self
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray:
         """The predicted number of every row, or a row of numbers for several outputs."""
         if np.ndim(self.alpha) and hasattr(self, "_parts"):
             values = np.column_stack([part.predict(X) for part in self._parts])
@@ -105,8 +109,9 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
 
     _function_of_rows = True
 
-    def __init__(self, alphas=(0.1, 1.0, 10.0), *, kernel="linear", gamma=None, degree=3, coef0=1, cv=None, random_state=None,
-                 verbose=False):
+    def __init__(self, alphas: ArrayLike = (0.1, 1.0, 10.0), *, kernel: Kernel = "linear", gamma: float | str | None = None,
+                 degree: float | None = 3, coef0: float | None = 1, cv: int | None = None, random_state: Any = None,
+                 verbose: bool = False) -> None:
         self.alphas = alphas
         self.kernel = kernel
         self.gamma = gamma
@@ -116,7 +121,7 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose alpha, then fit to all rows."""
         X = self._check_fit_rows(X)
         self._require_y(y)

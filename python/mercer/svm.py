@@ -1,11 +1,14 @@
 """Support vector machines with scikit-learn's names, parameters and attributes, over any kernel of the language.
 
 A fitted machine carries its duality gap (`certificate_`)."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import _arrays, _kernels, _platt
 from ._base import ClassifierBase, KernelEstimator, RegressorBase, seed_of
 from ._sklearn import ClassifierMixin, OutlierMixin, RegressorMixin
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
@@ -92,7 +95,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         return {number: self.class_weight.get(label, 1.0) for number, label in enumerate(self.classes_.tolist())}
 
     @property
-    def predict_proba(self):
+    def predict_proba(self) -> NDArray:
         """A function of rows: probabilities, one column for each of classes_; only with probability=True. Their largest need not be what
         predict says; KernelLogisticRegression has probabilities that decide."""
         if not self.probability:
@@ -100,7 +103,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         return self._predict_proba
 
     @property
-    def predict_log_proba(self):
+    def predict_log_proba(self) -> NDArray:
         """The logarithms of predict_proba."""
         proba = self.predict_proba
         return lambda X: np.log(proba(X))
@@ -160,14 +163,14 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         count = len(getattr(self, "classes_", ()))
         return self._in_pairs(self._evaluate("mercer_decide", X, count * (count - 1) // 2))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> NDArray:
         """Two classes: one number, positive for classes_[1]. More: one per class ('ovr'), or one per pair ('ovo')."""
         values = self._pair_decisions(X)
         if len(self.classes_) == 2:
             return -values[:, 0]
         return values if self.decision_function_shape == "ovo" else _votes(values, len(self.classes_))
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray:
         """The class of every row: most votes of the pairs; the first of equals, or with break_ties the surest."""
         if self.break_ties and len(self.classes_) > 2:
             if self.decision_function_shape == "ovo":
@@ -212,8 +215,10 @@ class SVC(_SupportVectorClassifier):
     (True, 'proved')
     """
 
-    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
-                 cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None):
+    def __init__(self, *, C: float = 1.0, kernel: Kernel = "rbf", degree: float | None = 3, gamma: float | str | None = "scale",
+                 coef0: float | None = 0.0, shrinking: bool = True, probability: bool = False, tol: float = 1e-3,
+                 cache_size: float = 200, class_weight: dict | str | None = None, verbose: bool = False, max_iter: int = -1,
+                 decision_function_shape: str = "ovr", break_ties: bool = False, random_state: Any = None) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -230,7 +235,7 @@ class SVC(_SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and classes y; sample_weight multiplies C row by row."""
         return self._fit_svc("svc", X, y, sample_weight, {"C": self.C})
 
@@ -243,8 +248,10 @@ class NuSVC(_SupportVectorClassifier):
     [0, 1]
     """
 
-    def __init__(self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
-                 cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None):
+    def __init__(self, *, nu: float = 0.5, kernel: Kernel = "rbf", degree: float | None = 3, gamma: float | str | None = "scale",
+                 coef0: float | None = 0.0, shrinking: bool = True, probability: bool = False, tol: float = 1e-3,
+                 cache_size: float = 200, class_weight: dict | str | None = None, verbose: bool = False, max_iter: int = -1,
+                 decision_function_shape: str = "ovr", break_ties: bool = False, random_state: Any = None) -> None:
         self.nu = nu
         self.kernel = kernel
         self.degree = degree
@@ -265,7 +272,7 @@ class NuSVC(_SupportVectorClassifier):
         more = {"check_class_weight_classifiers": "it gives a class the weight 0.0001, and then nu=0.5 is infeasible; the library says so"}
         return {"_xfail_checks": {**_SupportVectors._more_tags(self)["_xfail_checks"], **more}}
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and classes y."""
         return self._fit_svc("nu-svc", X, y, sample_weight, {"nu": self.nu})
 
@@ -290,8 +297,9 @@ class SVR(_SupportVectorRegressor):
     [1.0]
     """
 
-    def __init__(self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, C=1.0, epsilon=0.1, shrinking=True,
-                 cache_size=200, verbose=False, max_iter=-1):
+    def __init__(self, *, kernel: Kernel = "rbf", degree: float | None = 3, gamma: float | str | None = "scale",
+                 coef0: float | None = 0.0, tol: float = 1e-3, C: float = 1.0, epsilon: float = 0.1, shrinking: bool = True,
+                 cache_size: float = 200, verbose: bool = False, max_iter: int = -1) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -304,7 +312,7 @@ class SVR(_SupportVectorRegressor):
         self.verbose = verbose
         self.max_iter = max_iter
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and numbers y."""
         return self._fit_svr("svr", X, y, sample_weight, {"C": self.C, "epsilon": self.epsilon})
 
@@ -317,8 +325,9 @@ class NuSVR(_SupportVectorRegressor):
     [1.0]
     """
 
-    def __init__(self, *, nu=0.5, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, tol=1e-3, cache_size=200,
-                 verbose=False, max_iter=-1):
+    def __init__(self, *, nu: float = 0.5, C: float = 1.0, kernel: Kernel = "rbf", degree: float | None = 3,
+                 gamma: float | str | None = "scale", coef0: float | None = 0.0, shrinking: bool = True, tol: float = 1e-3,
+                 cache_size: float = 200, verbose: bool = False, max_iter: int = -1) -> None:
         self.nu = nu
         self.C = C
         self.kernel = kernel
@@ -331,7 +340,7 @@ class NuSVR(_SupportVectorRegressor):
         self.verbose = verbose
         self.max_iter = max_iter
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and numbers y."""
         return self._fit_svr("nu-svr", X, y, sample_weight, {"C": self.C, "nu": self.nu})
 
@@ -345,8 +354,9 @@ class OneClassSVM(_SupportVectors, OutlierMixin):
     [1, -1]
     """
 
-    def __init__(self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, nu=0.5, shrinking=True, cache_size=200,
-                 verbose=False, max_iter=-1):
+    def __init__(self, *, kernel: Kernel = "rbf", degree: float | None = 3, gamma: float | str | None = "scale",
+                 coef0: float | None = 0.0, tol: float = 1e-3, nu: float = 0.5, shrinking: bool = True, cache_size: float = 200,
+                 verbose: bool = False, max_iter: int = -1) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -358,7 +368,7 @@ class OneClassSVM(_SupportVectors, OutlierMixin):
         self.verbose = verbose
         self.max_iter = max_iter
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X; y is not looked at."""
         X = self._check_fit_rows(X)
         weights = _arrays.check_weights(sample_weight, X.shape[0])
@@ -370,14 +380,14 @@ class OneClassSVM(_SupportVectors, OutlierMixin):
         self.n_support_ = np.asarray([len(self.support_)], dtype=np.int32)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> NDArray:
         """The signed distance from the boundary, positive inside."""
         return self._evaluate("mercer_decide", X, 1)[:, 0]
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> NDArray:
         """decision_function without the offset."""
         return self.decision_function(X) + self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray:
         """1 inside, -1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
