@@ -40,6 +40,7 @@ typedef struct mc_task {
     double *f;          /* n: K beta */
     double *error;      /* n: how wrong f is at most, where that is known */
     bool known;
+    void *whole;        /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
     double tolerance;   /* for the next solution */
     double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
     double intercept, epsilon;
@@ -64,6 +65,7 @@ typedef struct mc_svm {
     double *diagonal;   /* of K */
     mc_store *store;    /* of rows of K, where it is worth it; those of the programme `stored` */
     const mc_task *stored;
+    bool path;          /* solved for one C after the other: K is kept where there is room */
     bool warm;          /* beta and f of the tasks are a start worth keeping */
     mercer_status stopped;
 } mc_svm;

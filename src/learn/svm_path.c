@@ -1,5 +1,6 @@
 /* svm_path.c: solutions for rising C, each from the last. Multipliers times C'/C are feasible for C', and f = K beta grows by the same
-   factor: the next start costs no kernel value, rows at their bound stay there, and f is exact because the last certificate made it so. */
+   factor: the next start costs no kernel value, rows at their bound stay there, and f is exact because the last certificate made it so.
+   Where all of K is stored it is kept from one C to the next. */
 #include "base/clock.h"
 #include "base/status.h"
 #include "learn/svm.h"
@@ -56,6 +57,7 @@ mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
     mc_svm s;
     MC_TRY(check(ctx, C, count));
     mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
+    s.path = true;
     if (!status)
         status = walk(ctx, &s, C, count, each, arg);
     mc_svm_close(ctx, &s);

@@ -79,6 +79,7 @@ void mc_tasks_close(mc_svm *s) {
         mc_free(s->task[k].beta);
         mc_free(s->task[k].f);
         mc_free(s->task[k].error);
+        mc_free(s->task[k].whole);
     }
     mc_free(s->task);
     s->task = NULL;

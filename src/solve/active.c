@@ -212,10 +212,12 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     r->selection.q = size_now(r);
     choose(r, e);
     write_programme(r);
-    MC_TRY(make_room(ctx, r));
-    MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
-    const bool all = r->count == p->dual.m;
-    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, r->K, r->rows, r->diagonal),
+    const bool all = r->count == p->dual.m, at_hand = p->matrix.whole && r->rows == p->matrix.n;
+    if (!at_hand) {
+        MC_TRY(make_room(ctx, r));
+        MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
+    }
+    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, at_hand ? p->matrix.whole : r->K, r->rows, r->diagonal),
                                   all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps};
     mc_smo_result found = {0};
     const mercer_status status = solve_set(ctx, r, &small, &found);

@@ -19,6 +19,7 @@ struct mc_matrix {
     mercer_status (*add)(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids, const double *c,
                          int64_t count, double *f);
     const void *self;
+    const void *whole;      /* all of K, n x n, where it is at hand; NULL: blocks are asked for */
 };
 
 typedef struct mc_active_problem {

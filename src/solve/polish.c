@@ -30,7 +30,7 @@ typedef struct polish {
     double *x, *g;          /* beta and K beta as they become */
     uint8_t *state;         /* m */
     double sum[2], nu[2];   /* of the groups: what is kept, and the slope agreed on */
-    int64_t count;          /* of F */
+    int64_t count, most;    /* of F, and the most there is room for */
     int64_t *variable, *id; /* of F, and the row of K of each */
     uint8_t *taken;         /* n: a variable of the row is in F */
     const void **row;
@@ -58,7 +58,7 @@ static bool list_free(polish *p) {
         const int64_t i = row_of(p->dual, t);
         if (p->state[t] != FREE || p->taken[i])
             continue;
-        if (p->count == MOST_FREE)
+        if (p->count == p->most)
             return false;
         p->taken[i] = 1;
         p->variable[p->count] = t;
@@ -217,6 +217,15 @@ static size_t need(int64_t n, int64_t m, int64_t count) {
            + mc_work_need(count, sizeof(void *)) + mc_work_need(m, 1) + mc_work_need(n, 1);
 }
 
+/* Twice as many as are free now may become so. */
+static int64_t room_for(const mc_dual *dual, const double *beta) {
+    int64_t count = 32;
+    for (int64_t t = 0; t < dual->m; t++)
+        count += beta[t] > dual->low[t] && beta[t] < dual->high[t];
+    count = 2 * count < dual->m ? 2 * count : dual->m;
+    return count < MOST_FREE ? count : MOST_FREE;
+}
+
 static void cut(mc_work *work, int64_t count, polish *p) {
     p->A = mc_work_take(work, mc_packed_count(count), sizeof(double));
     p->X = mc_work_take(work, 3 * count, sizeof(double));
@@ -231,14 +240,14 @@ static void cut(mc_work *work, int64_t count, polish *p) {
 }
 
 mercer_status mc_polish(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, double *beta, double *f, bool *moved) {
-    const int64_t most = dual->m < MOST_FREE ? dual->m : MOST_FREE;
+    const int64_t most = room_for(dual, beta);
     const size_t bytes = need(rows->n, dual->m, most);
     mc_work work;
     *moved = false;
     if (bytes > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
-    polish p = {.dual = dual, .rows = rows, .tolerance = tolerance};
+    polish p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
     cut(&work, most, &p);
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);
     memcpy(p.g, f, (size_t)rows->n * sizeof *f);
