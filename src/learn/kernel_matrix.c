@@ -106,8 +106,8 @@ static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64
 
 /* ---- Products ---- */
 
-static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids, const double *c,
-                              int64_t count, double *f) {
+static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids, const double *c,
+                                   int64_t count, double *f) {
     mercer_data *part = NULL;
     mc_gram *gram = NULL;
     MC_TRY(mc_data_take(ctx, m->x, ids, count, &part));
@@ -119,6 +119,13 @@ static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer
     mc_gram_close(gram);
     mercer_data_free(part);
     return status;
+}
+
+static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids, const double *c,
+                              int64_t count, double *f) {
+    for (int64_t k = 0; k < count; k += MC_KERNEL_BATCH)
+        MC_TRY(multiply_part(ctx, m, precision, ids + k, c + k, count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH, f));
+    return MERCER_OK;
 }
 
 static mercer_status take_kept(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out) {

@@ -7,6 +7,8 @@
 #include "solve/active.h"
 #include "solve/store.h"
 
+enum { MC_KERNEL_BATCH = 4096 }; /* rows multiplied at once */
+
 typedef struct mc_kernel_matrix {
     const mercer_kernel *kernel;
     const mercer_data *x;

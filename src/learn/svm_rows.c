@@ -18,7 +18,7 @@
 enum {
     DOUBLE_ROWS = 3000, /* up to so many rows double precision costs nothing worth saving */
     MOST = 8192,        /* variables in an active set */
-    LEAST = 16,
+    LEAST = 128,
     LONG = 64           /* values to a row from which rows of K are kept */
 };
 
@@ -71,14 +71,20 @@ static mercer_status open_rows(mercer_ctx *ctx, mc_svm *s, const mc_task *t, row
 
 /* ---- Bytes ---- */
 
-/* Of the largest programme: its arrays, its rows, and what products with them take in double precision. */
-static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m) {
+/* Beside the active set: arrays, the points packed in double and, of what is multiplied at once, rows and packing. A pair of classes has
+   its rows copied. Later the active set is gone and vectors are kept, which may be all rows. */
+static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *later) {
     const size_t rows = (size_t)mercer_data_stored(p->x) * 12 + (size_t)p->n * 40;
-    return mc_gram_bytes(ctx, p->kernel, p->x, p->x, MERCER_F64, 1) + 2 * rows + (size_t)m * 6 * sizeof(double) + (2 << 20);
+    const size_t packed = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
+    const double share = p->n > MC_KERNEL_BATCH ? (double)MC_KERNEL_BATCH / (double)p->n : 1;
+    const size_t both = packed + (size_t)(share * (double)(packed + 2 * rows)) + (size_t)m * 6 * sizeof(double) + (2 << 20);
+    *later = both + rows;
+    return both + (p->x->classes > 2 ? rows : 0);
 }
 
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
-    const size_t left = mc_memory_left(ctx), need = beside(ctx, p, m);
+    size_t later;
+    const size_t left = mc_memory_left(ctx), need = beside(ctx, p, m, &later);
     int64_t most = m < MOST ? m : MOST;
     while (most > LEAST && need + mc_active_bytes(p->n, m, most, dtype) > left)
         most = most / 4 * 3;
@@ -86,7 +92,9 @@ int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dt
 }
 
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
-    return beside(ctx, p, m) + mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+    size_t later;
+    const size_t solving = beside(ctx, p, m, &later) + mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+    return solving > later ? solving : later;
 }
 
 /* A store for the rows of the largest programme in half of what is left, where they are worth it. */
