@@ -40,6 +40,7 @@ typedef struct mc_ridge_size {
     double tolerance;    /* that pcg would be given */
     bool intercept, proved;
     bool direct;         /* a factorisation fits */
+    bool hurried;        /* there is a time limit: steps can be stopped, a factorisation begun late cannot */
     int64_t marks, frequencies;
     int threads;
     size_t mixed;

@@ -152,6 +152,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.frequencies = mc_fourier_count(p->n, set->rank);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
     size.direct = mc_ridge_direct_fits(ctx, &size);
+    size.hurried = ctx->options.time_limit > 0;
     const bool in_place = strcmp(set->solver, "auto") == 0 && !size.wants_pcg && size.direct;
     size.tolerance = in_place ? fmin(set->tolerance, MC_RIDGE_CLOSE) : set->tolerance;
     return size;
@@ -339,7 +340,8 @@ static mercer_status drop_rows(mercer_ctx *ctx, mc_problem *p) {
 /* Steps of conjugate gradients before a factorisation, which fits as well, is taken instead; 0: it does not, or they were asked for. */
 static int64_t steps_worth(const mc_ridge_size *size, const mc_options *options) {
     const bool pcg = strcmp(options->option[options->chosen].solver, "pcg") == 0;
-    return pcg && options->automatic && size->direct && size->foreseen && !size->wants_pcg ? mc_ridge_steps_worth(size) : 0;
+    const bool free_choice = options->automatic && size->foreseen && !size->wants_pcg && !size->hurried;
+    return pcg && free_choice && size->direct ? mc_ridge_steps_worth(size) : 0;
 }
 
 static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, const mc_ridge_size *size, const mc_options *options,

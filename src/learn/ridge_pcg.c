@@ -236,7 +236,7 @@ static uint64_t key_of(const mercer_ctx *ctx, const mc_ridge_system *r) {
     key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
     if (p->root)
         key = mc_hash(key, p->root, (size_t)p->n * sizeof(double));
-    const char *const words[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), "ridge pcg 2"};
+    const char *const words[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), "ridge pcg 3"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         key = mc_hash_text(key, words[i]);
     return key;
