@@ -25,6 +25,7 @@ TITLES = {  # in the order they are run
     "svm": "Support vector machines",
     "loss": "Kernel logistic regression",
     "calibration": "Calibration of probabilities",
+    "tune": "Searches",
     "pca": "Principal components and nearest neighbours",
     "python": "What Python adds",
 }

@@ -738,8 +738,10 @@ typedef struct mercer_scores {
     double auc;                         /* two classes; NaN otherwise. Ties count half */
     double log_loss;                    /* machines that give probabilities; NaN otherwise */
     double ece;                         /* these too: expected calibration error, over MERCER_CALIBRATION_BINS bins */
+    double f1;                          /* two classes: 2 tp / (2 tp + fp + fn) of the second; more: the mean over the classes */
     double rmse, mae;                   /* numbers; over all outputs */
     double r2;                          /* numbers; the mean over outputs, NaN when an output does not vary */
+    double pinball;                     /* quantile: the mean of tau r above and (tau - 1) r below, r = y - f; NaN otherwise */
 } mercer_scores;
 /* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
@@ -799,6 +801,94 @@ typedef struct mercer_plan {
 /* Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. */
 MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                          const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
+
+/* ---- Tuning -------------------------------------------------------------------------------------------------------- */
+
+/* A search for settings and kernel parameters. Candidates come from kernels with ranges rbf(gamma=1e-3..10) or sets {1, 2}, and from ranges
+   and sets of the machine's settings, "C=0.1..1000", "epsilon={0.1, 0.2}". A range of positive numbers is cut on a logarithmic scale.
+   Each candidate is measured on rows it did not learn from:
+
+       ridge      every row left out in turn, exactly and without refitting, all values of lambda at once; with folds the same for folds
+       gp         the evidence, largest over the kernel's parameters, from the candidate's kernel as the start
+       svc, svr   folds; all values of C along one path, each from the last
+       others     folds, fitted one by one
+
+   Scaling and default bandwidths: of all rows where ridge leaves rows out in closed form, of the rows learned from otherwise. */
+typedef struct mercer_tune {
+    const mercer_kernel *const *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times */
+    int64_t kernel_count;
+    const char *const *ranges;  /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
+    int64_t points;             /* of each range on the grid; 0: 8, and 50 for lambda of ridge */
+    const char *search;         /* grid; random: points of a scrambled Sobol sequence */
+    int64_t candidates;         /* random: how many */
+    int64_t folds;              /* 0: every row left out (ridge), the evidence (gp), 5 folds (others) */
+    int64_t repeats;            /* of the folds, with other seeds */
+    const char *const *groups;  /* n texts: rows of one text leave together; NULL: none */
+    bool ordered;               /* rows are in order of time: each of the folds is predicted from the rows before it alone */
+    const mercer_data *hold_out; /* measure on these rows instead of folds; NULL: none */
+    const char *score;          /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; evidence */
+    bool one_error;             /* of the candidates within one standard error of the best take the one with the strongest penalty */
+    bool halving;               /* all candidates on few rows, the best sixteenth on four times as many, and so on */
+    const char *journal;        /* a file that keeps what was measured, so that a search can be taken up again; NULL: none */
+    uint64_t seed;              /* of folds, of the sequence and of the rows of halving */
+} mercer_tune;
+MERCER_API mercer_tune mercer_tune_defaults(void);
+/* The range searched where the caller names none: "C=0.1..1000"; NULL: the machine has none. */
+MERCER_API const char *mercer_tune_range(const mercer_machine *machine);
+
+typedef struct mercer_search mercer_search;
+typedef struct mercer_candidate {
+    const char *kernel, *settings; /* "rbf(gamma=0.1)", "C=10 epsilon=0.1": what was searched; "" where nothing was */
+    double score, error;           /* mean over the folds and its standard error; NaN: not measured, not known */
+    int64_t rows;                  /* of the data it was last measured with: fewer than all where halving left it out */
+    double seconds;
+} mercer_candidate;
+
+/* settings: the machine's struct, NULL: its defaults; what is searched is taken from the ranges. Texts in it must outlive the search.
+   Stopped by the time limit or the caller, it gives what it has when at least one candidate is measured. The same input and seed give the
+   same search on any number of threads. */
+MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                                         const mercer_data *data, mercer_search **out);
+/* The short search of `mercer fit` when neither kernel nor lambda or C is given, for ridge, svc, svr and logistic: seven values of gamma of
+   rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured on a seeded part of the rows (all of few), so that it costs
+   about two fits at most. MERCER_INVALID for other machines and for fewer than 20 rows. */
+MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                                             mercer_search **out);
+MERCER_API void mercer_search_free(mercer_search *search);
+MERCER_API int64_t mercer_search_count(const mercer_search *search);
+MERCER_API mercer_candidate mercer_search_candidate(const mercer_search *search, int64_t i);
+
+typedef struct mercer_search_report {
+    const char *score;      /* its name */
+    bool larger_is_better;
+    const char *splits;     /* "5 folds, classes spread evenly" */
+    const char *stopped;    /* "no", "time", "caller" */
+    int64_t best;           /* the candidate chosen */
+    int64_t first;          /* the one with the best score: another where one_error is set */
+    int64_t measured;       /* candidates with a score of all rows */
+    int64_t within;         /* of those, how many are no more than one standard error from the best score */
+    double share;           /* of resampled folds under which the first is still first; NaN where there are none */
+    int64_t resumed;        /* measurements taken from the journal */
+    bool halved;
+} mercer_search_report;
+MERCER_API mercer_search_report mercer_search_result(const mercer_search *search);
+/* All of it as JSON: what mercer_model_search gives for the model. */
+MERCER_API const char *mercer_search_json(const mercer_search *search);
+/* The chosen candidate fitted to all rows; the search is recorded in the model and saved with it. */
+MERCER_API mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data, mercer_model **out);
+/* The search that chose the model, as JSON; "" for a model that was fitted without one. */
+MERCER_API const char *mercer_model_search(const mercer_model *model);
+
+/* What a search would take, without running it: seconds are those of one fit, measured on the spot, times the fits. */
+typedef struct mercer_tune_plan {
+    int64_t candidates, splits, fits; /* fits: those that cannot be had from another one in closed form or along a path */
+    const char *engine;               /* how candidates are measured, in words */
+    size_t memory_bytes;
+    double seconds;
+    bool possible;
+} mercer_tune_plan;
+MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                                          const mercer_data *data, mercer_tune_plan *out);
 
 #ifdef __cplusplus
 }

@@ -42,8 +42,9 @@ void mercer_close(mercer_ctx *ctx) {
 
 void mc_begin(mercer_ctx *ctx) {
     mc_unfail(ctx);
-    ctx->stop = MERCER_OK;
+    ctx->stop = ctx->told = MERCER_OK;
     ctx->shield = 0;
+    mc_hold(ctx, NULL, 0);
     mc_phase(ctx, NULL);
     ctx->call_began = mc_clock();
     ctx->next_progress = ctx->call_began + 0.1;

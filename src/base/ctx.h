@@ -16,9 +16,12 @@ struct mercer_ctx {
     double call_began;    /* clock at the start of the public call now running */
     double next_progress; /* when the callback may be called again */
     mercer_status stop;   /* CANCELLED or TIME once a call has been told to stop */
+    mercer_status told;   /* the same, kept when the stop is taken: this call was told to stop */
     int shield;           /* while positive nothing is stopped */
     const char *phase;
     double span_low, span_high; /* the part of the phase that loops now report on */
+    bool held;                  /* the phase belongs to whoever holds it: see mc_hold */
+    double held_done;
     double measure;             /* what the phase watches, as last reported */
     int64_t offset;       /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];

@@ -7,8 +7,16 @@
 
 static const double interval = 0.1; /* seconds between two calls of the callback */
 
-void mc_phase(mercer_ctx *ctx, const char *phase) {
+void mc_hold(mercer_ctx *ctx, const char *phase, double done) {
+    ctx->held = phase != NULL;
     ctx->phase = phase;
+    ctx->measure = NAN;
+    ctx->held_done = done;
+}
+
+void mc_phase(mercer_ctx *ctx, const char *phase) {
+    if (!ctx->held)
+        ctx->phase = phase;
     ctx->measure = NAN;
     mc_span(ctx, 0, 1);
 }
@@ -28,14 +36,18 @@ mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) 
         return ctx->shield ? MERCER_OK : ctx->stop;
     const double now = mc_clock(), seconds = now - ctx->call_began;
     if (!ctx->shield && ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
-        return ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
+        return ctx->told = ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
     if (!ctx->options.progress || now < ctx->next_progress)
         return MERCER_OK;
     ctx->next_progress = now + interval;
     const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
-    const mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure};
+    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure};
+    if (ctx->held) { /* one of many pieces of work, whose own phases follow each other: only that it is under way is said */
+        p.done = ctx->held_done;
+        p.measure = NAN;
+    }
     if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
-        return ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
+        return ctx->told = ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
     return MERCER_OK;
 }
 
@@ -49,6 +61,10 @@ mercer_status mc_stop_taken(mercer_ctx *ctx) {
     if (reason)
         ctx->message[0] = '\0';
     return reason;
+}
+
+mercer_status mc_told(mercer_ctx *ctx) {
+    return ctx->told && !ctx->shield ? mc_fail(ctx, ctx->told, "told to stop") : MERCER_OK;
 }
 
 double mc_time_left(const mercer_ctx *ctx) {

@@ -8,6 +8,8 @@
 void mc_phase(mercer_ctx *ctx, const char *phase);
 /* What is reported from here on, up to the next span or phase, is the part [low, high] of the phase: for a phase of many loops. */
 void mc_span(mercer_ctx *ctx, double low, double high);
+/* While a phase is held the phases of the work inside are not shown; so much of what is held is done. NULL lets go. */
+void mc_hold(mercer_ctx *ctx, const char *phase, double done);
 /* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or MERCER_TIME, with its
    message, once the caller or the clock says stop. Call it from the calling thread only. */
 mercer_status mc_progress(mercer_ctx *ctx, double done);
@@ -18,6 +20,8 @@ mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure);
 void mc_shield(mercer_ctx *ctx, bool on);
 /* The reason why the call was told to stop, which is then forgotten, so that the best answer so far can still be finished; OK: none. */
 mercer_status mc_stop_taken(mercer_ctx *ctx);
+/* Whether this call was told to stop at any time, whoever has taken the reason since. */
+mercer_status mc_told(mercer_ctx *ctx);
 /* Seconds until the time limit; infinite without one. */
 double mc_time_left(const mercer_ctx *ctx);
 

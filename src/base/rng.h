@@ -10,7 +10,8 @@
 /* One stream per use, so that two uses of one seed never share numbers. Never renumber: seeds in the wild depend on it. */
 typedef enum mc_stream {
     MC_STREAM_TEST, MC_STREAM_GENERATE, MC_STREAM_FOLDS, MC_STREAM_PIVOTS, MC_STREAM_REFUTE, MC_STREAM_LANCZOS,
-    MC_STREAM_RESTARTS, MC_STREAM_POSTERIOR, MC_STREAM_ORDER, MC_STREAM_FOURIER, MC_STREAM_SAMPLE
+    MC_STREAM_RESTARTS, MC_STREAM_POSTERIOR, MC_STREAM_ORDER, MC_STREAM_FOURIER, MC_STREAM_SAMPLE,
+    MC_STREAM_TUNE
 } mc_stream;
 
 typedef struct mc_rng {

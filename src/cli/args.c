@@ -99,9 +99,14 @@ typedef struct reader {
     int argc, i;
 } reader;
 
+/* Several kernels may be compared; verbs that take one say so in job.c. */
+static bool may_repeat(const verb *v, const char *name) {
+    return v->machine && strcmp(name, "kernel") == 0;
+}
+
 static int add(reader *r, const char *name, const char *value, bool setting) {
     args *a = r->args;
-    for (int k = 0; k < a->count; k++)
+    for (int k = 0; k < a->count && !may_repeat(a->verb, name); k++)
         if (strcmp(a->given[k].name, name) == 0)
             return complain("--%s is given twice", option_text(name).bytes);
     a->given[a->count++] = (given){.name = name, .text = value, .setting = setting};
@@ -207,6 +212,13 @@ const char *args_text(const args *a, const char *name) {
     for (int i = 0; i < a->count; i++)
         if (strcmp(a->given[i].name, name) == 0)
             return a->given[i].text;
+    return NULL;
+}
+
+const char *args_next(const args *a, const char *name, int *from) {
+    for (; *from < a->count; (*from)++)
+        if (strcmp(a->given[*from].name, name) == 0)
+            return a->given[(*from)++].text;
     return NULL;
 }
 

@@ -10,7 +10,8 @@
    input.c     kernels, data files and model files, as several verbs read them
    report.c    rows and JSON that several verbs print
    job.c       what fit and plan share: machine, settings, kernel and data from the options
-   folding.c   which rows leave together in cross-validation */
+   folding.c   which rows leave together in cross-validation
+   tune.h      what tune and plan share of a search */
 #ifndef MC_CLI_CLI_H
 #define MC_CLI_CLI_H
 
@@ -86,6 +87,8 @@ typedef struct args {
 int args_parse(const verb *v, int argc, char *const *argv, args *out);
 void args_close(args *a);
 const char *args_text(const args *a, const char *name); /* NULL when not given */
+/* The next of an option that may be given more than once, from place *from on; NULL: no more. */
+const char *args_next(const args *a, const char *name, int *from);
 bool args_flag(const args *a, const char *name);
 /* A settings row's name as an option is written, with dashes. */
 text option_text(const char *name);
@@ -139,6 +142,7 @@ int session_fail(session *s, mercer_status status);
 int session_fail_at(session *s, mercer_status status, const char *expression);
 /* EXIT_STOPPED with a message when Ctrl-C or the time limit asks to end: looked at before a result is written. */
 int session_alive(session *s);
+void session_resume(session *s); /* the work was stopped; what finishes its result is not */
 void session_wipe(session *s); /* takes the progress bar off the terminal */
 /* Memory of the command's own (results it holds), under the same limit; NULL with a message. free() it. */
 void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
@@ -196,6 +200,8 @@ int input_data_for(session *s, const mercer_model *model, const char *path, merc
 bool is_model(const char *path);
 /* Refuses to replace a file that is not a model, and a folder that cannot be written to, before the work starts. */
 int check_model_path(const char *path);
+/* Where the model goes: -o, or the data file's name with .mercer; a model on standard output sends the report elsewhere. */
+int choose_model_path(session *s, char *path, size_t size);
 
 /* Rows of a report that several verbs print. */
 void say_data(session *s, const char *path, const mercer_data *data);
@@ -225,6 +231,10 @@ typedef struct job {
     mercer_data *data;
     double read_seconds;
     char *landmarks; /* read from a file, as a list */
+    bool searches;   /* settings may be ranges, and there may be several kernels: tune reads them */
+    const mercer_kernel *reads; /* then: the kernel that says how the data are read; NULL: none */
+    char **range;    /* "C=0.1..1000", closed by NULL */
+    int ranges;
 } job;
 int job_open(session *s, job *j);
 void job_close(job *j);
@@ -254,6 +264,6 @@ void folding_close(folding *f);
  */
 
 extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_export,
-    verb_generate, verb_info, verb_update, verb_folds, verb_plot;
+    verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_tune;
 
 #endif

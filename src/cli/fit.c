@@ -36,14 +36,14 @@ static void default_path(const char *data, char *path, size_t size) {
     snprintf(path, size, "%.*s.mercer", (int)length, base);
 }
 
-static int choose_path(session *s, fit *f) {
+int choose_model_path(session *s, char *path, size_t size) {
     const char *named = args_text(&s->args, "output");
     if (named)
-        snprintf(f->path, sizeof f->path, "%s", named);
+        snprintf(path, size, "%s", named);
     else
-        default_path(s->args.operand[0], f->path, sizeof f->path);
-    if (strcmp(f->path, "-") != 0)
-        return check_model_path(f->path);
+        default_path(s->args.operand[0], path, size);
+    if (strcmp(path, "-") != 0)
+        return check_model_path(path);
     if (s->json)
         return complain("--json and a model on standard output (-o -) cannot share it; name a file");
     if (isatty(STDOUT_FILENO))
@@ -276,7 +276,7 @@ static int report_json(session *s, const fit *f) {
 
 static int run_fit(session *s) {
     fit *f = calloc(1, sizeof *f);
-    int code = f ? choose_path(s, f) : session_fail(s, MERCER_MEMORY);
+    int code = f ? choose_model_path(s, f->path, sizeof f->path) : session_fail(s, MERCER_MEMORY);
     if (code == EXIT_DONE)
         code = job_open(s, &f->job);
     if (code == EXIT_DONE)

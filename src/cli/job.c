@@ -9,7 +9,7 @@
 
 const option job_options[] = {
     {"machine", 'm', "NAME", "what to fit (default: chosen by the target, and printed)"},
-    {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf)"},
+    {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf); tune takes several"},
     {"weights", 0, "FILE|COLUMN", "row weights: a file with one number per row, else a column of the data"},
     {"noise-column", 0, "COLUMN", "gp: the variance of the noise of every row stands in this column, times --noise where it is given"},
     {0},
@@ -132,9 +132,28 @@ static int landmarks_from_file(session *s, job *j, const char **value) {
     return code;
 }
 
+/* "C=0.1..1000" for the search; its form is checked there. */
+static int put_range(session *s, job *j, const char *name, const char *value) {
+    const size_t size = strlen(name) + strlen(value) + 2;
+    if (!j->range)
+        j->range = calloc((size_t)s->args.count + 1, sizeof *j->range);
+    char *bytes = j->range ? malloc(size) : NULL;
+    if (!bytes)
+        return session_fail(s, MERCER_MEMORY);
+    snprintf(bytes, size, "%s=%s", name, value);
+    j->range[j->ranges++] = bytes;
+    return EXIT_DONE;
+}
+
 static int put_setting(session *s, job *j, const char *name, const char *value) {
-    if (!setting_find(j->machine, name))
+    const mercer_setting *row = setting_find(j->machine, name);
+    if (!row)
         return lacks_setting(j->machine, name);
+    const bool number = row->type == MERCER_REAL || row->type == MERCER_INTEGER, range = strstr(value, "..") || value[0] == '{';
+    if (number && range && j->searches)
+        return put_range(s, j, row->name, value);
+    if (number && range)
+        return complain("--%s %s leaves the choice open; 'mercer tune' searches it", option_text(name).bytes, value);
     if (strcmp(name, "landmarks") == 0)
         TRY(landmarks_from_file(s, j, &value));
     TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, name, value));
@@ -233,7 +252,7 @@ static int read_data(session *s, job *j) {
     const bool from_file = weights && access(weights, F_OK) == 0;
     const double began = clock_now();
     const mercer_target wanted = j->machine ? j->machine->target : MERCER_TARGET_AUTO;
-    TRY(input_data(s, j->kernel, j->path, from_file ? NULL : weights, wanted, &j->data));
+    TRY(input_data(s, j->kernel ? j->kernel : j->reads, j->path, from_file ? NULL : weights, wanted, &j->data));
     if (from_file)
         TRY(weights_from_file(s, j, weights));
     j->read_seconds = clock_now() - began;
@@ -244,13 +263,18 @@ int job_open(session *s, job *j) {
     const args *a = &s->args;
     j->path = a->operand[0];
     j->expression = args_text(a, "kernel") ? args_text(a, "kernel") : "rbf";
+    int from = 0;
     TRY(named_machine(a, j));
-    TRY(input_kernel(s, j->expression, &j->kernel));
+    args_next(a, "kernel", &from);
+    if (!j->searches && args_next(a, "kernel", &from))
+        return complain("--kernel is given twice");
+    if (!j->searches)
+        TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
     if (!j->machine)
         choose_machine(a, j);
     TRY(apply_settings(s, j));
-    return choose_loo(s, j);
+    return j->searches ? EXIT_DONE : choose_loo(s, j);
 }
 
 void job_close(job *j) {
@@ -258,6 +282,9 @@ void job_close(job *j) {
     mercer_kernel_free(j->kernel);
     free(j->settings);
     free(j->landmarks);
+    for (int i = 0; i < j->ranges; i++)
+        free(j->range[i]);
+    free(j->range);
 }
 
 int job_check_ridge(const session *s, const job *j, const char *const *known) {

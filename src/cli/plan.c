@@ -1,5 +1,5 @@
 /* plan.c: mercer plan DATA: which solver a fit would take, what it would cost, and why. */
-#include "cli.h"
+#include "tune.h"
 #include <string.h>
 
 static json_t *json_choice(const mercer_choice *c) {
@@ -70,9 +70,69 @@ static int plan_job(session *s, const job *j) {
     return plan.chosen.possible ? EXIT_DONE : EXIT_NEGATIVE;
 }
 
+/* ---- A search ---- */
+
+static const option search_options[] = {
+    {"tune", 0, NULL, "forecast a search by tune, with its options, instead of a fit"},
+    {0},
+};
+
+static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
+    json_t *object = json_object();
+    json_put(object, "machine", json_text(t->job.machine->name));
+    json_put(object, "engine", json_text(p->engine));
+    json_put(object, "candidates", json_integer(p->candidates));
+    json_put(object, "splits", json_integer(p->splits));
+    json_put(object, "fits", json_integer(p->fits));
+    json_put(object, "memory_bytes", json_integer((json_int_t)p->memory_bytes));
+    json_put(object, "seconds_estimate", json_value(p->seconds));
+    json_put(object, "possible", json_boolean(p->possible));
+    json_put(object, "n", json_integer(mercer_data_rows(t->job.data)));
+    json_put(object, "d", json_integer(mercer_data_columns(t->job.data)));
+    return json_finish(s, object);
+}
+
+static int plan_search(session *s, const tuning *t) {
+    mercer_tune_plan p;
+    TRY_CTX(s, mercer_plan_tune(s->ctx, t->job.machine, t->job.settings, &t->set, t->job.data, &p));
+    if (s->json) {
+        search_json(s, t, &p);
+        return p.possible ? EXIT_DONE : EXIT_NEGATIVE;
+    }
+    say(s, "machine", "%s", t->job.machine->name);
+    say_data(s, t->job.path, t->job.data);
+    say(s, "candidates", "%lld on %lld split%s", (long long)p.candidates, (long long)p.splits, p.splits == 1 ? "" : "s");
+    say(s, "measured by", "%s", p.engine);
+    say(s, "fits", "%lld, each about %s", (long long)p.fits, text_seconds(p.seconds / (double)p.fits).bytes);
+    say(s, "in all", "%s, %s%s", text_seconds(p.seconds).bytes, text_size(p.memory_bytes).bytes,
+        p.possible ? "" : "; not possible under the memory limit");
+    if (s->time_limit > 0 && p.seconds > s->time_limit)
+        say(s, "late", "not done within %g s: the search would be halved and hand over its best then", s->time_limit);
+    return p.possible ? EXIT_DONE : EXIT_NEGATIVE;
+}
+
+static int run_search_plan(session *s) {
+    tuning t = {0};
+    int code = tuning_open(s, &t);
+    if (code == EXIT_DONE)
+        code = plan_search(s, &t);
+    tuning_close(&t);
+    return code;
+}
+
+static int refuse_search_options(const session *s) {
+    for (const option *o = tune_options; o->name; o++)
+        if (args_text(&s->args, o->name))
+            return complain("--%s belongs to a search; --tune plans one", o->name);
+    return EXIT_DONE;
+}
+
 static int run_plan(session *s) {
     job j = {0};
     s->plans = true;
+    if (args_flag(&s->args, "tune"))
+        return run_search_plan(s);
+    TRY(refuse_search_options(s));
     int code = job_open(s, &j);
     if (code == EXIT_DONE)
         code = plan_job(s, &j);
@@ -82,15 +142,16 @@ static int run_plan(session *s) {
 
 const verb verb_plan = {
     .name = "plan",
-    .summary = "say which solver a fit would take, its memory and time; fits nothing",
-    .usage = "DATA [-m MACHINE] [-k KERNEL] [options of fit]",
+    .summary = "say which solver a fit, or what a search, would take in memory and time; fits nothing",
+    .usage = "DATA [--tune] [-m MACHINE] [-k KERNEL] [options of fit, or of tune]",
     .notes = "Reads the data, asks which solver fit would take under the memory limit, and prints it with the bytes "
              "and seconds to expect and\n"
              "the alternatives. Exit status 1: no solver fits under the limit.\n\n"
-             "  mercer plan large.csv --memory 4G",
+             "  mercer plan large.csv --memory 4G\n"
+             "  mercer plan large.csv --tune -m svc --C 0.1..1000",
     .least = 1,
     .most = 1,
-    .tables = {job_options, data_options, common_options},
+    .tables = {search_options, job_options, tune_options, fold_options, data_options, seed_options, common_options},
     .machine = true,
     .computes = true,
     .run = run_plan,

@@ -36,6 +36,7 @@ static void report_json(session *s, const mercer_model *model, const mercer_scor
         json_put(object, "balanced_accuracy", json_value(r->balanced_accuracy));
         json_put(object, "log_loss", json_value(r->log_loss));
         json_put(object, "auc", json_value(r->auc));
+        json_put(object, "f1", json_value(r->f1));
         if (c->bins) {
             json_put(object, "ece", json_value(r->ece));
             json_put(object, "calibration", json_curve(c));
@@ -44,6 +45,8 @@ static void report_json(session *s, const mercer_model *model, const mercer_scor
         json_put(object, "rmse", json_value(r->rmse));
         json_put(object, "mae", json_value(r->mae));
         json_put(object, "r2", json_value(r->r2));
+        if (!isnan(r->pinball))
+            json_put(object, "pinball", json_value(r->pinball));
     }
     json_finish(s, object);
 }
@@ -61,6 +64,7 @@ static void say_classes(session *s, const mercer_scores *r, const curve *c) {
     say(s, "accuracy", "%.4g%% (%lld of %lld rows)", 100 * r->accuracy, (long long)llround(r->accuracy * (double)r->n),
         (long long)r->n);
     say(s, "balanced", "%.4g%%, the mean over classes", 100 * r->balanced_accuracy);
+    say(s, "F1", "%.4g", r->f1);
     if (!isnan(r->auc))
         say(s, "AUC", "%.4g", r->auc);
     if (!isnan(r->log_loss))
@@ -78,6 +82,8 @@ static void say_numbers(session *s, const mercer_scores *r) {
         say(s, "R2", "undefined, for want of variance in the target");
     else
         say(s, "R2", "%.4g", r->r2);
+    if (!isnan(r->pinball))
+        say(s, "pinball", "%.4g, the loss of its quantile", r->pinball);
 }
 
 static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
@@ -125,7 +131,7 @@ const verb verb_score = {
     .name = "score",
     .summary = "measure a saved model on data with a known target",
     .usage = "MODEL DATA [options]",
-    .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy and, for "
+    .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, for "
              "two classes, the area\n"
              "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
              "  mercer score houses.mercer test.csv\n"

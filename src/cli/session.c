@@ -179,9 +179,15 @@ int session_fail_at(session *s, mercer_status status, const char *expression) {
     return code;
 }
 
+void session_resume(session *s) {
+    interrupted = 0;
+    s->expired = false;
+    s->plans = true;
+}
+
 int session_alive(session *s) {
     session_wipe(s);
-    if (s->time_limit > 0 && clock_now() - s->began > s->time_limit)
+    if (s->time_limit > 0 && !s->plans && clock_now() - s->began > s->time_limit)
         s->expired = true;
     if (!interrupted && !s->expired)
         return EXIT_DONE;

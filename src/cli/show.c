@@ -33,6 +33,17 @@ static void say_columns(session *s, const mercer_model *model) {
     say(s, "columns", "%lld: %s%s", (long long)d, list, j < d ? ", ..." : "");
 }
 
+/* Where a search chose it: among how many, and by what. */
+static void say_search(session *s, const mercer_model *model) {
+    json_t *search = json_loads(mercer_model_search(model), 0, NULL);
+    const json_t *best = json_array_get(json_object_get(search, "candidates"), (size_t)json_integer_value(json_object_get(search, "best")));
+    if (best)
+        say(s, "chosen", "among %lld candidates by %s on %s: %.5g", (long long)json_integer_value(json_object_get(search, "count")),
+            json_string_value(json_object_get(search, "score")), json_string_value(json_object_get(search, "splits")),
+            json_number_value(json_object_get(best, "score")));
+    json_decref(search);
+}
+
 static void say_model(session *s, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const char *target = mercer_model_target_name(model, 0);
@@ -59,6 +70,7 @@ static void say_model(session *s, const mercer_model *model) {
         say(s, "norm", "%.4g", r->norm);
     else if (!isnan(r->norm))
         say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
+    say_search(s, model);
     say_freedom(s, r);
     say_evidence(s, r);
     say_steps(s, r);
@@ -77,6 +89,8 @@ static int show_model(session *s) {
     for (int64_t j = 0; j < mercer_model_columns(model); j++)
         json_array_append_new(columns, json_text(mercer_model_column_name(model, j)));
     json_put(object, "type", json_text("model"));
+    if (*mercer_model_search(model))
+        json_put(object, "search", json_loads(mercer_model_search(model), 0, NULL));
     json_put(object, "centres", json_integer(mercer_model_centres(model)));
     json_put(object, "features", json_integer(mercer_model_features(model)));
     json_put(object, "columns", columns);

@@ -43,9 +43,7 @@ static mercer_status fold_rows(mercer_ctx *ctx, const mercer_data *data, int64_t
     return MERCER_OK;
 }
 
-mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups, uint64_t seed,
-                                int64_t *fold) {
-    mc_begin(ctx);
+mercer_status mc_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups, uint64_t seed, int64_t *fold) {
     if (k < 0 || k > data->n || k == 1)
         return mc_fail(ctx, MERCER_INVALID, "folds must be in [2, %lld], the number of rows, or 0, got %lld", (long long)data->n,
                        (long long)k);
@@ -57,4 +55,10 @@ mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_
         fold[i] = small[i];
     mc_work_close(&w);
     return status;
+}
+
+mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups, uint64_t seed,
+                                int64_t *fold) {
+    mc_begin(ctx);
+    return mc_data_folds(ctx, data, k, groups, seed, fold);
 }

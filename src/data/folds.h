@@ -15,6 +15,9 @@ typedef enum mc_folding {
 mercer_status mc_folds_make(mercer_ctx *ctx, mc_folding kind, int64_t n, int64_t k, const int32_t *key, uint64_t seed,
                             int32_t *fold);
 
+/* mercer_data_folds for use inside the library. */
+mercer_status mc_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups, uint64_t seed, int64_t *fold);
+
 /* The places 0 .. n - 1: first those to learn from, then those that are held out, so many; both in order. A seeded choice. */
 mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t seed, int64_t *place);
 

@@ -21,6 +21,7 @@
 #include "data/data.h"
 #include "gram/gram.h"
 #include "learn/machines.h"
+#include "learn/ridge_path.h"
 #include "learn/ridge_path_folds.h"
 #include "learn/ridge_spectrum.h"
 #include "learn/ridge_system.h"
@@ -43,7 +44,10 @@ typedef struct path {
     double *b;                  /* outputs */
     double *tiles;              /* one for each thread */
     double *squares;            /* batch: of folds left out */
-    const mc_path_folds *folds; /* NULL: none asked for */
+    mc_path_folds *folds;       /* NULL: none asked for */
+    mc_left_out *each;          /* NULL: nobody asks for the residuals */
+    void *arg;
+    double *left;               /* batch x n x outputs: them */
 } path;
 
 /* ---- Memory ---- */
@@ -156,7 +160,7 @@ static void write_coordinates(const path *p, double lambda, int64_t l, int64_t c
 /* The error of rows left out under the l-th lambda; NaN where it breaks down. */
 static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
     const int64_t n = p->s.n, columns = p->s.columns, outputs = p->s.outputs;
-    double g = 0, sum = 0;
+    double g = 0, sum = 0, *left = p->left && !p->folds ? p->left + l * n * outputs : NULL;
     for (int64_t i = 0; i < n && p->s.intercept; i++)
         g += (p->r.p->root ? p->r.p->root[i] : 1) * p->back[(i * count + l) * columns + outputs];
     for (int64_t i = 0; i < n; i++) {
@@ -166,6 +170,8 @@ static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
             return NAN;
         for (int64_t k = 0; k < outputs; k++)
             sum += beta[k] / C * (beta[k] / C);
+        for (int64_t k = 0; left && k < outputs; k++)
+            left[i * outputs + k] = beta[k] / C / (p->r.p->root ? p->r.p->root[i] : 1);
     }
     return sqrt(sum / p->weight / (double)outputs);
 }
@@ -182,7 +188,15 @@ static mercer_ridge_path_row row_of(const path *p, double lambda, int64_t l, int
     return row;
 }
 
-static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count,
+/* first: the place of the batch among all lambdas. */
+static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer_ridge_path_row *row, int64_t l, int64_t first) {
+    if (!p->each)
+        return MERCER_OK;
+    const bool defined = !isnan(p->folds ? row->fold_rmse : row->loo_rmse);
+    return p->each(ctx, p->arg, first + l, defined ? p->left + l * p->s.n * p->s.outputs : NULL);
+}
+
+static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t first, int64_t count,
                                mercer_ridge_path_row *out) {
     for (int64_t l = 0; l < count; l++)
         write_coordinates(p, lambdas[l], l, count);
@@ -194,8 +208,10 @@ static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lam
     MC_TRY(status);
     if (p->folds)
         MC_TRY(mc_path_folds_errors(ctx, p->folds, p->U, p->H, p->back, count, p->squares));
-    for (int64_t l = 0; l < count; l++)
+    for (int64_t l = 0; l < count; l++) {
         out[l] = row_of(p, lambdas[l], l, count);
+        MC_TRY(show_residuals(ctx, p, &out[l], l, first));
+    }
     return MERCER_OK;
 }
 
@@ -217,7 +233,7 @@ static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, i
     for (int64_t l = 0; l < count; l += p->batch) {
         const int64_t some = count - l < p->batch ? count - l : p->batch;
         mc_span(ctx, (double)l / (double)count, (double)(l + some) / (double)count);
-        MC_TRY(run_batch(ctx, p, lambdas + l, some, out + l));
+        MC_TRY(run_batch(ctx, p, lambdas + l, l, some, out + l));
     }
     return MERCER_OK;
 }
@@ -237,16 +253,21 @@ static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64
 static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
     MC_TRY(check_memory(ctx, p));
     p->U = mc_alloc_unset(ctx, p->s.n * p->s.n, sizeof *p->U);
-    if (!p->U)
-        return MERCER_MEMORY;
     mc_work work;
-    mercer_status status = mc_work_open(ctx, &work, small_bytes(p, ctx->threads));
+    mercer_status status = p->U ? MERCER_OK : MERCER_MEMORY;
+    if (!status && p->each)
+        status = MC_ALLOC(ctx, p->left, p->batch * p->s.n * p->s.outputs);
+    if (p->folds)
+        p->folds->left = p->left;
+    if (!status)
+        status = mc_work_open(ctx, &work, small_bytes(p, ctx->threads));
     if (!status) {
         carve(p, &work, ctx->threads);
         status = run_path(ctx, p, lambdas, count, out);
         mc_work_close(&work);
     }
     mc_free(p->U);
+    mc_free(p->left);
     return status;
 }
 
@@ -276,14 +297,17 @@ static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data 
     return status;
 }
 
-static mercer_status make_table(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                          const int64_t *fold, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                            const int64_t *fold, const double *lambdas, int64_t count, mc_left_out *each, void *arg,
+                            mercer_ridge_path_row *out) {
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, chosen.scale, mc_consent_of(chosen.allow_indefinite), kernel, data, &problem));
     path p = path_of(&problem, chosen.intercept, count);
+    p.each = each;
+    p.arg = arg;
     const mercer_status status =
         fold ? run_with_folds(ctx, &p, data, fold, lambdas, count, out) : run_with_work(ctx, &p, lambdas, count, out);
     mc_problem_close(&problem);
@@ -293,11 +317,11 @@ static mercer_status make_table(mercer_ctx *ctx, const mercer_kernel *kernel, co
 mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                 const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
     mc_begin(ctx);
-    return make_table(ctx, kernel, data, set, NULL, lambdas, count, out);
+    return mc_ridge_path(ctx, kernel, data, set, NULL, lambdas, count, NULL, NULL, out);
 }
 
 mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                       const int64_t *fold, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
     mc_begin(ctx);
-    return make_table(ctx, kernel, data, set, fold, lambdas, count, out);
+    return mc_ridge_path(ctx, kernel, data, set, fold, lambdas, count, NULL, NULL, out);
 }

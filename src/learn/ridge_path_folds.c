@@ -135,6 +135,14 @@ static void assemble(const turn *t) {
     }
 }
 
+/* E: S (y - f - b) of the fold. */
+static void keep_residuals(const turn *t, const double *E) {
+    const mc_path_folds *f = t->f;
+    for (int64_t a = 0; f->left && a < t->m; a++)
+        for (int64_t k = 0; k < f->outputs; k++)
+            f->left[(t->l * f->by->n + t->rows[a]) * f->outputs + k] = E[a * f->outputs + k] / (f->root ? f->root[t->rows[a]] : 1);
+}
+
 /* The squares of the scaled residuals S (y - f - b) are those of the residuals times the weights. */
 static mercer_status leave_out(mercer_ctx *ctx, turn *t, double *squares) {
     int64_t bad = 0;
@@ -154,6 +162,7 @@ static mercer_status leave_out(mercer_ctx *ctx, turn *t, double *squares) {
     MC_TRY(mc_cholesky_solve(ctx, t->m, t->f->part, t->f->outputs, t->f->E));
     for (int64_t i = 0; i < t->m * t->f->outputs; i++)
         *squares += t->f->E[i] * t->f->E[i];
+    keep_residuals(t, t->f->E);
     return MERCER_OK;
 }
 
@@ -227,7 +236,9 @@ static double leave_small_out(const turn *t, const double *inverses, double *C, 
         for (int64_t k = 0; k < outputs; k++)
             E[b * outputs + k] = back_at(t, t->rows[b])[k];
     }
-    return factor(m, C) ? solve(m, C, outputs, E) : NAN;
+    const double squares = factor(m, C) ? solve(m, C, outputs, E) : NAN;
+    keep_residuals(t, E);
+    return squares;
 }
 
 static void leave_some_out(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {

@@ -18,6 +18,7 @@ typedef struct mc_path_folds {
     int64_t *starts;    /* small folds: where each begins in the order; at most n */
     double *room;       /* and what a thread needs for one of them */
     double *each;       /* and their squares, n x lambdas at a time */
+    double *left;       /* lambdas x n x outputs: residuals, where they are wanted; NULL otherwise */
 } mc_path_folds;
 
 /* count: lambdas at a time. */

@@ -43,9 +43,8 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
     return MERCER_OK;
 }
 
-mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                         const mercer_kernel *kernel, const mercer_data *data, mercer_model **out) {
-    mc_begin(ctx);
+mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_kernel *kernel,
+                           const mercer_data *data, mercer_model **out) {
     *out = NULL;
     if (!mc_learner_of(machine))
         return mc_fail(ctx, MERCER_INVALID, "fit: the machine is none of mercer_machines()");
@@ -64,6 +63,12 @@ mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const v
     else
         *out = model;
     return status;
+}
+
+mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                         const mercer_kernel *kernel, const mercer_data *data, mercer_model **out) {
+    mc_begin(ctx);
+    return mc_model_fit(ctx, machine, settings, kernel, data, out);
 }
 
 /* The settings rows of logistic are those of every smooth loss. */

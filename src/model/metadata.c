@@ -135,6 +135,9 @@ mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_shape(ctx, l));
     MC_TRY(text_of(ctx, l, "settings", &settings));
     l->model->settings = mc_copy_text(ctx, settings, strlen(settings));
+    const char *search = json_string_value(json_object_get(l->metadata, "search"));
+    if (search && !(l->model->search = mc_copy_text(ctx, search, strlen(search))))
+        return MERCER_MEMORY;
     return l->model->settings ? MERCER_OK : MERCER_MEMORY;
 }
 

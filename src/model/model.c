@@ -10,6 +10,7 @@ void mercer_model_free(mercer_model *model) {
         return;
     mc_fitted_free(&model->f);
     mc_free(model->settings);
+    mc_free(model->search);
     mc_free(model->words);
     mc_free(model);
 }
@@ -24,6 +25,10 @@ const mercer_kernel *mercer_model_kernel(const mercer_model *model) {
 
 const char *mercer_model_settings(const mercer_model *model) {
     return model->settings;
+}
+
+const char *mercer_model_search(const mercer_model *model) {
+    return model->search ? model->search : "";
 }
 
 int64_t mercer_model_outputs(const mercer_model *model) {

@@ -8,14 +8,32 @@
 struct mercer_model {
     mc_fitted f;
     char *settings; /* "lambda=0.1 intercept=no ...": what the fit was asked for */
+    char *search;   /* how it was chosen, as JSON; NULL: it was not */
     char **words;   /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
 };
 
+/* mercer_fit for use inside the library. */
+mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_kernel *kernel,
+                           const mercer_data *data, mercer_model **out);
 /* An error unless the columns of data are the model's, in number and, where both have names, in name. */
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data);
 /* f_k(x_i) for the rows of data, checked against the model first. */
 mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+
+/* Values beside the targets they are compared with. */
+typedef struct mc_judged {
+    const mercer_data *known; /* the classes the values belong to; none: numbers */
+    const mercer_data *data;
+    int64_t outputs;
+    const double *values; /* n x outputs */
+    bool proba;           /* the values say probabilities */
+    bool plain;           /* without the area under the curve, which wants the rows sorted */
+    double tau;           /* of pinball; NaN: none */
+} mc_judged;
+mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, const double *values);
+/* The target of the data must be of the kind of the values. */
+mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *judged, mercer_scores *out);
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
 /* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets wrong. */
 void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *number);

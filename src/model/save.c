@@ -123,6 +123,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     for (int i = 0; i < MC_FIELDS; i++)
         add_field(text, &mc_report_fields[i], &model->f.report);
     add_pair(text, "settings", model->settings);
+    if (model->search)
+        add_pair(text, "search", model->search);
     add_pair(text, "kernel", model->f.kernel->text);
     add_pair(text, "form", mc_form_names[model->f.form]);
     if (model->f.row)

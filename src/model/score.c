@@ -5,11 +5,14 @@
    log loss          mean of -log p of the row's own class, where the machine gives probabilities (values d and -d of two classes, or
                      logarithms of weights)
    ece               expected calibration error, see calibration.c
-   auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count
-   half rmse, mae         over all rows and outputs r2                1 - sum (y - f)^2 / sum (y - mean)^2, the mean
-   over outputs; NaN when an output does not vary */
+   auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count half
+   f1                2 tp / (2 tp + fp + fn) of the second of two classes, the mean over the classes of more; 0 for one never met
+   rmse, mae         over all rows and outputs
+   r2                1 - sum (y - f)^2 / sum (y - mean)^2, the mean over outputs; NaN when an output does not vary
+   pinball           mean of tau r above and (tau - 1) r below, r = y - f, where the machine has a tau */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -17,11 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct scoring {
-    const mercer_data *data;
-    int64_t outputs;
-    const double *values; /* n x outputs */
-} scoring;
+typedef mc_judged scoring;
 
 static double weight_of(const mercer_data *data, int64_t i) {
     return data->weight ? data->weight[i] : 1;
@@ -53,17 +52,19 @@ static double r2_of(const scoring *s, int64_t k) {
 static void score_numbers(const scoring *s, mercer_scores *out) {
     const mercer_data *data = s->data;
     const double cells = total_weight(data) * (double)s->outputs;
-    double square = 0, absolute = 0, r2 = 0;
+    double square = 0, absolute = 0, r2 = 0, pinball = 0;
     for (int64_t i = 0; i < data->n * s->outputs; i++) {
         const double e = data->target[i] - s->values[i], w = weight_of(data, i / s->outputs);
         square += w * e * e;
         absolute += w * fabs(e);
+        pinball += w * (e > 0 ? s->tau : s->tau - 1) * e;
     }
     for (int64_t k = 0; k < s->outputs; k++)
         r2 += r2_of(s, k) / (double)s->outputs;
     out->rmse = sqrt(square / cells);
     out->mae = absolute / cells;
     out->r2 = r2;
+    out->pinball = pinball / cells; /* NaN where there is no tau */
 }
 
 /* ---- Classes ---- */
@@ -100,6 +101,20 @@ static void score_accuracy(const scoring *s, const int64_t *number, double *righ
     }
     out->accuracy = sum / total_weight(s->data);
     out->balanced_accuracy = shares / present;
+}
+
+static double f1_of(double right, double all, double chosen) {
+    return all + chosen > 0 ? 2 * right / (all + chosen) : 0;
+}
+
+/* chosen: the weight of the rows given to each class. */
+static void score_f1(const scoring *s, const double *right, const double *all, double *chosen, mercer_scores *out) {
+    double sum = 0;
+    for (int64_t i = 0; i < s->data->n; i++)
+        chosen[winner(s->values + i * s->outputs, s->outputs)] += weight_of(s->data, i);
+    for (int64_t k = 0; k < s->outputs; k++)
+        sum += f1_of(right[k], all[k], chosen[k]);
+    out->f1 = s->outputs == 2 ? f1_of(right[1], all[1], chosen[1]) : sum / (double)s->outputs;
 }
 
 static double margin(const scoring *s, int64_t i) {
@@ -145,7 +160,7 @@ static double log_loss_of(const scoring *s, const int64_t *number) {
 }
 
 static mercer_status score_auc(mercer_ctx *ctx, const scoring *s, const int64_t *number, mercer_scores *out) {
-    if (s->outputs != 2)
+    if (s->outputs != 2 || s->plain)
         return MERCER_OK;
     int64_t *order = NULL;
     const int64_t n = s->data->n;
@@ -158,17 +173,19 @@ static mercer_status score_auc(mercer_ctx *ctx, const scoring *s, const int64_t 
     return MERCER_OK;
 }
 
-static mercer_status score_classes(mercer_ctx *ctx, const mercer_model *model, const scoring *s, mercer_scores *out) {
+static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_scores *out) {
+    const int64_t width = s->outputs + 1;
     int64_t *number = NULL;
     double *sums = NULL;
     mercer_status status = MC_ALLOC(ctx, number, s->data->classes);
     if (!status)
-        status = MC_ALLOC(ctx, sums, 2 * (s->outputs + 1));
+        status = MC_ALLOC(ctx, sums, 3 * width);
     if (!status) {
-        mc_match_classes(model->f.centres, s->data, number);
-        score_accuracy(s, number, sums, sums + s->outputs + 1, out);
+        mc_match_classes(s->known, s->data, number);
+        score_accuracy(s, number, sums, sums + width, out);
+        score_f1(s, sums, sums + width, sums + 2 * width, out);
     }
-    if (!status && mercer_model_has_proba(model)) {
+    if (!status && s->proba) {
         mercer_calibration_bin bin[MERCER_CALIBRATION_BINS];
         out->log_loss = log_loss_of(s, number);
         mc_calibrate(s->data, number, s->outputs, s->values, MERCER_CALIBRATION_BINS, bin);
@@ -192,8 +209,9 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
     sides.classes = 2;
     sides.label = model->f.centres->label;
     sides.class_of = side;
-    const scoring s = {.data = &sides, .outputs = 2, .values = values};
-    const mercer_status status = score_classes(ctx, model, &s, out);
+    *out = (mercer_scores){.n = data->n, .log_loss = NAN, .ece = NAN, .rmse = NAN, .mae = NAN, .r2 = NAN, .pinball = NAN};
+    const scoring s = {.known = model->f.centres, .data = &sides, .outputs = 2, .values = values};
+    const mercer_status status = score_classes(ctx, &s, out);
     mc_free(side);
     return status;
 }
@@ -222,21 +240,35 @@ mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mer
     return mc_model_score(ctx, model, data, out);
 }
 
+mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, const double *values) {
+    mc_judged s = {.known = model->f.centres, .data = data, .outputs = model->f.outputs, .values = values, .tau = NAN};
+    const char *tau = model->settings ? strstr(model->settings, "tau=") : NULL;
+    s.proba = mercer_model_has_proba(model);
+    if (tau && strcmp(model->f.report.machine, "quantile") == 0)
+        mc_number_read(tau + 4, tau + strlen(tau), &s.tau);
+    return s;
+}
+
+mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *s, mercer_scores *out) {
+    *out = (mercer_scores){.n = s->data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN, .ece = NAN, .f1 = NAN};
+    out->rmse = out->mae = out->r2 = out->pinball = NAN;
+    if (s->known->classes)
+        return score_classes(ctx, s, out);
+    score_numbers(s, out);
+    return MERCER_OK;
+}
+
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     const mercer_data *x = model->f.centres;
-    *out = (mercer_scores){.n = data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN, .ece = NAN};
-    out->rmse = out->mae = out->r2 = NAN;
     MC_TRY(check_target(ctx, model, data));
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
     mercer_status status = mc_model_predict(ctx, model, data, values);
-    const scoring s = {.data = data, .outputs = model->f.outputs, .values = values};
+    const scoring s = mc_model_judged(model, data, values);
     if (!status && x->classes && !data->class_of)
         status = score_region(ctx, model, data, values, out);
-    else if (!status && x->classes)
-        status = score_classes(ctx, model, &s, out);
     else if (!status)
-        score_numbers(&s, out);
+        status = mc_score_values(ctx, &s, out);
     mc_free(values);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "learn/machines.h"
 #include "learn/speed.h"
+#include "select/plan.h"
 #include <string.h>
 
 static void write_plan(const mc_options *options, size_t held, mercer_plan *out) {
@@ -45,12 +46,17 @@ static mercer_status plan(mercer_ctx *ctx, const mc_learner *learner, const void
     return status;
 }
 
+mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_kernel *kernel,
+                          const mercer_data *data, mercer_plan *out) {
+    MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
+    return plan(ctx, mc_learner_of(machine), settings, kernel, data, out);
+}
+
 mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                               const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out) {
     mc_begin(ctx);
     *out = (mercer_plan){0};
-    const mc_learner *learner = mc_learner_of(machine);
-    if (!learner)
+    if (!mc_learner_of(machine))
         return mc_fail(ctx, MERCER_INVALID, "plan: the machine is none of mercer_machines()");
     void *chosen = mc_alloc(ctx, 1, machine->size);
     if (!chosen)
@@ -59,9 +65,7 @@ mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, co
     if (settings)
         memcpy(chosen, settings, machine->size);
     mc_shield(ctx, true); /* the time limit is that of the fit */
-    mercer_status status = mc_settings_check(ctx, machine->name, machine->settings, machine->count, chosen);
-    if (!status)
-        status = plan(ctx, learner, chosen, kernel, data, out);
+    const mercer_status status = mc_plan_fit(ctx, machine, chosen, kernel, data, out);
     mc_shield(ctx, false);
     mc_free(chosen);
     return status;

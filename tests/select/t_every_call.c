@@ -11,10 +11,11 @@ enum { N = 36, D = 10, MOST = 4 * N * N };
 /* What the calls work on, made once in a context of its own. */
 static struct {
     mercer_ctx *ctx;
-    mercer_data *data, *classes;
+    mercer_data *data, *classes, *few;
     mercer_kernel *kernel, *quadratic;
     mercer_model *ridge, *gp, *lms, *svc, *logistic;
     mercer_posterior *posterior;
+    mercer_search *search;
     char folder[64];
 } world;
 
@@ -51,6 +52,7 @@ static int make_world(void **state) {
     assert_non_null(mkdtemp(world.folder));
     assert_ok(ctx, mercer_data_generate(ctx, "friedman1", N, 0.1, 1, &world.data));
     assert_ok(ctx, mercer_data_generate(ctx, "moons", N, 0.1, 1, &world.classes));
+    assert_ok(ctx, mercer_data_take(ctx, world.data, NULL, 20, &world.few));
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &world.kernel));
     assert_ok(ctx, mercer_kernel_parse(ctx, "(1 + linear)^2", &world.quadratic));
     world.ridge = fitted("ridge", world.kernel, world.data);
@@ -58,6 +60,7 @@ static int make_world(void **state) {
     world.lms = fitted("lms", world.kernel, world.data);
     world.svc = fitted("svc", world.kernel, world.classes);
     world.logistic = fitted("logistic", world.kernel, world.classes);
+    assert_ok(ctx, mercer_tune_run(ctx, mercer_machine_find("ridge"), NULL, NULL, world.data, &world.search));
     assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
     assert_ok(ctx, mercer_data_write(ctx, world.data, path_of("table.csv")));
     assert_ok(ctx, mercer_model_save(ctx, world.ridge, path_of("ridge.mercer")));
@@ -71,6 +74,7 @@ static int end_world(void **state) {
         unlink(path_of(files[i]));
     assert_int_equal(rmdir(world.folder), 0); /* no temporary file was left */
     mercer_posterior_free(world.posterior);
+    mercer_search_free(world.search);
     mercer_model *const models[] = {world.ridge, world.gp, world.lms, world.svc, world.logistic};
     for (int i = 0; i < 5; i++)
         mercer_model_free(models[i]);
@@ -78,6 +82,7 @@ static int end_world(void **state) {
     mercer_kernel_free(world.quadratic);
     mercer_data_free(world.data);
     mercer_data_free(world.classes);
+    mercer_data_free(world.few);
     close_clean(world.ctx);
     return 0;
 }
@@ -222,6 +227,48 @@ static mercer_status plan_fit(mercer_ctx *ctx, void *out) {
     return mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, world.kernel, world.data, &plan);
 }
 
+static mercer_status tune_run(mercer_ctx *ctx, void *out) {
+    (void)out;
+    static const char *const ranges[] = {"C=1..10", NULL};
+    mercer_tune set = mercer_tune_defaults();
+    mercer_search *search = NULL;
+    set.kernels = (const mercer_kernel *const *)&world.kernel;
+    set.kernel_count = 1;
+    set.ranges = ranges;
+    set.points = set.folds = 2;
+    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find("svc"), NULL, &set, world.classes, &search);
+    assert_true(!status == (search != NULL));
+    mercer_search_free(search);
+    return status;
+}
+
+static mercer_status tune_default(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_search *search = NULL;
+    const mercer_status status = mercer_tune_default(ctx, mercer_machine_find("ridge"), NULL, world.few, &search);
+    mercer_search_free(search);
+    return status;
+}
+
+static mercer_status plan_tune(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_tune_plan plan;
+    mercer_tune set = mercer_tune_defaults();
+    set.kernels = (const mercer_kernel *const *)&world.kernel;
+    set.kernel_count = 1;
+    set.points = 2;
+    return mercer_plan_tune(ctx, mercer_machine_find("ridge"), NULL, &set, world.data, &plan);
+}
+
+static mercer_status search_fit(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_model *model = NULL;
+    const mercer_status status = mercer_search_fit(ctx, world.search, world.data, &model);
+    assert_true(!status == (model != NULL));
+    mercer_model_free(model);
+    return status;
+}
+
 /* mercer_fit: every machine there is. */
 static mercer_status fit_named(mercer_ctx *ctx, void *arg) {
     const mercer_machine *machine = arg;
@@ -252,7 +299,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
-        predict_proba, own_loss_fit, calibration, svm_path, svm_rows,
+        predict_proba, own_loss_fit, calibration, svm_path, svm_rows, tune_run, tune_default, search_fit, plan_tune,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -1,0 +1,20 @@
+/* ridge_path.h: the table of lambdas for use inside the library, with the residuals behind it. */
+#ifndef MC_LEARN_RIDGE_PATH_H
+#define MC_LEARN_RIDGE_PATH_H
+
+#include <mercer.h>
+
+/* Shown for every lambda in turn: y - f of every row that counts, n x outputs, each predicted without its row or, with folds, without its
+   fold; NULL where that is not defined. */
+typedef mercer_status mc_left_out(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals);
+
+/* fold NULL: every row leaves alone. each NULL: not wanted. */
+mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                            const int64_t *fold, const double *lambdas, int64_t count, mc_left_out *each, void *arg,
+                            mercer_ridge_path_row *out);
+
+/* The rows left out for few lambdas, by a factorisation of each. */
+mercer_status mc_ridge_left_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                                const double *lambdas, int64_t count, mc_left_out *each, void *arg);
+
+#endif

@@ -1,0 +1,150 @@
+/* choose.c: the winner. Candidates measured with the most rows compete; first is the one with the best score. Within one standard error of
+   it the strongest penalty wins where that rule is asked for. How sure the choice is: the folds (or blocks of rows) are drawn again with
+   replacement, and the share of draws in which the first is still first is counted. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "select/tune.h"
+#include <math.h>
+#include <string.h>
+
+enum { DRAWS = 1000, RIVALS = 200 };
+
+static double score_of(const mercer_search *s, int64_t c) {
+    return s->value[c * (s->parts + 1)];
+}
+
+/* Smaller is better. */
+static double loss_of(const mercer_search *s, double score) {
+    return s->measure->larger ? -score : score;
+}
+
+static int64_t most_rows(const mercer_search *s) {
+    int64_t most = 0;
+    for (int64_t c = 0; c < s->space.count; c++)
+        if (s->rows[c] > most && !isnan(score_of(s, c)))
+            most = s->rows[c];
+    return most;
+}
+
+static bool competes(const mercer_search *s, int64_t c, int64_t rows) {
+    return s->rows[c] == rows && !isnan(score_of(s, c));
+}
+
+static void find_first(mercer_search *s, int64_t rows) {
+    s->report.first = -1;
+    s->report.measured = 0;
+    for (int64_t c = 0; c < s->space.count; c++) {
+        if (!competes(s, c, rows))
+            continue;
+        s->report.measured++;
+        if (s->report.first < 0 || loss_of(s, score_of(s, c)) < loss_of(s, score_of(s, s->report.first)))
+            s->report.first = c;
+    }
+}
+
+static bool is_within(const mercer_search *s, int64_t c) {
+    const int64_t first = s->report.first;
+    const double margin = isnan(s->error[first]) ? 0 : s->error[first];
+    return loss_of(s, score_of(s, c)) <= loss_of(s, score_of(s, first)) + margin;
+}
+
+/* ---- The strongest penalty ---- */
+
+static const struct {
+    const char *name;
+    int sign; /* 1: more of it is a stronger penalty */
+} penalties[] = {{"lambda", 1}, {"C", -1}, {"nu", 1}, {"neighbors", 1}, {"epsilon", 1}, {"epochs", -1}, {"gamma", -1}, {"length_scale", 1},
+                 {"degree", -1}};
+
+static int sign_of(const mc_dimension *d) {
+    const char *dot = strrchr(d->name, '.'), *name = dot ? dot + 1 : d->name;
+    for (size_t i = 0; i < sizeof penalties / sizeof penalties[0]; i++)
+        if (strcmp(penalties[i].name, name) == 0)
+            return penalties[i].sign;
+    return 0;
+}
+
+static bool is_stronger(const mercer_search *s, int64_t a, int64_t b) {
+    const mc_space *space = &s->space;
+    const int64_t k = space->of[a], own = space->begin[k + 1] - space->begin[k];
+    for (int64_t i = 0; i < space->settings + own; i++) {
+        const mc_dimension *d = i < space->settings ? &space->dimension[i] : &space->dimension[space->begin[k] + i - space->settings];
+        const double more = sign_of(d) * (space->number[a * space->width + i] - space->number[b * space->width + i]);
+        if (more != 0)
+            return more > 0;
+    }
+    return loss_of(s, score_of(s, a)) < loss_of(s, score_of(s, b));
+}
+
+static void find_best(mercer_search *s, bool one_error, int64_t rows) {
+    int64_t best = s->report.first;
+    s->report.within = 0;
+    for (int64_t c = 0; c < s->space.count; c++) {
+        if (!competes(s, c, rows) || !is_within(s, c))
+            continue;
+        s->report.within++;
+        if (one_error && s->space.of[c] == s->space.of[best] && is_stronger(s, c, best))
+            best = c;
+    }
+    s->report.best = best;
+}
+
+/* ---- How sure ---- */
+
+static int by_loss(const void *arg, int64_t a, int64_t b) {
+    const mercer_search *s = arg;
+    const double x = loss_of(s, score_of(s, a)), y = loss_of(s, score_of(s, b));
+    return (x > y) - (x < y);
+}
+
+static double drawn_loss(const mercer_search *s, int64_t c, const int64_t *times) {
+    const double *part = s->value + c * (s->parts + 1) + 1;
+    double sum = 0;
+    for (int64_t k = 0; k < s->parts; k++)
+        if (times[k] && !isnan(part[k]))
+            sum += (double)times[k] * part[k];
+    return loss_of(s, sum);
+}
+
+static bool stays_first(const mercer_search *s, const int64_t *rival, int64_t count, const int64_t *times) {
+    const double first = drawn_loss(s, s->report.first, times);
+    for (int64_t k = 0; k < count; k++)
+        if (drawn_loss(s, rival[k], times) < first)
+            return false;
+    return true;
+}
+
+static mercer_status find_share(mercer_ctx *ctx, mercer_search *s, uint64_t seed, int64_t rows) {
+    int64_t *rival = NULL, *times = NULL, count = 0, wins = 0;
+    s->report.share = NAN;
+    if (s->parts < 2)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, rival, 2 * s->space.count + s->parts));
+    times = rival + 2 * s->space.count;
+    for (int64_t c = 0; c < s->space.count; c++)
+        if (competes(s, c, rows))
+            rival[count++] = c;
+    mc_sort(rival, rival + s->space.count, count, by_loss, s);
+    count = count < RIVALS ? count : RIVALS;
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+        mc_rng rng = mc_rng_at(seed, MC_STREAM_TUNE, 1 + draw);
+        memset(times, 0, (size_t)s->parts * sizeof *times);
+        for (int64_t k = 0; k < s->parts; k++)
+            times[mc_rng_below(&rng, s->parts)]++;
+        wins += stays_first(s, rival, count, times);
+    }
+    s->report.share = (double)wins / DRAWS;
+    mc_free(rival);
+    return MERCER_OK;
+}
+
+mercer_status mc_search_choose(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set) {
+    const int64_t rows = most_rows(s);
+    find_first(s, rows);
+    if (s->report.first < 0)
+        return mc_fail(ctx, MERCER_NUMERIC, "tune: none of the %lld candidates could be measured", (long long)s->space.count);
+    find_best(s, set->one_error, rows);
+    return find_share(ctx, s, set->seed, rows);
+}

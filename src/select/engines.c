@@ -1,0 +1,251 @@
+/* engines.c: how candidates are measured. One row each:
+
+       fits      a fit of every candidate on every split
+       path      svc and svr: all values of C of a run on a split, each from the last
+       left out  ridge: every row, or every fold, predicted without itself by closed forms, all values of lambda of a run from one
+                 eigendecomposition, few of them from factorisations; nothing is refitted
+       evidence  gp: one fit to all rows */
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "learn/ridge_path.h"
+#include "learn/svm.h"
+#include "select/tune.h"
+#include "solve/eigen.h"
+#include <math.h>
+#include <string.h>
+
+enum { FEW_LAMBDAS = 16 }; /* so many factorisations take less time than one eigendecomposition */
+
+static double *row_of(const mc_round *r, double *out, int64_t candidate) {
+    return out + candidate * (r->parts + 1);
+}
+
+/* What a model says of the rows of a split, into the columns that belong to it. */
+static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_model *model, const mercer_data *test, int64_t split,
+                           double *out) {
+    double *values = NULL;
+    if (model->f.centres->classes ? !test->classes : !test->target)
+        return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have no target of the kind that is learned");
+    MC_TRY(MC_ALLOC(ctx, values, test->n * model->f.outputs));
+    mercer_status status = mc_model_predict(ctx, model, test, values);
+    const mc_judged judged = mc_model_judged(model, test, values);
+    if (!status && r->splits.count > 1)
+        status = mc_measure_values(ctx, r->measure, judged, &out[1 + split]);
+    else if (!status)
+        status = mc_measure_blocks(ctx, r->measure, judged, out);
+    mc_free(values);
+    return status;
+}
+
+/* A numerical failure, a nu that the classes do not allow, and more neighbours than rows are the candidate's, not the search's: it goes
+   without a score. */
+static mercer_status forgive(mercer_ctx *ctx, const mc_round *r, mercer_status status) {
+    const char *name = r->space->machine->name;
+    const bool picky = strcmp(name, "nu-svc") == 0 || strcmp(name, "knn") == 0;
+    if (status != MERCER_NUMERIC && !(status == MERCER_INVALID && picky))
+        return status;
+    mc_unfail(ctx);
+    return MERCER_OK;
+}
+
+/* ---- One fit after the other ---- */
+
+static mercer_status fit_one(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t candidate, const mercer_data *train,
+                             const mercer_data *test, int64_t split, double *out) {
+    mercer_model *model = NULL;
+    mc_space_settings(r->space, candidate, run->settings);
+    mercer_status status = mc_model_fit(ctx, r->space->machine, run->settings, run->kernel, train, &model);
+    if (!status && test->row_start)
+        model->f.open = true; /* a split of sparse rows may not show the last columns */
+    if (!status)
+        status = judge(ctx, r, model, test, split, out);
+    mercer_model_free(model);
+    return forgive(ctx, r, status);
+}
+
+static mercer_status measure_fits(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
+    mercer_data *train = NULL, *test = NULL;
+    MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
+    mercer_status status = MERCER_OK;
+    for (int64_t c = run->begin; c < run->end && !status; c++)
+        status = fit_one(ctx, r, run, c, train, test, split, row_of(r, out, c - run->begin));
+    mc_split_free(&r->splits, train, test);
+    return status;
+}
+
+/* ---- Along C ---- */
+
+typedef struct walk {
+    const mc_round *round;
+    const mercer_data *test;
+    int64_t split;
+    double *out;
+} walk;
+
+static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
+    const walk *w = arg;
+    mercer_model model = {.f = *f}; /* borrows all */
+    model.f.open = w->test->row_start != NULL;
+    return judge(ctx, w->round, &model, w->test, w->split, row_of(w->round, w->out, k));
+}
+
+static mercer_status walk_along(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const mercer_data *train, walk *w) {
+    const int64_t count = run->end - run->begin, last = r->space->settings - 1;
+    const mc_svm_kind kind = strcmp(r->space->machine->name, "svr") == 0 ? MC_SVR : MC_SVC;
+    double *C = NULL;
+    MC_TRY(MC_ALLOC(ctx, C, count));
+    for (int64_t k = 0; k < count; k++)
+        C[k] = r->space->number[(run->begin + k) * r->space->width + last];
+    const mercer_status status = mc_svm_path(ctx, kind, run->settings, run->kernel, train, C, count, judge_step, w);
+    mc_free(C);
+    return forgive(ctx, r, status);
+}
+
+static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
+    if (!r->space->walks)
+        return measure_fits(ctx, r, run, split, out);
+    mercer_data *train = NULL, *test = NULL;
+    MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
+    walk w = {.round = r, .test = test, .split = split, .out = out};
+    const mercer_status status = walk_along(ctx, r, run, train, &w);
+    mc_split_free(&r->splits, train, test);
+    return status;
+}
+
+/* ---- Rows left out ---- */
+
+typedef struct absent {
+    const mc_round *round;
+    mercer_data *counted; /* the rows that count: those of weight zero are gone */
+    const int64_t *part;  /* of each of them; NULL: blocks */
+    int64_t outputs;
+    double *values;
+    double *out;
+} absent;
+
+static double target_of(const absent *a, int64_t i, int64_t k) {
+    return a->counted->class_of ? (a->counted->class_of[i] == k ? 1 : -1) : a->counted->target[i * a->outputs + k];
+}
+
+static mercer_status judge_left_out(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals) {
+    const absent *a = arg;
+    const mc_round *r = a->round;
+    if (!residuals)
+        return MERCER_OK;
+    for (int64_t i = 0; i < a->counted->n; i++)
+        for (int64_t k = 0; k < a->outputs; k++)
+            a->values[i * a->outputs + k] = target_of(a, i, k) - residuals[i * a->outputs + k];
+    const mc_judged judged = {.known = a->counted, .data = a->counted, .outputs = a->outputs, .values = a->values, .tau = NAN};
+    double *out = row_of(r, a->out, l);
+    if (!a->part)
+        return mc_measure_blocks(ctx, r->measure, judged, out);
+    MC_TRY(mc_measure_parts(ctx, r->measure, judged, a->part, r->parts, out));
+    out[0] = NAN; /* the mean over the folds, as for the machines that are refitted */
+    return MERCER_OK;
+}
+
+static mercer_status count_rows(mercer_ctx *ctx, const mc_round *r, absent *a, int64_t **part) {
+    const mercer_data *data = r->data;
+    int64_t *rows = NULL, n = 0;
+    MC_TRY(MC_ALLOC(ctx, rows, data->n));
+    mercer_status status = r->splits.fold ? MC_ALLOC(ctx, *part, data->n) : MERCER_OK;
+    for (int64_t i = 0; i < data->n && !status; i++) {
+        if (data->weight && data->weight[i] == 0)
+            continue;
+        if (r->splits.fold)
+            (*part)[n] = r->splits.fold[i];
+        rows[n++] = i;
+    }
+    if (!status)
+        status = mc_data_take(ctx, data, rows, n, &a->counted);
+    mc_free(rows);
+    a->part = *part;
+    return status;
+}
+
+static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
+    const int64_t count = run->end - run->begin, last = r->space->settings - 1;
+    const mercer_ridge *set = run->settings;
+    mercer_ridge_path_row *rows = NULL;
+    double *lambda = NULL;
+    mercer_status status = MC_ALLOC(ctx, rows, count);
+    if (!status)
+        status = MC_ALLOC(ctx, lambda, count);
+    for (int64_t k = 0; k < count && !status; k++)
+        lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
+    if (!status && count <= FEW_LAMBDAS && !r->splits.fold)
+        status = mc_ridge_left_out(ctx, run->kernel, r->data, set, lambda, count, judge_left_out, a);
+    else if (!status)
+        status = mc_ridge_path(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a, rows);
+    mc_free(rows);
+    mc_free(lambda);
+    return forgive(ctx, r, status);
+}
+
+static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
+    (void)split;
+    int64_t *part = NULL;
+    absent a = {.round = r, .outputs = r->data->classes ? r->data->classes : r->data->outputs, .out = out};
+    mercer_status status = count_rows(ctx, r, &a, &part);
+    if (!status)
+        status = MC_ALLOC(ctx, a.values, r->data->n * a.outputs);
+    if (!status)
+        status = leave_out(ctx, r, run, &a);
+    mercer_data_free(a.counted);
+    mc_free(a.values);
+    mc_free(part);
+    return status;
+}
+
+/* ---- The evidence ---- */
+
+static mercer_status measure_evidence(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
+    (void)split;
+    for (int64_t c = run->begin; c < run->end; c++) {
+        mercer_model *model = NULL;
+        mc_space_settings(r->space, c, run->settings);
+        const mercer_status status = mc_model_fit(ctx, r->space->machine, run->settings, run->kernel, r->data, &model);
+        if (!status)
+            *row_of(r, out, c - run->begin) = model->f.report.log_evidence;
+        mercer_model_free(model);
+        MC_TRY(forgive(ctx, r, status));
+    }
+    return MERCER_OK;
+}
+
+/* ---- The table ---- */
+
+static const mc_engine fits = {.text = "a fit of every candidate on every split", .path = "", .measure = measure_fits};
+static const mc_engine path = {
+    .text = "all values of C on a split along one path, each from the last", .path = "C", .measure = measure_path};
+static const mc_engine left_out = {.text = "rows left out in closed form, all values of lambda from one eigendecomposition",
+                                   .path = "lambda", .whole = true, .measure = measure_left_out};
+static const mc_engine evidence = {.text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
+
+static const struct {
+    const char *machine;
+    const mc_engine *exact, *split;
+} table[] = {{"ridge", &left_out, &fits}, {"gp", &evidence, &fits}, {"svc", NULL, &path}, {"svr", NULL, &path}};
+
+const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact) {
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].machine, machine->name) == 0)
+            return exact && table[i].exact ? table[i].exact : table[i].split;
+    return &fits;
+}
+
+bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                     const mercer_data *data) {
+    if (set->hold_out || set->ordered || set->repeats > 1)
+        return false;
+    if (strcmp(machine->name, "gp") == 0)
+        return set->folds == 0 && !set->groups && (strcmp(set->score, "auto") == 0 || strcmp(set->score, "evidence") == 0);
+    if (strcmp(machine->name, "ridge") != 0 || data->n > MC_EIGEN_LARGEST)
+        return false;
+    const mercer_ridge *ridge = settings;
+    if (strcmp(ridge->solver, "nystrom") == 0 || strcmp(ridge->solver, "fourier") == 0)
+        return false;
+    const double n = (double)data->n;
+    return 8 * n * n + (double)mc_eigen_bytes(data->n) < 0.9 * (double)mc_memory_left(ctx);
+}

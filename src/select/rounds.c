@@ -1,0 +1,296 @@
+/* rounds.c: all candidates through all splits. A search is one round with all rows, or, halved, several: each takes the best sixteenth of
+   the candidates of the last and four times as many rows, the last all of them: rounds of equal cost where a fit costs the square of n.
+
+   Under a time limit the runs go through in random order, so that what is measured when it ends is spread over the whole space; and when
+   the first run shows that not all can be measured, the search is halved. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "data/folds.h"
+#include "select/tune.h"
+#include <math.h>
+#include <string.h>
+
+enum { MORE_ROWS = 4, FEWER = 16, KEPT_LEAST = 3, ROWS_LEAST = 200, ROUNDS_MOST = 8 };
+
+typedef struct sweep {
+    mercer_search *s;
+    const mercer_tune *set;
+    mc_journal *journal;
+    mc_round round;
+    bool *active;   /* count: candidates of this round */
+    int64_t *start; /* the first candidate of every run */
+    int64_t runs;
+    bool trial;     /* the first run decides whether the search is to be halved */
+    bool late;      /* it is */
+    double longest; /* seconds of the longest measurement of one candidate on one split: about what the last fit will take */
+} sweep;
+
+/* ---- One run ---- */
+
+static double mean_of(const double *part, int64_t parts) {
+    double sum = 0;
+    for (int64_t k = 0; k < parts; k++)
+        sum += part[k];
+    return sum / (double)parts;
+}
+
+/* Of the mean over parts, those without a score left aside; splits that repeat each other count once. */
+static double error_of(const double *part, int64_t parts, int64_t independent) {
+    double mean = 0, square = 0;
+    int64_t count = 0;
+    for (int64_t k = 0; k < parts; k++)
+        if (!isnan(part[k])) {
+            mean += part[k];
+            count++;
+        }
+    mean /= (double)count;
+    for (int64_t k = 0; k < parts; k++)
+        square += isnan(part[k]) ? 0 : (part[k] - mean) * (part[k] - mean);
+    const int64_t effective = count < independent ? count : independent;
+    return count > 1 ? sqrt(square / (double)(count - 1) / (double)effective) : NAN;
+}
+
+static void finish_candidate(sweep *w, int64_t c, const double *values, double seconds) {
+    mercer_search *s = w->s;
+    double *own = s->value + c * (s->parts + 1);
+    memcpy(own, values, (size_t)(s->parts + 1) * sizeof *own);
+    if (isnan(own[0]) && s->parts)
+        own[0] = mean_of(own + 1, s->parts);
+    const bool blocks = w->round.splits.count < 2;
+    s->error[c] = error_of(own + 1, s->parts, blocks ? s->parts : w->round.splits.independent);
+    s->rows[c] = w->round.data->n;
+    s->seconds[c] += seconds;
+}
+
+static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run, int64_t place, double *values) {
+    const int64_t splits = w->s->engine->whole ? 1 : w->round.splits.count;
+    for (int64_t k = 0; k < splits; k++) {
+        mc_hold(ctx, "tune", ((double)place + (double)k / (double)splits) / (double)w->runs);
+        MC_TRY(mc_progress(ctx, 0));
+        if (mc_journal_get(w->journal, &w->round, run, w->s->engine->whole ? -1 : k, values)) {
+            w->s->resumed += run->end - run->begin;
+            continue;
+        }
+        const double began = mc_clock();
+        MC_TRY(w->s->engine->measure(ctx, &w->round, run, k, values));
+        MC_TRY(mc_progress(ctx, 1));
+        MC_TRY(mc_told(ctx)); /* a machine that was stopped hands over what it has: no score of this candidate */
+        w->longest = fmax(w->longest, (mc_clock() - began) / (double)(run->end - run->begin));
+        MC_TRY(mc_journal_put(ctx, w->journal, &w->round, run, w->s->engine->whole ? -1 : k, values));
+    }
+    return MERCER_OK;
+}
+
+static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t place) {
+    mercer_search *s = w->s;
+    const int64_t count = run->end - run->begin, width = s->parts + 1;
+    const double began = mc_clock();
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, count * width));
+    for (int64_t i = 0; i < count * width; i++)
+        values[i] = NAN;
+    mercer_status status = measure_splits(ctx, w, run, place, values);
+    const double seconds = (mc_clock() - began) / (double)count;
+    for (int64_t i = 0; i < count && !status; i++)
+        finish_candidate(w, run->begin + i, values + i * width, seconds);
+    mc_free(values);
+    return status;
+}
+
+static mercer_status open_run(mercer_ctx *ctx, sweep *w, int64_t begin, mc_run *run) {
+    const mercer_search *s = w->s;
+    int64_t end = begin;
+    const int64_t most = mc_space_run(&s->space, begin);
+    while (end < most && w->active[end])
+        end++;
+    *run = (mc_run){.begin = begin, .end = end};
+    MC_TRY(mc_space_kernel(ctx, &s->space, begin, &run->kernel));
+    run->settings = mc_alloc(ctx, 1, s->machine->size);
+    if (!run->settings)
+        return MERCER_MEMORY;
+    memcpy(run->settings, s->settings, s->machine->size);
+    mc_space_settings(&s->space, begin, run->settings);
+    return MERCER_OK;
+}
+
+/* ---- One round ---- */
+
+static mercer_status list_runs(mercer_ctx *ctx, sweep *w) {
+    const mc_space *space = &w->s->space;
+    MC_TRY(MC_ALLOC(ctx, w->start, space->count));
+    for (int64_t i = 0; i < space->count;) {
+        const int64_t end = mc_space_run(space, i);
+        for (int64_t c = i; c < end; c++)
+            if (w->active[c] && (c == i || !w->active[c - 1]))
+                w->start[w->runs++] = c;
+        i = end;
+    }
+    return MERCER_OK;
+}
+
+static mercer_status shuffle_runs(mercer_ctx *ctx, sweep *w) {
+    int64_t *order = NULL, *start = NULL;
+    MC_TRY(MC_ALLOC(ctx, order, w->runs));
+    mercer_status status = MC_ALLOC(ctx, start, w->runs);
+    if (!status) {
+        mc_rng rng = mc_rng_at(w->set->seed, MC_STREAM_TUNE, 0);
+        mc_rng_shuffle(&rng, order, w->runs);
+        for (int64_t k = 0; k < w->runs; k++)
+            start[k] = w->start[order[k]];
+        memcpy(w->start, start, (size_t)w->runs * sizeof *start);
+    }
+    mc_free(order);
+    mc_free(start);
+    return status;
+}
+
+static mercer_status sweep_runs(mercer_ctx *ctx, sweep *w) {
+    const double began = mc_clock();
+    if (isfinite(mc_time_left(ctx)))
+        MC_TRY(shuffle_runs(ctx, w));
+    for (int64_t k = 0; k < w->runs && !w->late; k++) {
+        mc_run run = {0};
+        mercer_status status = open_run(ctx, w, w->start[k], &run);
+        if (!status)
+            status = measure_run(ctx, w, &run, k);
+        mercer_kernel_free(run.kernel);
+        mc_free(run.settings);
+        MC_TRY(status);
+        if (w->runs > k + 1 && mc_time_left(ctx) < 2 * w->longest) /* there is still the chosen one to be fitted */
+            return mc_fail(ctx, MERCER_TIME, "the time limit is near");
+        w->late = w->trial && k == 0 && (mc_clock() - began) * (double)(w->runs - 1) > mc_time_left(ctx);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
+                            const char *const *groups, mc_round *out) {
+    *out = (mc_round){.space = &s->space, .settings = s->settings, .data = data, .measure = s->measure, .parts = MC_BLOCKS};
+    if (s->folds || set->hold_out)
+        MC_TRY(mc_splits_open(ctx, set, s->folds, data, groups, &out->splits));
+    else
+        snprintf(out->splits.text, sizeof out->splits.text, "%s",
+                 s->measure == &mc_evidence ? "all rows, by the evidence" : "every row left out in turn");
+    if (s->measure == &mc_evidence && !s->folds)
+        out->parts = 0;
+    else if (out->splits.count > 1)
+        out->parts = out->splits.count;
+    return MERCER_OK;
+}
+
+static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *data, const char *const *groups, int number) {
+    w->runs = 0;
+    w->late = false;
+    mercer_status status = mc_round_open(ctx, w->s, w->set, data, groups, &w->round);
+    w->round.number = number;
+    snprintf(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
+    if (!status)
+        status = list_runs(ctx, w);
+    if (!status)
+        status = sweep_runs(ctx, w);
+    mc_splits_close(&w->round.splits);
+    mc_free(w->start);
+    w->start = NULL;
+    return status;
+}
+
+/* ---- Halving ---- */
+
+static int by_score(const void *arg, int64_t a, int64_t b) {
+    const mercer_search *s = arg;
+    const double sign = s->measure->larger ? -1 : 1;
+    const double x = sign * s->value[a * (s->parts + 1)], y = sign * s->value[b * (s->parts + 1)];
+    if (isnan(x) || isnan(y))
+        return (isnan(x) ? 1 : 0) - (isnan(y) ? 1 : 0);
+    return (x > y) - (x < y);
+}
+
+/* The best sixteenth of those measured in this round go on, three at least. */
+static mercer_status drop_worst(mercer_ctx *ctx, sweep *w) {
+    int64_t *order = NULL, count = 0;
+    MC_TRY(MC_ALLOC(ctx, order, 2 * w->s->space.count));
+    for (int64_t c = 0; c < w->s->space.count; c++)
+        if (w->active[c])
+            order[count++] = c;
+    mc_sort(order, order + w->s->space.count, count, by_score, w->s);
+    const int64_t kept = (count + FEWER - 1) / FEWER > KEPT_LEAST ? (count + FEWER - 1) / FEWER : KEPT_LEAST;
+    for (int64_t k = kept; k < count; k++)
+        w->active[order[k]] = false;
+    mc_free(order);
+    return MERCER_OK;
+}
+
+static int rounds_of(const mercer_search *s, const mercer_data *data) {
+    int rounds = 1;
+    int64_t c = s->space.count;
+    for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && c > KEPT_LEAST && rounds < ROUNDS_MOST; n /= MORE_ROWS, c /= FEWER)
+        rounds++;
+    return rounds;
+}
+
+/* Rows of a round: so many of the equal parts the data are dealt into, classes spread evenly; in order of time the last rows. */
+static mercer_status take_rows(mercer_ctx *ctx, const sweep *w, const mercer_data *data, int64_t share, int64_t all, mercer_data **out,
+                               const char ***groups) {
+    int64_t *fold = NULL, *rows = NULL, n = 0;
+    mercer_status status = MC_ALLOC(ctx, fold, data->n);
+    if (!status)
+        status = MC_ALLOC(ctx, rows, data->n);
+    if (!status && w->set->groups)
+        status = MC_ALLOC(ctx, *groups, data->n);
+    if (!status && !w->set->ordered)
+        status = mc_data_folds(ctx, data, all, NULL, w->set->seed, fold);
+    for (int64_t i = 0; i < data->n && !status; i++) {
+        if (w->set->ordered ? i < data->n - data->n * share / all : fold[i] >= share)
+            continue;
+        if (w->set->groups)
+            (*groups)[n] = w->set->groups[i];
+        rows[n++] = i;
+    }
+    if (!status)
+        status = mc_data_take(ctx, data, rows, n, out);
+    mc_free(fold);
+    mc_free(rows);
+    return status;
+}
+
+static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_data *data, int64_t share, int64_t all, int number) {
+    mercer_data *some = NULL;
+    const char **groups = NULL;
+    mercer_status status = take_rows(ctx, w, data, share, all, &some, &groups);
+    if (!status)
+        status = run_round(ctx, w, some, groups, number);
+    if (!status)
+        status = drop_worst(ctx, w);
+    mercer_data_free(some);
+    mc_free(groups);
+    return status;
+}
+
+static mercer_status run_halved(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+    const int rounds = rounds_of(w->s, data);
+    int64_t all = 1, share = 1;
+    for (int r = 1; r < rounds; r++)
+        all *= MORE_ROWS;
+    w->s->report.halved = rounds > 1;
+    w->trial = false;
+    for (int r = 1; r < rounds; r++, share *= MORE_ROWS)
+        MC_TRY(run_small_round(ctx, w, data, share, all, r));
+    return run_round(ctx, w, data, w->set->groups, 0);
+}
+
+mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal) {
+    sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx))};
+    MC_TRY(MC_ALLOC(ctx, w.active, s->space.count));
+    memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
+    mercer_status status = set->halving ? run_halved(ctx, &w, data) : run_round(ctx, &w, data, set->groups, 0);
+    if (!status && w.late)
+        status = run_halved(ctx, &w, data);
+    mc_hold(ctx, NULL, 1);
+    mc_free(w.active);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* space.c: the candidates of a search. A grid takes every combination: the parameters of a kernel change slowest, the setting along which
+   an engine walks fastest, so that candidates which share work stand together. A random search takes points of a scrambled Sobol sequence,
+   dealt out evenly among the kernels. */
+#include "select/tune.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/choose.h"
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES_MOST = 1000000, POINTS = 8, POINTS_OF_LAMBDA = 50 };
+
+/* ---- Dimensions ---- */
+
+static int64_t points_of(const mercer_tune *set, const char *path, const mercer_machine *machine, const char *range) {
+    if (set->points)
+        return set->points;
+    const bool free_of_cost = strncmp(range, "lambda=", 7) == 0 && strcmp(path, "lambda") == 0 && strcmp(machine->name, "ridge") == 0;
+    return free_of_cost ? POINTS_OF_LAMBDA : POINTS;
+}
+
+static mercer_status open_settings(mercer_ctx *ctx, const mercer_tune *set, const char *path, mc_space *s) {
+    for (int64_t i = 0; set->ranges && set->ranges[i]; i++) {
+        mc_dimension *d = &s->dimension[s->dimensions++];
+        s->settings++;
+        MC_TRY(mc_range_read(ctx, s->machine, set->ranges[i], points_of(set, path, s->machine, set->ranges[i]), d));
+        for (int64_t k = 0; k + 1 < s->dimensions; k++)
+            if (s->dimension[k].setting == d->setting)
+                return mc_fail(ctx, MERCER_INVALID, "tune: two ranges are given for %s; give one", d->name);
+    }
+    for (int64_t k = 0; k < s->settings; k++)
+        if (strcmp(s->dimension[k].name, path) == 0) {
+            const mc_dimension last = s->dimension[s->settings - 1];
+            s->dimension[s->settings - 1] = s->dimension[k];
+            s->dimension[k] = last;
+            s->walks = true;
+            break;
+        }
+    return MERCER_OK;
+}
+
+static mercer_status take_set(mercer_ctx *ctx, const mc_value *value, mc_dimension *d) {
+    MC_TRY(MC_ALLOC(ctx, d->value, value->columns));
+    d->set = true;
+    d->count = value->columns;
+    memcpy(d->value, value->numbers, (size_t)d->count * sizeof(double));
+    return MERCER_OK;
+}
+
+/* A parameter that has a few choices takes those in the range. */
+static mercer_status take_choices(mercer_ctx *ctx, const mc_open_value *open, mc_dimension *d) {
+    MC_TRY(MC_ALLOC(ctx, d->value, open->parameter->choices));
+    d->set = true;
+    for (int i = 0; i < open->parameter->choices; i++)
+        if (open->parameter->choice[i] >= open->value->low && open->parameter->choice[i] <= open->value->high)
+            d->value[d->count++] = open->parameter->choice[i];
+    return MERCER_OK;
+}
+
+static mercer_status open_value(mercer_ctx *ctx, const mc_open_value *open, int64_t points, mc_dimension *d) {
+    d->whole = open->parameter->integer;
+    d->low = open->value->low;
+    d->high = open->value->high;
+    d->log = d->low > 0 && !d->whole;
+    if (open->value->kind == MC_VALUE_SET)
+        return take_set(ctx, open->value, d);
+    if (open->parameter->choices)
+        return take_choices(ctx, open, d);
+    return mc_dimension_cut(ctx, d, points);
+}
+
+/* "rbf.gamma", and "2.rbf.gamma" for the second of that name. */
+static void name_value(const mc_space *s, int64_t first, const mc_open_value *open, mc_dimension *d) {
+    char bare[48];
+    int seen = 1;
+    snprintf(bare, sizeof bare, "%s.%s", open->atom->name, open->parameter->name);
+    for (int64_t k = first; &s->dimension[k] < d; k++) {
+        const char *dot = strchr(s->dimension[k].name, '.'), *rest = dot ? dot + 1 : "";
+        seen += strcmp(s->dimension[k].name, bare) == 0 || strcmp(rest, bare) == 0;
+    }
+    if (seen > 1)
+        snprintf(d->name, sizeof d->name, "%d.%s", seen, bare);
+    else
+        snprintf(d->name, sizeof d->name, "%s", bare);
+}
+
+static mercer_status open_kernel(mercer_ctx *ctx, const mercer_tune *set, int64_t k, mc_space *s) {
+    const int64_t first = s->dimensions, count = mc_kernel_open_values(s->kernel[k], NULL, 0);
+    mc_open_value *open = NULL;
+    MC_TRY(MC_ALLOC(ctx, open, count));
+    mc_kernel_open_values(s->kernel[k], open, count);
+    mercer_status status = MERCER_OK;
+    for (int64_t i = 0; i < count && !status; i++) {
+        mc_dimension *d = &s->dimension[s->dimensions++];
+        name_value(s, first, &open[i], d);
+        status = open_value(ctx, &open[i], set->points ? set->points : POINTS, d);
+    }
+    mc_free(open);
+    s->begin[k + 1] = s->dimensions;
+    const int64_t width = s->settings + count;
+    s->width = width > s->width ? width : s->width;
+    return status;
+}
+
+static mercer_status open_dimensions(mercer_ctx *ctx, const mercer_tune *set, const char *path, mc_space *s) {
+    int64_t most = 0;
+    while (set->ranges && set->ranges[most])
+        most++;
+    for (int64_t k = 0; k < s->kernels; k++)
+        most += mc_kernel_open_values(s->kernel[k], NULL, 0);
+    MC_TRY(MC_ALLOC(ctx, s->dimension, most));
+    MC_TRY(MC_ALLOC(ctx, s->begin, s->kernels + 1));
+    MC_TRY(open_settings(ctx, set, path, s));
+    s->begin[0] = s->width = s->settings;
+    for (int64_t k = 0; k < s->kernels; k++)
+        MC_TRY(open_kernel(ctx, set, k, s));
+    return MERCER_OK;
+}
+
+/* ---- Candidates ---- */
+
+static mercer_status count_grid(mercer_ctx *ctx, mc_space *s) {
+    double count = 0;
+    for (int64_t k = 0; k < s->kernels; k++) {
+        double product = 1;
+        for (int64_t i = 0; i < s->settings; i++)
+            product *= (double)s->dimension[i].count;
+        for (int64_t i = s->begin[k]; i < s->begin[k + 1]; i++)
+            product *= (double)s->dimension[i].count;
+        count += product;
+    }
+    if (count > CANDIDATES_MOST)
+        return mc_fail(ctx, MERCER_INVALID, "tune: the grid has %.3g candidates, more than %d; take fewer points, or a random search",
+                       count, CANDIDATES_MOST);
+    s->count = (int64_t)count;
+    return MERCER_OK;
+}
+
+/* Mixed-radix digits of place, the last setting first. */
+static void write_grid_point(mc_space *s, int64_t k, int64_t place, double *number) {
+    for (int64_t i = s->settings - 1; i >= 0; i--) {
+        number[i] = s->dimension[i].value[place % s->dimension[i].count];
+        place /= s->dimension[i].count;
+    }
+    for (int64_t i = s->begin[k + 1] - 1; i >= s->begin[k]; i--) {
+        number[s->settings + i - s->begin[k]] = s->dimension[i].value[place % s->dimension[i].count];
+        place /= s->dimension[i].count;
+    }
+}
+
+static void fill_grid(mc_space *s) {
+    int64_t at = 0;
+    for (int64_t k = 0; k < s->kernels; k++) {
+        int64_t size = 1;
+        for (int64_t i = 0; i < s->settings; i++)
+            size *= s->dimension[i].count;
+        for (int64_t i = s->begin[k]; i < s->begin[k + 1]; i++)
+            size *= s->dimension[i].count;
+        for (int64_t place = 0; place < size; place++, at++) {
+            s->of[at] = k;
+            write_grid_point(s, k, place, s->number + at * s->width);
+        }
+    }
+}
+
+static double value_at(const mc_dimension *d, double u) {
+    if (d->set)
+        return d->value[(int64_t)(u * (double)d->count)];
+    if (d->whole)
+        return floor(d->low + u * (d->high - d->low + 1));
+    return d->log ? exp(log(d->low) + u * (log(d->high) - log(d->low))) : d->low + u * (d->high - d->low);
+}
+
+static void fill_random(mc_space *s, uint64_t seed) {
+    double u[MC_SOBOL_MOST];
+    for (int64_t c = 0; c < s->count; c++) {
+        const int64_t k = s->of[c] = c % s->kernels, own = s->begin[k + 1] - s->begin[k];
+        double *number = s->number + c * s->width;
+        mc_sobol(seed + (uint64_t)k, c / s->kernels, s->settings + own, u);
+        for (int64_t i = 0; i < s->settings; i++)
+            number[i] = value_at(&s->dimension[i], u[i]);
+        for (int64_t i = 0; i < own; i++)
+            number[s->settings + i] = value_at(&s->dimension[s->begin[k] + i], u[s->settings + i]);
+    }
+}
+
+static mercer_status count_random(mercer_ctx *ctx, const mercer_tune *set, mc_space *s) {
+    if (set->candidates < 1 || set->candidates > CANDIDATES_MOST)
+        return mc_fail(ctx, MERCER_INVALID, "tune: candidates must be in [1, %d], got %lld", CANDIDATES_MOST, (long long)set->candidates);
+    if (s->width > MC_SOBOL_MOST)
+        return mc_fail(ctx, MERCER_INVALID, "tune: a random search has at most %d ranges at once, this one has %lld", MC_SOBOL_MOST,
+                       (long long)s->width);
+    s->count = set->candidates;
+    s->random = true;
+    return MERCER_OK;
+}
+
+mercer_status mc_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const char *path, mc_space *out) {
+    *out = (mc_space){.machine = machine, .kernel = set->kernels, .kernels = set->kernel_count};
+    const bool random = strcmp(set->search, "random") == 0;
+    if (!random && strcmp(set->search, "grid") != 0)
+        return mc_fail(ctx, MERCER_INVALID, "tune: search must be grid or random, got '%s'", set->search);
+    MC_TRY(open_dimensions(ctx, set, path, out));
+    MC_TRY(random ? count_random(ctx, set, out) : count_grid(ctx, out));
+    MC_TRY(MC_ALLOC(ctx, out->of, out->count));
+    MC_TRY(MC_ALLOC(ctx, out->number, out->count * (out->width ? out->width : 1)));
+    if (random)
+        fill_random(out, set->seed);
+    else
+        fill_grid(out);
+    return MERCER_OK;
+}
+
+void mc_space_close(mc_space *s) {
+    for (int64_t i = 0; i < s->dimensions; i++)
+        mc_free(s->dimension[i].value);
+    mc_free(s->dimension);
+    mc_free(s->begin);
+    mc_free(s->of);
+    mc_free(s->number);
+    *s = (mc_space){0};
+}
+
+/* ---- One candidate ---- */
+
+int64_t mc_space_run(const mc_space *s, int64_t i) {
+    int64_t end = i + 1;
+    for (; s->walks && end < s->count && s->of[end] == s->of[i]; end++) {
+        const double *a = s->number + i * s->width, *b = s->number + end * s->width;
+        const int64_t own = s->begin[s->of[i] + 1] - s->begin[s->of[i]], last = s->settings - 1;
+        if (memcmp(a, b, (size_t)last * sizeof *a) != 0 || memcmp(a + s->settings, b + s->settings, (size_t)own * sizeof *a) != 0)
+            break;
+        if (b[last] <= b[last - s->width])
+            break; /* a path goes up */
+    }
+    return end;
+}
+
+mercer_status mc_space_kernel(mercer_ctx *ctx, const mc_space *s, int64_t i, mercer_kernel **out) {
+    return mc_kernel_choose(ctx, s->kernel[s->of[i]], s->number + i * s->width + s->settings, out);
+}
+
+void mc_space_settings(const mc_space *s, int64_t i, void *settings) {
+    for (int64_t k = 0; k < s->settings; k++) {
+        const mercer_setting *row = s->dimension[k].setting;
+        void *field = (char *)settings + row->offset;
+        if (row->type == MERCER_INTEGER)
+            *(int64_t *)field = (int64_t)s->number[i * s->width + k];
+        else
+            *(double *)field = s->number[i * s->width + k];
+    }
+}
+
+void mc_space_write(const mc_space *s, int64_t i, mc_text *text) {
+    for (int64_t k = 0; k < s->settings; k++) {
+        mc_text_add(text, "%s%s=", k ? " " : "", s->dimension[k].name);
+        mc_text_number(text, s->number[i * s->width + k]);
+    }
+}

@@ -1,0 +1,352 @@
+/* tune.c: the order of work of a search, and the calls around it: what is searched, where it is measured, everything measured, the best one
+   chosen, the search written down. */
+#include "select/tune.h"
+#include "base/ctx.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "kernel/parse.h"
+#include "learn/machines.h"
+#include "learn/ridge_system.h"
+#include <math.h>
+#include <string.h>
+
+enum { FOLDS = 5, KERNELS_MOST = 1000 };
+static const double WIDER = 32; /* how far around its default the gamma of rbf is searched where nothing is said */
+
+mercer_tune mercer_tune_defaults(void) {
+    return (mercer_tune){.search = "grid", .candidates = 50, .repeats = 1, .score = "auto"};
+}
+
+static const struct {
+    const char *machine, *range;
+} ranges[] = {
+    {"ridge", "lambda=1e-6..1000"},      {"svc", "C=0.1..1000"},          {"svr", "C=0.1..1000"},
+    {"nu-svc", "nu=0.05..0.8"},          {"nu-svr", "nu=0.05..0.8"},      {"logistic", "lambda=1e-4..100"},
+    {"squared-hinge", "lambda=1e-4..100"}, {"huber", "lambda=1e-4..100"}, {"quantile", "lambda=1e-4..100"},
+    {"absolute", "lambda=1e-4..100"},    {"knn", "neighbors=1..50"},
+};
+
+const char *mercer_tune_range(const mercer_machine *machine) {
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (strcmp(ranges[i].machine, machine->name) == 0)
+            return ranges[i].range;
+    return NULL;
+}
+
+/* ---- Opening ---- */
+
+static const char *scale_of(const mercer_machine *machine, const void *settings) {
+    for (int i = 0; i < machine->count; i++)
+        if (strcmp(machine->settings[i].name, "scale") == 0)
+            return *(const char *const *)(const void *)((const char *)settings + machine->settings[i].offset);
+    return "none";
+}
+
+/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it. */
+static mercer_status default_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                                    mercer_kernel **out) {
+    mercer_kernel *plain = NULL;
+    mc_problem problem;
+    char text[96];
+    MC_TRY(mc_kernel_parse(ctx, "rbf", (mc_users){0}, &plain));
+    const mercer_status status = mc_problem_open_rows(ctx, scale_of(machine, settings), MC_CONSENT_NEVER, plain, data, &problem);
+    mercer_kernel_free(plain);
+    MC_TRY(status);
+    const double gamma = mercer_kernel_parameter(problem.kernel, 0);
+    mc_problem_close(&problem);
+    snprintf(text, sizeof text, "rbf(gamma=%.3g..%.3g)", gamma / WIDER, gamma * WIDER);
+    return mc_kernel_parse(ctx, text, (mc_users){0}, out);
+}
+
+static mercer_status check_set(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const void *settings) {
+    if (set->kernels && (set->kernel_count < 1 || set->kernel_count > KERNELS_MOST))
+        return mc_fail(ctx, MERCER_INVALID, "tune: kernels must be in [1, %d] in number, got %lld", KERNELS_MOST,
+                       (long long)set->kernel_count);
+    if (set->repeats < 1 || set->repeats > 1000)
+        return mc_fail(ctx, MERCER_INVALID, "tune: repeats must be in [1, 1000], got %lld", (long long)set->repeats);
+    if (set->points && (set->points < 2 || set->points > 100000))
+        return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, 100000], got %lld", (long long)set->points);
+    if (set->ordered && (set->groups || set->hold_out || set->repeats > 1))
+        return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time go with no groups, no hold-out and no repeats");
+    if (set->hold_out && (set->groups || set->folds || set->repeats > 1))
+        return mc_fail(ctx, MERCER_INVALID, "tune: a hold-out goes with no folds, groups or repeats");
+    if (strcmp(machine->name, "ridge") == 0 && mc_ridge_open_lambda(settings))
+        return mc_fail(ctx, MERCER_INVALID, "tune: norm-bound and dof find lambda themselves; leave them out to search it");
+    return MERCER_OK;
+}
+
+static mercer_status open_settings(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, mercer_search *s) {
+    s->machine = machine;
+    s->settings = mc_alloc(ctx, 1, machine->size);
+    if (!s->settings)
+        return MERCER_MEMORY;
+    mercer_settings_defaults(machine, s->settings);
+    if (settings)
+        memcpy(s->settings, settings, machine->size);
+    return mc_settings_check(ctx, machine->name, machine->settings, machine->count, s->settings);
+}
+
+/* Of the closed forms of ridge, rows one by one are the default; folds, where they are asked for or a group leaves together. */
+static int64_t folds_of(const mercer_tune *set, const mc_engine *engine) {
+    if (set->hold_out)
+        return 0;
+    return set->folds ? set->folds : engine->whole && !set->groups ? 0 : FOLDS;
+}
+
+static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
+    const char *const suitable[] = {mercer_tune_range(s->machine), NULL};
+    mercer_tune full = *set;
+    if (!full.ranges)
+        full.ranges = suitable;
+    if (!full.kernels) {
+        MC_TRY(default_kernel(ctx, s->machine, s->settings, data, &s->owned));
+        full.kernels = (const mercer_kernel *const *)&s->owned;
+        full.kernel_count = 1;
+    }
+    return mc_space_open(ctx, s->machine, &full, s->engine->path, &s->space);
+}
+
+mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                             const mercer_data *data, mercer_search *s) {
+    if (!mc_learner_of(machine))
+        return mc_fail(ctx, MERCER_INVALID, "tune: the machine is none of mercer_machines()");
+    MC_TRY(open_settings(ctx, machine, settings, s));
+    MC_TRY(check_set(ctx, machine, set, s->settings));
+    MC_TRY(mc_measure_find(ctx, machine, set->score, data, &s->measure));
+    s->engine = mc_engine_of(machine, mc_engine_exact(ctx, machine, s->settings, set, data));
+    s->folds = folds_of(set, s->engine);
+    return open_space(ctx, set, data, s);
+}
+
+void mc_search_close(mercer_search *s) {
+    mc_free(s->words);
+    mc_free(s->kernel);
+    mc_free(s->text);
+    mc_space_close(&s->space);
+    mercer_kernel_free(s->owned);
+    mercer_kernel_free(s->winner);
+    mc_free(s->settings);
+    mc_free(s->value);
+    mc_free(s->error);
+    mc_free(s->seconds);
+    mc_free(s->rows);
+    mc_free(s->json);
+}
+
+void mercer_search_free(mercer_search *search) {
+    if (!search)
+        return;
+    mc_search_close(search);
+    mc_free(search);
+}
+
+/* ---- Running ---- */
+
+/* The kernels and settings of all candidates as one text. place: 2 count numbers. */
+static mercer_status write_words(mercer_ctx *ctx, mercer_search *s, int64_t *place) {
+    mc_text text = mc_text_open(ctx);
+    mercer_status status = MERCER_OK;
+    int64_t kernel_at = 0;
+    for (int64_t i = 0, run = 0; i < s->space.count && !status; i++) {
+        mercer_kernel *kernel = NULL;
+        place[2 * i] = i == run ? text.length : kernel_at;
+        kernel_at = place[2 * i];
+        if (i == run) {
+            status = mc_space_kernel(ctx, &s->space, i, &kernel);
+            mc_text_add(&text, "%s", kernel ? mercer_kernel_text(kernel) : "");
+            mc_text_bytes(&text, "", 1);
+            mercer_kernel_free(kernel);
+            run = mc_space_run(&s->space, i);
+        }
+        place[2 * i + 1] = text.length;
+        mc_space_write(&s->space, i, &text);
+        mc_text_bytes(&text, "", 1);
+    }
+    if (!status)
+        return mc_text_take(&text, &s->words);
+    mc_text_close(&text);
+    return status;
+}
+
+static mercer_status write_texts(mercer_ctx *ctx, mercer_search *s) {
+    const int64_t count = s->space.count;
+    int64_t *place = NULL;
+    MC_TRY(MC_ALLOC(ctx, s->kernel, count));
+    MC_TRY(MC_ALLOC(ctx, s->text, count));
+    MC_TRY(MC_ALLOC(ctx, place, 2 * count));
+    const mercer_status status = write_words(ctx, s, place);
+    for (int64_t i = 0; i < count && !status; i++) {
+        s->kernel[i] = s->words + place[2 * i];
+        s->text[i] = s->words + place[2 * i + 1];
+    }
+    mc_free(place);
+    return status;
+}
+
+static mercer_status open_values(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
+    mc_round round;
+    const mercer_status status = mc_round_open(ctx, s, set, data, set->groups, &round);
+    s->parts = round.parts;
+    mc_splits_close(&round.splits);
+    MC_TRY(status);
+    const int64_t count = s->space.count;
+    MC_TRY(MC_ALLOC(ctx, s->value, count * (s->parts + 1)));
+    MC_TRY(MC_ALLOC(ctx, s->error, count));
+    MC_TRY(MC_ALLOC(ctx, s->seconds, count));
+    MC_TRY(MC_ALLOC(ctx, s->rows, count));
+    for (int64_t i = 0; i < count * (s->parts + 1); i++)
+        s->value[i] = NAN;
+    for (int64_t i = 0; i < count; i++)
+        s->error[i] = NAN;
+    return MERCER_OK;
+}
+
+static uint64_t hash_data(uint64_t hash, const mercer_data *data) {
+    if (!data)
+        return mc_hash(hash, "none", 4);
+    const size_t n = (size_t)data->n, size = mc_dtype_size(data->dtype);
+    const int64_t shape[] = {data->n, data->d, data->outputs, data->classes, data->row_start != NULL};
+    hash = mc_hash(hash, shape, sizeof shape);
+    hash = mc_hash(hash, data->values, (size_t)mercer_data_stored(data) * size);
+    if (data->row_start) {
+        hash = mc_hash(hash, data->row_start, (n + 1) * sizeof *data->row_start);
+        hash = mc_hash(hash, data->column, (size_t)data->row_start[n] * sizeof *data->column);
+    }
+    if (data->target)
+        hash = mc_hash(hash, data->target, n * (size_t)data->outputs * sizeof(double));
+    if (data->class_of)
+        hash = mc_hash(hash, data->class_of, n * sizeof *data->class_of);
+    for (int64_t k = 0; k < data->classes; k++)
+        hash = mc_hash_text(hash, data->label[k]);
+    return data->weight ? mc_hash(hash, data->weight, n * sizeof(double)) : hash;
+}
+
+static uint64_t hash_settings(uint64_t hash, const mercer_search *s) {
+    for (int i = 0; i < s->machine->count; i++) {
+        const mercer_setting *row = &s->machine->settings[i];
+        const char *field = (const char *)s->settings + row->offset;
+        if (row->type == MERCER_TEXT)
+            hash = mc_hash_text(hash, *(const char *const *)(const void *)field);
+        else
+            hash = mc_hash(hash, field, row->type == MERCER_FLAG ? sizeof(bool) : 8);
+    }
+    return hash;
+}
+
+/* Whatever decides a measurement. */
+static uint64_t key_of(const mercer_search *s, const mercer_tune *set, const mercer_data *data) {
+    const int64_t numbers[] = {s->space.count, s->folds, set->repeats, set->ordered, set->halving, (int64_t)set->seed};
+    uint64_t hash = hash_data(hash_data(0, data), set->hold_out);
+    hash = hash_settings(mc_hash_text(hash, s->machine->name), s);
+    hash = mc_hash_text(mc_hash(hash, numbers, sizeof numbers), s->measure->name);
+    for (int64_t i = 0; i < s->space.count; i++)
+        hash = mc_hash_text(mc_hash_text(hash, s->kernel[i]), s->text[i]);
+    for (int64_t i = 0; set->groups && i < data->n; i++)
+        hash = mc_hash_text(hash, set->groups[i]);
+    return hash;
+}
+
+/* A search that is stopped is worth what it has, if it has anything. */
+static mercer_status take_stop(mercer_ctx *ctx, mercer_search *s, mercer_status status) {
+    s->report.stopped = "no";
+    if (status != MERCER_TIME && status != MERCER_CANCELLED)
+        return status;
+    bool any = false;
+    for (int64_t c = 0; c < s->space.count; c++)
+        any = any || (s->rows[c] && !isnan(s->value[c * (s->parts + 1)]));
+    if (!any)
+        return status;
+    mc_stop_taken(ctx);
+    s->report.stopped = status == MERCER_TIME ? "time" : "caller";
+    return MERCER_OK;
+}
+
+static mercer_status run(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
+    mc_journal journal = {0};
+    MC_TRY(write_texts(ctx, s));
+    MC_TRY(open_values(ctx, set, data, s));
+    mercer_status status = mc_journal_open(ctx, set->journal, set->journal ? key_of(s, set, data) : 0, &journal);
+    if (!status)
+        status = mc_search_measure(ctx, s, set, data, &journal);
+    mc_journal_close(&journal);
+    MC_TRY(take_stop(ctx, s, status));
+    s->report.score = s->measure->name;
+    s->report.larger_is_better = s->measure->larger;
+    s->report.splits = s->splits;
+    s->report.resumed = s->resumed;
+    MC_TRY(mc_search_choose(ctx, s, set));
+    MC_TRY(mc_space_kernel(ctx, &s->space, s->report.best, &s->winner));
+    s->space.kernel = NULL; /* borrowed for the call */
+    return mc_search_record(ctx, s);
+}
+
+mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                          const mercer_data *data, mercer_search **out) {
+    *out = NULL;
+    const mercer_tune chosen = set ? *set : mercer_tune_defaults();
+    mercer_search *s = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    mercer_status status = mc_search_open(ctx, machine, settings, &chosen, data, s);
+    if (!status)
+        status = run(ctx, &chosen, data, s);
+    if (status)
+        mercer_search_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                              const mercer_data *data, mercer_search **out) {
+    mc_begin(ctx);
+    return mc_tune_run(ctx, machine, settings, set, data, out);
+}
+
+/* ---- Asking ---- */
+
+int64_t mercer_search_count(const mercer_search *search) {
+    return search->space.count;
+}
+
+mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
+    if (i < 0 || i >= s->space.count)
+        return (mercer_candidate){.kernel = "", .settings = "", .score = NAN, .error = NAN};
+    return (mercer_candidate){.kernel = s->kernel[i], .settings = s->text[i], .score = s->value[i * (s->parts + 1)], .error = s->error[i],
+                              .rows = s->rows[i], .seconds = s->seconds[i]};
+}
+
+mercer_search_report mercer_search_result(const mercer_search *search) {
+    return search->report;
+}
+
+const char *mercer_search_json(const mercer_search *search) {
+    return search->json;
+}
+
+static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mercer_data *data, mercer_model **out) {
+    void *settings = mc_alloc(ctx, 1, s->machine->size);
+    if (!settings)
+        return MERCER_MEMORY;
+    memcpy(settings, s->settings, s->machine->size);
+    mc_space_settings(&s->space, s->report.best, settings);
+    mercer_status status = mc_model_fit(ctx, s->machine, settings, s->winner, data, out);
+    if (!status && !((*out)->search = mc_copy_text(ctx, s->json, strlen(s->json))))
+        status = MERCER_MEMORY;
+    mc_free(settings);
+    return status;
+}
+
+mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data, mercer_model **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    const mercer_status status = fit_best(ctx, search, data, out);
+    if (status) {
+        mercer_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

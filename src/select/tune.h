@@ -1,0 +1,197 @@
+/* tune.h: a search, between its files.
+
+       space.c     what is searched: ranges and sets of kernels and settings as dimensions, candidates as points of them
+       ranges.c    a range or a set of a setting, from text
+       sobol.c     points that fill a cube evenly
+       splits.c    which rows are learned from and which are measured on
+       measure.c   scores by name, of all rows and of parts of them
+       engines.c   how candidates are measured: fits one by one, paths, closed forms
+       rounds.c    all candidates through all splits; halving
+       journal.c   what was measured, kept in a file
+       choose.c    the winner and how sure it is
+       record.c    the search as JSON
+       tune.c      the order of work, and the public calls
+       default.c   the short search of a fit for which nothing is given
+       plan_tune.c what it would take */
+#ifndef MC_SELECT_TUNE_H
+#define MC_SELECT_TUNE_H
+
+#include "base/text.h"
+#include "model/model.h"
+#include <stdio.h>
+
+/* ---- What is searched ---- */
+
+typedef struct mc_dimension {
+    char name[64];                 /* "C", "rbf.gamma", "2.rbf.gamma" */
+    const mercer_setting *setting; /* NULL: of a kernel */
+    bool log, whole, set;          /* set: the values are all there is, and random points are drawn among them */
+    double low, high;
+    int64_t count;
+    double *value; /* count, as the grid takes them */
+} mc_dimension;
+
+/* Dimensions of settings first, the one along which an engine walks last among them; then those of the first kernel, of the second, ... */
+typedef struct mc_space {
+    const mercer_machine *machine;
+    const mercer_kernel *const *kernel;
+    int64_t kernels, settings, dimensions;
+    bool walks; /* the last of the settings is the engine's path */
+    int64_t *begin; /* kernels + 1: where the dimensions of each begin */
+    mc_dimension *dimension;
+    int64_t width; /* most numbers of one candidate */
+    int64_t count; /* candidates */
+    int64_t *of;     /* count: the kernel */
+    double *number;  /* count x width: settings, then parameters of the kernel */
+    bool random;
+} mc_space;
+
+/* path: the setting an engine walks along, "" for none. */
+mercer_status mc_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const char *path, mc_space *out);
+void mc_space_close(mc_space *space);
+/* The end of the run that begins with candidate i: all but the last setting is the same. */
+int64_t mc_space_run(const mc_space *space, int64_t i);
+mercer_status mc_space_kernel(mercer_ctx *ctx, const mc_space *space, int64_t i, mercer_kernel **out);
+/* The settings of a candidate written over those given. */
+void mc_space_settings(const mc_space *space, int64_t i, void *settings);
+void mc_space_write(const mc_space *space, int64_t i, mc_text *text); /* "C=10 epsilon=0.1" */
+
+/* "name=lo..hi" or "name={a, b}" of a setting of the machine. */
+mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points, mc_dimension *out);
+/* The values of a dimension with low, high, log and whole: points of them, or as many whole numbers as there are. */
+mercer_status mc_dimension_cut(mercer_ctx *ctx, mc_dimension *d, int64_t points);
+
+/* The i-th point of a scrambled Sobol sequence: d numbers in [0, 1). d at most MC_SOBOL_MOST. */
+enum { MC_SOBOL_MOST = 12 };
+void mc_sobol(uint64_t seed, int64_t i, int64_t d, double *out);
+
+/* ---- Where it is measured ---- */
+
+enum { MC_BLOCKS = 20 }; /* parts of rows that are measured together, for the standard error */
+
+typedef struct mc_splits {
+    int64_t count;
+    int64_t *rows;          /* of each split: those learned from, then those measured on */
+    int64_t *begin;         /* 2 count + 1: where they begin in rows; NULL with hold_out */
+    int64_t *fold;          /* n: where every row is measured once and all others are learned from; NULL otherwise */
+    const mercer_data *test; /* a fixed hold-out */
+    int64_t independent;    /* splits that do not repeat each other */
+    char text[160];
+} mc_splits;
+
+mercer_status mc_splits_open(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data, const char *const *groups,
+                             mc_splits *out);
+void mc_splits_close(mc_splits *splits);
+/* The rows of a split as data. test is not owned with a fixed hold-out: free it with mc_split_free. */
+mercer_status mc_split_take(mercer_ctx *ctx, const mc_splits *splits, const mercer_data *data, int64_t k, mercer_data **train,
+                            mercer_data **test);
+void mc_split_free(const mc_splits *splits, mercer_data *train, mercer_data *test);
+
+/* ---- What is measured ---- */
+
+typedef struct mc_measure_row {
+    const char *name;
+    size_t offset; /* in mercer_scores */
+    bool larger, classes, sorted;
+} mc_measure_row;
+extern const mc_measure_row mc_evidence;
+mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, const char *name, const mercer_data *data,
+                              const mc_measure_row **out);
+/* The score of some values. */
+mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out);
+/* The score of all rows, then of each of the parts alone: part[i] says where row i belongs. */
+mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, const int64_t *part, int64_t parts,
+                               double *out);
+/* The score of all rows, then the pseudo-values of the jackknife, whose spread gives its standard error for any score: B s - (B - 1) s_b,
+   s_b the score without a block of every B-th row. */
+mercer_status mc_measure_blocks(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out);
+
+/* ---- How ---- */
+
+/* All that stays the same while candidates are measured. */
+typedef struct mc_round {
+    const mc_space *space;
+    const void *settings;
+    const mercer_data *data;
+    const mc_measure_row *measure;
+    mc_splits splits;
+    int64_t parts; /* scores of one candidate beside that of all: one of each split, or of blocks where there is one split */
+    int number;
+} mc_round;
+
+/* Candidates [begin, end) of one run. */
+typedef struct mc_run {
+    int64_t begin, end;
+    mercer_kernel *kernel;
+    void *settings; /* those of the first */
+} mc_run;
+
+typedef struct mc_engine {
+    const char *text;   /* for people */
+    const char *path;   /* the setting along which many values cost little; "": none */
+    bool whole;         /* one call measures all splits */
+    /* out: candidates x (parts + 1): the score of all rows (NaN: the mean of the parts), then the parts; only those of the split with
+       splits. */
+    mercer_status (*measure)(mercer_ctx *ctx, const mc_round *round, const mc_run *run, int64_t split, double *out);
+} mc_engine;
+/* exact: where the machine has closed forms and they may be used. */
+const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
+/* Whether closed forms serve: no hold-out, no order of time, no repeats, no approximation, memory for them. */
+bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, const mercer_data *data);
+
+/* ---- The journal ---- */
+
+typedef struct mc_journal {
+    FILE *file; /* NULL: none */
+    const char *path;
+    int64_t kept, room; /* measurements read from it */
+    struct mc_entry *entry;
+} mc_journal;
+
+mercer_status mc_journal_open(mercer_ctx *ctx, const char *path, uint64_t key, mc_journal *out);
+void mc_journal_close(mc_journal *journal);
+/* What the journal has of a run and split: false when something is missing. out as in mc_engine. */
+bool mc_journal_get(const mc_journal *journal, const mc_round *round, const mc_run *run, int64_t split, double *out);
+mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *journal, const mc_round *round, const mc_run *run, int64_t split,
+                             const double *values);
+
+/* ---- The search ---- */
+
+struct mercer_search {
+    const mercer_machine *machine;
+    void *settings;
+    const mc_measure_row *measure;
+    mc_space space;
+    const mc_engine *engine;
+    mercer_kernel *owned;  /* the kernel made for the caller who gave none */
+    mercer_kernel *winner; /* of the chosen candidate */
+    int64_t folds;         /* 0: closed forms without folds */
+    char *words;           /* of every candidate its kernel and its settings, each closed by a zero */
+    const char **kernel, **text; /* count: where they stand */
+    int64_t parts;
+    double *value;         /* count x (parts + 1) */
+    double *error, *seconds;
+    int64_t *rows;         /* of the data it was last measured with; 0: never */
+    int64_t resumed;
+    mercer_search_report report;
+    char splits[160];
+    char *json;
+};
+
+/* Measures all candidates of the search; stops with MERCER_TIME or MERCER_CANCELLED. */
+mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal);
+/* first, best, within and share of the report. MERCER_NUMERIC when no candidate has a score. */
+mercer_status mc_search_choose(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set);
+mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s);
+/* Everything up to the first measurement, which the planner shares. s->space borrows the kernels of set. Close it after a failure too. */
+mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                             const mercer_data *data, mercer_search *s);
+void mc_search_close(mercer_search *s);
+/* mercer_tune_run for use inside the library. */
+mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                          const mercer_data *data, mercer_search **out);
+/* What is needed of a round with these rows. */
+mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
+                            const char *const *groups, mc_round *out);
+
+#endif

@@ -1,0 +1,30 @@
+mercer generate friedman1 -n 120 -o f.csv -q
+mercer generate moons -n 120 --noise 0.3 -o m.csv -q
+mercer generate moons -n 60 --noise 0.3 --seed 5 -o t.csv -q
+mercer tune m.csv -m svc -k 'rbf(gamma=0.01..10)' -k linear --C 0.1..100 --points 4 --top 5 -o m.mercer | grep -v -e certificate -e vectors; echo "exit $?"
+mercer show m.mercer | grep -e model -e chosen
+mercer tune f.csv --intercept --top 3 | grep -v certificate; echo "exit $?"
+mercer tune f.csv -m svr --C '{1,10}' --epsilon 0.1..0.5 -k 'rbf(gamma={0.1,1})' --points 2 --test f.csv --score mae --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(sorted(r), len(r["candidates"]), r["splits"], r["score"], r["chosen"]["settings"], len(r["candidates"][0]["parts"]))'
+mercer tune m.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log -q; echo "exit $?"
+mercer tune m.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log | grep -e resumed -e measured
+mercer tune t.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log; echo "exit $?"
+mercer tune m.csv --test t.csv --score f1 --one-standard-error --top 0 -o x.mercer | grep -e measured; echo "exit $?"
+mercer tune f.csv -m gp -k 'rbf(sigma={0.5,2})' --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["score"], r["splits"], len(r["candidates"]))'
+mercer plan m.csv --tune -m svc --C 0.1..100 --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(sorted(r), r["candidates"], r["splits"], r["fits"], r["possible"])'
+mercer tune m.csv -m svc --C 10..1; echo "exit $?"
+mercer tune m.csv -m svc --C 3..3; echo "exit $?"
+mercer tune m.csv -m svc --lambda 1..2; echo "exit $?"
+mercer tune m.csv -k 'rbf(gamma=3..1)'; echo "exit $?"
+mercer tune m.csv -k 'rbf(width=1..3)'; echo "exit $?"
+mercer tune m.csv --folds 100; echo "exit $?"
+mercer tune m.csv --candidates 9; echo "exit $?"
+mercer tune f.csv --score accuracy; echo "exit $?"
+mercer fit m.csv --C 1..10; echo "exit $?"
+mercer fit m.csv -k rbf -k linear; echo "exit $?"
+mercer tune m.csv -m svc --time-limit 0.001; echo "exit $?"

@@ -1,0 +1,488 @@
+/* A search finds what fits one by one would find, the same on any number of threads, and goes on where it was stopped. */
+#include "../learn/machines_of_test.h"
+#include "base/memory.h"
+#include "select/tune.h"
+#include <unistd.h>
+
+enum { MANY = 90 };
+
+static mercer_data *moons(mercer_ctx *ctx) {
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "moons", MANY, 0.3, 3, &data));
+    return data;
+}
+
+static mercer_data *friedman(mercer_ctx *ctx) {
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", MANY, 0.5, 3, &data));
+    return data;
+}
+
+/* A search of one kernel with one range of a setting; NULL: that which suits the machine. */
+typedef struct wish {
+    const char *machine, *kernel, *range;
+    mercer_tune set;
+} wish;
+
+static mercer_status tune(mercer_ctx *ctx, const wish *w, const mercer_data *data, mercer_search **out) {
+    const char *const ranges[] = {w->range, NULL};
+    mercer_kernel *kernel = kernel_of(ctx, w->kernel);
+    mercer_tune set = w->set;
+    set.kernels = (const mercer_kernel *const *)&kernel;
+    set.kernel_count = 1;
+    set.ranges = w->range ? ranges : NULL;
+    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(w->machine), NULL, &set, data, out);
+    mercer_kernel_free(kernel);
+    return status;
+}
+
+static wish wish_of(const char *machine, const char *kernel, const char *range) {
+    return (wish){.machine = machine, .kernel = kernel, .range = range, .set = mercer_tune_defaults()};
+}
+
+static mercer_status refused(mercer_ctx *ctx, wish w, const mercer_data *data) {
+    mercer_search *search = NULL;
+    const mercer_status status = tune(ctx, &w, data, &search);
+    assert_null(search);
+    return status;
+}
+
+static void test_bad_ranges_are_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = moons(ctx);
+    static const struct {
+        const char *range, *says;
+    } bad[] = {{"C=10..1", "reversed"},    {"C=1..1", "empty"},       {"C=1..", "no end"},     {"C={}", "the set is empty"},
+               {"C={1, 2", "closing"},     {"C=-1..2", "must be in"}, {"lambda=1..2", "no setting 'lambda'"}, {"scale=1..2", "no setting"},
+               {"iterations=1.5..3", "whole"}, {"C=1..2x", "nothing was expected"}, {"C=1", "'..' is missing"}, {"1..2", "name=low..high"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_fails(ctx, refused(ctx, wish_of("svc", "rbf", bad[i].range), data), MERCER_INVALID, bad[i].says);
+    wish w = wish_of("svc", "rbf", NULL);
+    w.set.score = "acuracy";
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "did you mean 'accuracy'");
+    w.set.score = "rmse";
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "score of numbers");
+    w.set.score = "log-loss";
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "probabilities");
+    w.set.score = "auto";
+    w.set.folds = 46;
+    assert_fails(ctx, refused(ctx, w, data), MERCER_DATA, "class '0' has 45 rows, fewer than the 46 folds");
+    assert_fails(ctx, refused(ctx, wish_of("pca", "rbf", NULL), data), MERCER_INVALID, "nothing to measure");
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_a_grid_takes_every_combination(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *kernels[] = {kernel_of(ctx, "rbf(gamma=0.01..1) + poly(degree=1..3)"), kernel_of(ctx, "matern(nu=0.5..2.5)")};
+    static const char *const ranges[] = {"C={1, 5, 25}", "tolerance=1e-4..1e-2", NULL};
+    mercer_tune set = mercer_tune_defaults();
+    set.kernels = (const mercer_kernel *const *)kernels;
+    set.kernel_count = 2;
+    set.ranges = ranges;
+    set.points = 3;
+    mc_space space;
+    assert_ok(ctx, mc_space_open(ctx, mercer_machine_find("svc"), &set, "C", &space));
+    assert_int_equal(space.count, 3 * 3 * 3 * 3 + 3 * 3 * 3);
+    assert_string_equal(space.dimension[1].name, "C"); /* the path comes last */
+    assert_string_equal(space.dimension[2].name, "rbf.gamma");
+    assert_string_equal(space.dimension[3].name, "poly.degree");
+    assert_int_equal(mc_space_run(&space, 0), 3);
+    char *text = NULL;
+    mercer_kernel *kernel = NULL;
+    mc_text words = mc_text_open(ctx);
+    mc_space_write(&space, 4, &words);
+    assert_ok(ctx, mc_text_take(&words, &text));
+    assert_string_equal(text, "tolerance=0.001 C=5");
+    assert_ok(ctx, mc_space_kernel(ctx, &space, space.count - 1, &kernel));
+    assert_string_equal(mercer_kernel_text(kernel), "matern(nu=2.5)");
+    mc_free(text);
+    mercer_kernel_free(kernel);
+    mc_space_close(&space);
+    mercer_kernel_free(kernels[0]);
+    mercer_kernel_free(kernels[1]);
+    close_clean(ctx);
+}
+
+/* Of 2^k points one lies in each of 2^k equal parts, in every coordinate; so it is for every seed. */
+static void test_random_points_fill_the_cube_evenly(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        int seen[MC_SOBOL_MOST][64] = {{0}};
+        double u[MC_SOBOL_MOST];
+        for (int64_t i = 0; i < 64; i++) {
+            mc_sobol(seed, i, MC_SOBOL_MOST, u);
+            for (int j = 0; j < MC_SOBOL_MOST; j++)
+                seen[j][(int)(64 * u[j])]++;
+        }
+        for (int j = 0; j < MC_SOBOL_MOST; j++)
+            for (int k = 0; k < 64; k++)
+                assert_int_equal(seen[j][k], 1);
+    }
+}
+
+/* Fit on each fold what the search says it measured, and score it. */
+static double refit(mercer_ctx *ctx, const char *machine, const void *settings, const char *text, const mercer_data *data, int64_t folds,
+                    size_t score) {
+    int64_t fold[MANY], rows[2][MANY];
+    double sum = 0;
+    mercer_kernel *kernel = kernel_of(ctx, text);
+    assert_ok(ctx, mercer_data_folds(ctx, data, folds, NULL, 0, fold));
+    for (int64_t k = 0; k < folds; k++) {
+        int64_t count[2] = {0, 0};
+        mercer_data *part[2] = {NULL, NULL};
+        mercer_model *model = NULL;
+        mercer_scores scores;
+        for (int64_t i = 0; i < MANY; i++)
+            rows[fold[i] == k][count[fold[i] == k]++] = i;
+        for (int p = 0; p < 2; p++)
+            assert_ok(ctx, mercer_data_take(ctx, data, rows[p], count[p], &part[p]));
+        assert_ok(ctx, mercer_fit(ctx, mercer_machine_find(machine), settings, kernel, part[0], &model));
+        assert_ok(ctx, mercer_score(ctx, model, part[1], &scores));
+        sum += *(const double *)(const void *)((const char *)&scores + score);
+        mercer_model_free(model);
+        mercer_data_free(part[0]);
+        mercer_data_free(part[1]);
+    }
+    mercer_kernel_free(kernel);
+    return sum / (double)folds;
+}
+
+static void test_scores_are_those_of_refits(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *numbers = friedman(ctx), *classes = moons(ctx);
+    mercer_search *search = NULL;
+    wish w = wish_of("ridge", "rbf(gamma=0.5)", "lambda={0.01, 0.1, 1}");
+    w.set.folds = 4;
+    assert_ok(ctx, tune(ctx, &w, numbers, &search));
+    mercer_ridge ridge = mercer_ridge_defaults();
+    for (int64_t i = 0; i < 3; i++) {
+        ridge.lambda = pow(10, (double)i - 2);
+        assert_close(mercer_search_candidate(search, i).score,
+                     refit(ctx, "ridge", &ridge, "rbf(gamma=0.5)", numbers, 4, offsetof(mercer_scores, rmse)), 1e-8);
+    }
+    mercer_search_free(search);
+    w = wish_of("svc", "rbf(gamma=2)", "C={0.5, 5, 50}");
+    w.set.score = "auc";
+    assert_ok(ctx, tune(ctx, &w, classes, &search));
+    mercer_svm svm = mercer_svm_defaults("svc");
+    for (int64_t i = 0; i < 3; i++) {
+        svm.C = 0.5 * pow(10, (double)i);
+        assert_close(mercer_search_candidate(search, i).score,
+                     refit(ctx, "svc", &svm, "rbf(gamma=2)", classes, 5, offsetof(mercer_scores, auc)), 5e-3);
+    }
+    mercer_search_free(search);
+    mercer_data_free(numbers);
+    mercer_data_free(classes);
+    close_clean(ctx);
+}
+
+/* Every row left out in turn is the leave-one-out error of the path. */
+static void test_rows_left_out_are_those_of_the_path(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = friedman(ctx);
+    mercer_search *search = NULL;
+    const wish w = wish_of("ridge", "rbf(gamma=0.1..1)", NULL);
+    assert_ok(ctx, tune(ctx, &w, data, &search));
+    assert_int_equal(mercer_search_count(search), 8 * 50);
+    const mercer_search_report r = mercer_search_result(search);
+    const mercer_candidate best = mercer_search_candidate(search, r.best);
+    const double lambda = strtod(strchr(best.settings, '=') + 1, NULL);
+    mercer_ridge_path_row row;
+    mercer_kernel *kernel = kernel_of(ctx, best.kernel);
+    assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, NULL, &lambda, 1, &row));
+    assert_close(row.loo_rmse, best.score, 1e-10);
+    for (int64_t i = 0; i < mercer_search_count(search); i++)
+        assert_true(mercer_search_candidate(search, i).score >= best.score);
+    assert_true(best.error > 0 && r.within > 1 && r.measured == 400 && r.share > 0 && r.share <= 1);
+    mercer_kernel_free(kernel);
+    mercer_search_free(search);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static char *json_of(const wish *w, int threads, mercer_data *(*make)(mercer_ctx *)) {
+    mercer_ctx *ctx = open_ctx(threads);
+    mercer_data *data = make(ctx);
+    mercer_search *search = NULL;
+    assert_ok(ctx, tune(ctx, w, data, &search));
+    char *json = strdup(mercer_search_json(search));
+    mercer_search_free(search);
+    mercer_data_free(data);
+    close_clean(ctx);
+    return json;
+}
+
+static void test_threads_change_nothing(void **state) {
+    (void)state;
+    wish w[] = {wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100"), wish_of("squared-hinge", "rbf(gamma=0.1..10)", "lambda=0.1..1"),
+                wish_of("knn", "rbf(gamma=0.5)", NULL)};
+    for (int i = 0; i < 3; i++) {
+        w[i].set.points = 2;
+        w[i].set.folds = 2;
+        w[i].set.repeats = 2;
+        if (i == 1) {
+            w[i].set.search = "random";
+            w[i].set.candidates = 3;
+        }
+        char *one = json_of(&w[i], 1, moons), *two = json_of(&w[i], 2, moons);
+        assert_string_equal(one, two);
+        free(one);
+        free(two);
+    }
+}
+
+/* ---- The journal ---- */
+
+static void cut(const char *path, long size) {
+    assert_int_equal(truncate(path, size), 0);
+}
+
+static long size_of(const char *path) {
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    const long size = ftell(file);
+    fclose(file);
+    return size;
+}
+
+static void test_a_journal_takes_a_search_up_again(void **state) {
+    (void)state;
+    char path[] = "/tmp/mercer-journal-XXXXXX";
+    close(mkstemp(path));
+    unlink(path);
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = moons(ctx), *other = NULL;
+    wish w = wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100");
+    w.set.points = 3;
+    char *whole = json_of(&w, 1, moons);
+    w.set.journal = path;
+    char *first = json_of(&w, 1, moons);
+    assert_string_equal(whole, first);
+    const long size = size_of(path);
+    static const double kept[] = {1, 0.7, 0.31, 0.02};
+    for (int i = 0; i < 4; i++) { /* killed there, within a line */
+        cut(path, (long)(kept[i] * (double)size));
+        mercer_search *search = NULL;
+        assert_ok(ctx, tune(ctx, &w, data, &search));
+        assert_string_equal(mercer_search_json(search), whole);
+        assert_true(i == 3 || mercer_search_result(search).resumed > 0);
+        assert_true(size_of(path) >= size); /* what was measured anew stands there once more */
+        mercer_search_free(search);
+    }
+    assert_ok(ctx, mercer_data_generate(ctx, "moons", MANY, 0.3, 4, &other));
+    assert_fails(ctx, refused(ctx, w, other), MERCER_INVALID, "of another search");
+    w.set.folds = 4;
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "of another search");
+    FILE *file = fopen(path, "w");
+    fputs("something else\n", file);
+    fclose(file);
+    assert_fails(ctx, refused(ctx, w, data), MERCER_FORMAT, "not a journal");
+    unlink(path);
+    free(whole);
+    free(first);
+    mercer_data_free(data);
+    mercer_data_free(other);
+    close_clean(ctx);
+}
+
+/* ---- Splits ---- */
+
+static void test_time_goes_forward(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = friedman(ctx);
+    mercer_tune set = mercer_tune_defaults();
+    set.ordered = true;
+    mc_splits s;
+    assert_ok(ctx, mc_splits_open(ctx, &set, 4, data, NULL, &s));
+    for (int64_t k = 0; k < 4; k++) {
+        const int64_t *b = s.begin + 2 * k;
+        assert_int_equal(b[2] - b[1], MANY / 5);
+        assert_int_equal(s.rows[b[1]], b[1] - b[0]); /* measured right after what was learned */
+        for (int64_t i = b[0]; i < b[1]; i++)
+            assert_true(s.rows[i] < s.rows[b[1]]);
+    }
+    mc_splits_close(&s);
+    wish w = wish_of("ridge", "rbf(gamma=0.1..1)", "lambda={0.1, 1}");
+    w.set.ordered = true;
+    w.set.points = 2;
+    mercer_search *search = NULL;
+    assert_ok(ctx, tune(ctx, &w, data, &search));
+    assert_non_null(strstr(mercer_search_result(search).splits, "in order of time"));
+    mercer_search_free(search);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_groups_stay_together_or_are_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = friedman(ctx);
+    const char *group[MANY];
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < MANY; i++)
+        group[i] = names[i % 3];
+    wish w = wish_of("ridge", "rbf(gamma=0.1..1)", "lambda={0.1, 1}");
+    w.set.points = 2;
+    w.set.folds = 3;
+    w.set.groups = group;
+    mercer_search *search = NULL;
+    assert_ok(ctx, tune(ctx, &w, data, &search));
+    assert_non_null(strstr(mercer_search_result(search).splits, "groups"));
+    mercer_search_free(search);
+    w.set.folds = 4;
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "3 groups cannot fill 4 folds");
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+/* ---- Choosing ---- */
+
+static void test_one_standard_error_takes_the_stronger_penalty(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = friedman(ctx);
+    wish w = wish_of("ridge", "rbf(gamma=0.3)", NULL);
+    mercer_search *plain_search = NULL, *careful = NULL;
+    assert_ok(ctx, tune(ctx, &w, data, &plain_search));
+    w.set.one_error = true;
+    assert_ok(ctx, tune(ctx, &w, data, &careful));
+    const mercer_search_report a = mercer_search_result(plain_search), b = mercer_search_result(careful);
+    assert_true(a.best == a.first && b.first == a.first && b.best > a.best); /* lambda rises along the candidates */
+    const mercer_candidate best = mercer_search_candidate(careful, b.first);
+    assert_true(mercer_search_candidate(careful, b.best).score <= best.score + best.error);
+    assert_true(mercer_search_candidate(careful, b.best + 1).score > best.score + best.error);
+    mercer_search_free(plain_search);
+    mercer_search_free(careful);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_halving_measures_the_best_with_all_rows(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "moons", 1000, 0.3, 3, &data));
+    wish w = wish_of("svc", "rbf(gamma=0.01..10)", "C=0.1..100");
+    w.set.points = 3;
+    w.set.halving = true;
+    mercer_search *search = NULL;
+    assert_ok(ctx, tune(ctx, &w, data, &search));
+    const mercer_search_report r = mercer_search_result(search);
+    assert_true(r.halved && r.measured == 3);
+    assert_int_equal(mercer_search_candidate(search, r.best).rows, 1000);
+    int64_t few = 0;
+    for (int64_t i = 0; i < 9; i++)
+        few += mercer_search_candidate(search, i).rows == 250;
+    assert_int_equal(few, 6);
+    mercer_search_free(search);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static int stop_after(void *user, const mercer_progress *p) {
+    (void)p;
+    return --*(int *)user < 0;
+}
+
+static void test_what_was_measured_survives_a_stop(void **state) {
+    (void)state;
+    mercer_ctx *owner = open_ctx(1), *ctx = NULL;
+    mercer_data *data = NULL;
+    assert_ok(owner, mercer_data_generate(owner, "moons", 1500, 0.3, 3, &data));
+    int left = 4;
+    mercer_options options = mercer_options_defaults();
+    options.progress = stop_after;
+    options.progress_user = &left;
+    options.threads = 1;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    wish w = wish_of("logistic", "rbf(gamma=0.1..10)", "lambda=0.01..1");
+    w.set.points = 12;
+    mercer_search *search = NULL;
+    const mercer_status status = tune(ctx, &w, data, &search);
+    if (status == MERCER_OK) {
+        const mercer_search_report r = mercer_search_result(search);
+        assert_string_equal(r.stopped, "caller");
+        assert_true(r.measured > 0 && r.measured < 144);
+    } else /* a slow machine had measured nothing yet */
+        assert_int_equal(status, MERCER_CANCELLED);
+    mercer_search_free(search);
+    close_clean(ctx);
+    mercer_data_free(data);
+    close_clean(owner);
+}
+
+static void test_the_model_remembers_its_search(void **state) {
+    (void)state;
+    char path[] = "/tmp/mercer-tuned-XXXXXX";
+    close(mkstemp(path));
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = moons(ctx);
+    const wish w = wish_of("svc", "rbf(gamma={1, 2})", "C={1, 3}");
+    mercer_search *search = NULL;
+    mercer_model *model = NULL, *again = NULL;
+    assert_ok(ctx, tune(ctx, &w, data, &search));
+    assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
+    assert_string_equal(mercer_model_search(model), mercer_search_json(search));
+    assert_ok(ctx, mercer_model_save(ctx, model, path));
+    assert_ok(ctx, mercer_model_load(ctx, path, &again));
+    assert_string_equal(mercer_model_search(again), mercer_search_json(search));
+    unlink(path);
+    mercer_model_free(model);
+    mercer_model_free(again);
+    mercer_search_free(search);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static mercer_status tune_with_a_journal(mercer_ctx *ctx, void *arg) {
+    const mercer_data *data = arg;
+    static const char *const ranges[] = {"lambda={0.1}", NULL};
+    char path[] = "/tmp/mercer-journal-XXXXXX";
+    close(mkstemp(path));
+    mercer_tune set = mercer_tune_defaults();
+    mercer_search *search = NULL;
+    set.ranges = ranges;
+    set.points = 2;
+    set.journal = path;
+    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find("ridge"), NULL, &set, data, &search);
+    mercer_search_free(search);
+    unlink(path);
+    return status;
+}
+
+static void test_tune_survives_failing_memory(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "sinc", 20, 0.1, 1, &data));
+    assert_survives_failing_memory(tune_with_a_journal, data);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_ranges_are_named),
+        cmocka_unit_test(test_a_grid_takes_every_combination),
+        cmocka_unit_test(test_random_points_fill_the_cube_evenly),
+        cmocka_unit_test(test_scores_are_those_of_refits),
+        cmocka_unit_test(test_rows_left_out_are_those_of_the_path),
+        cmocka_unit_test(test_threads_change_nothing),
+        cmocka_unit_test(test_a_journal_takes_a_search_up_again),
+        cmocka_unit_test(test_time_goes_forward),
+        cmocka_unit_test(test_groups_stay_together_or_are_refused),
+        cmocka_unit_test(test_one_standard_error_takes_the_stronger_penalty),
+        cmocka_unit_test(test_halving_measures_the_best_with_all_rows),
+        cmocka_unit_test(test_what_was_measured_survives_a_stop),
+        cmocka_unit_test(test_the_model_remembers_its_search),
+        cmocka_unit_test(test_tune_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
