@@ -225,11 +225,28 @@ static mercer_status drop_worst(mercer_ctx *ctx, sweep *w) {
     return MERCER_OK;
 }
 
+/* Rows of the rarest class; all rows without classes. */
+static int64_t rarest(const mercer_data *data) {
+    int64_t least = data->n;
+    for (int64_t c = 0; c < data->classes; c++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < data->n; i++)
+            count += data->class_of[i] == c;
+        least = count < least ? count : least;
+    }
+    return least;
+}
+
+/* As many as leave enough rows, and enough of every class for each fold to have one. */
 static int rounds_of(const mercer_search *s, const mercer_data *data) {
+    const int64_t folds = s->folds ? s->folds : 1;
+    int64_t c = s->space.count, rare = rarest(data) / MORE_ROWS;
     int rounds = 1;
-    int64_t c = s->space.count;
-    for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && c > KEPT_LEAST && rounds < ROUNDS_MOST; n /= MORE_ROWS, c /= FEWER)
+    for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && rare >= folds && c > KEPT_LEAST && rounds < ROUNDS_MOST; n /= MORE_ROWS) {
         rounds++;
+        rare /= MORE_ROWS;
+        c /= FEWER;
+    }
     return rounds;
 }
 
