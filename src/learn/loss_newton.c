@@ -17,7 +17,8 @@
 #include <string.h>
 
 enum { HALVINGS = 40, IDLE = 4 }; /* IDLE: steps that change nothing before it ends */
-static const double LOOSE = 0.01, SLACK = 0.1; /* of linear systems */
+static const double LOOSE = 0.01, TIGHT = 1e-9, SLACK = 0.1; /* of linear systems */
+static const double POOR = 0.3;     /* of the gap left after a step */
 static const double DESCENT = 1e-4; /* share of the promised decrease that a step must bring */
 
 typedef struct newton {
@@ -26,6 +27,7 @@ typedef struct newton {
     double *g, *root, *rho, *D, *KD, *trial, *dual, *db, *trial_b;
     mc_loss_mean mean; /* room alone */
     double objective, gap, before; /* before: the gap a step ago */
+    double loose;                  /* accuracy of a linear system at most */
 } newton;
 
 size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
@@ -117,12 +119,14 @@ static mercer_status search(mercer_ctx *ctx, newton *s, bool *moved) {
 }
 
 /* Accuracy of the linear system: what the next gap needs, and no more. The square of the residual is a gap; a step solved exactly would
-   leave the gap times the square of the last ratio, or the aim. */
-static double accuracy_of(const newton *s, double aim) {
+   leave the gap times the square of the last ratio, or the aim. A step that brought little is followed by more accurate ones: large parts
+   of the residual can hide in rows of little curvature. */
+static double accuracy_of(newton *s, double aim) {
     if (!isfinite(s->gap) || !(s->gap > 0))
-        return LOOSE;
+        return s->loose;
     const double ratio = isfinite(s->before) ? s->gap / s->before : LOOSE, enough = sqrt(aim * fabs(s->objective) / s->gap);
-    return fmax(1e-9, fmin(LOOSE, SLACK * fmax(ratio, enough)));
+    s->loose = ratio > POOR ? fmax(TIGHT, 0.1 * s->loose) : s->loose;
+    return fmax(TIGHT, fmin(s->loose, SLACK * fmax(ratio, enough)));
 }
 
 static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
@@ -191,7 +195,7 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
 }
 
 mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact) {
-    newton s = {.t = t, .space = space, .gap = INFINITY, .before = INFINITY};
+    newton s = {.t = t, .space = space, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
     cut(&work, &s);
