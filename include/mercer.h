@@ -784,6 +784,38 @@ MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *pat
    labels. */
 MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);
 
+/* ---- Samples ------------------------------------------------------------------------------------------------------- */
+
+/* A test by permutation: p = (1 + exchanges that do as well as the sample or better) / (1 + permutations), valid for any number of rows.
+   The seed decides, the same bits on any number of threads. Row weights and targets are not looked at. */
+typedef struct mercer_test {
+    double statistic;           /* of the sample */
+    double p_value;
+    double null_mean, null_std; /* of the statistic over the exchanges */
+    int64_t permutations, n, m; /* rows */
+} mercer_test;
+/* Are x and z drawn alike? |mean of phi over x - mean of phi over z|^2 in the space of the kernel, bound to the rows of both. */
+MERCER_API mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                                         int64_t permutations, uint64_t seed, mercer_test *out);
+/* Are what k sees of a row and what l sees of it independent (rbf[1:3] and rbf[4])? HSIC = trace(K H L H) / n^2, H taking means off. Keeps
+   two matrices of n x n. */
+MERCER_API mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
+                                          int64_t permutations, uint64_t seed, mercer_test *out);
+
+/* Kernel k-means: min over groups of sum_i |phi(x_i) - mean of its group|^2, by passes from several starts; for linear this is k-means. */
+typedef struct mercer_clustering {
+    int64_t clusters, restarts, iterations; /* iterations: passes of one start at most */
+    uint64_t seed;
+} mercer_clustering;
+MERCER_API mercer_clustering mercer_clustering_defaults(void);
+typedef struct mercer_clusters {
+    double objective, total; /* total: the same sum with one group */
+    int64_t iterations;      /* of the best start */
+} mercer_clusters;
+/* group: n numbers from 0, in the order of first rows. */
+MERCER_API mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
+                                        int64_t *group, mercer_clusters *out);
+
 /* ---- Plan ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct mercer_choice {

@@ -264,6 +264,6 @@ void folding_close(folding *f);
  */
 
 extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_export,
-    verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_tune;
+    verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_tune, verb_test, verb_cluster;
 
 #endif

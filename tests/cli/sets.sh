@@ -28,3 +28,9 @@ mercer fit words.csv -k 'spectrum(p=3)[wrod]'; echo "exit $?"
 mercer fit words.csv -k 'spectrum(p=7)[word]'; echo "exit $?"
 mercer fit words.csv -k '(rbf + spectrum)[word]'; echo "exit $?"
 mercer prove -- '-spectrum(p=3)[word]'; echo "exit $?"
+mercer test mmd rows.csv rows.csv --permutations 99 --no-target; echo "exit $?"
+mercer test hsic rows.csv --x 1 --y 2 --permutations 99 --no-target --json | grep -v kernel
+mercer test anova rows.csv rows.csv; echo "exit $?"
+mercer test hsic rows.csv; echo "exit $?"
+mercer cluster rows.csv -k linear -c 3 -o groups.csv; sort groups.csv | uniq -c
+mercer cluster rows.csv -c 13; echo "exit $?"

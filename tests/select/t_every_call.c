@@ -176,6 +176,24 @@ SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &mad
 SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
 SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, (double *)out + N, NULL))
 
+static mercer_status test_mmd(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_test result;
+    return mercer_test_mmd(ctx, world.kernel, world.data, world.data, 3, 1, &result);
+}
+
+static mercer_status test_hsic(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_test result;
+    return mercer_test_hsic(ctx, world.kernel, world.quadratic, world.data, 3, 1, &result);
+}
+
+static mercer_status cluster(mercer_ctx *ctx, void *out) {
+    mercer_clusters result;
+    const mercer_clustering set = {.clusters = 2, .restarts = 1, .iterations = 2};
+    return mercer_cluster(ctx, world.kernel, world.data, &set, out, &result);
+}
+
 static mercer_status settings_put(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_ridge set = mercer_ridge_defaults();
@@ -292,7 +310,7 @@ static void test_every_call_survives_failing_memory(void **state) {
     (void)state;
     static scenario *const calls[] = {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse,
-        kernel_parse_with, kernel_bind,
+        kernel_parse_with, test_mmd, test_hsic, cluster, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
         model_load_with,
