@@ -781,7 +781,8 @@ MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, me
 MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users, int count,
                                                 mercer_model **out);
 /* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as
-   labels. */
+   labels. "c": one file of C99 without dependencies that predicts as the model does, "c-float" with tables of float; its functions
+   are named after the file and described at its top. */
 MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);
 
 /* ---- Samples ------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const option options[] = {
-    {"to", 0, "FORMAT", "libsvm: a model file of LIBSVM"},
+    {"to", 0, "FORMAT", "libsvm: a model file of LIBSVM; c: one file of C99, c-float: with smaller tables"},
     {"output", 'o', "FILE", "the file to write (default: standard output)"},
     {0},
 };
@@ -24,7 +24,7 @@ static int export(session *s, const mercer_model *model, const char *format, con
 static int run_export(session *s) {
     const char *format = args_text(&s->args, "to"), *path = args_text(&s->args, "output");
     if (!format)
-        return complain("export needs --to libsvm");
+        return complain("export needs --to libsvm, --to c or --to c-float");
     if (s->json && (!path || strcmp(path, "-") == 0))
         return complain("--json and the exported model cannot share standard output; name a file with -o");
     mercer_model *model = NULL;
@@ -37,12 +37,15 @@ static int run_export(session *s) {
 const verb verb_export = {
     .name = "export",
     .summary = "write a model for other programs",
-    .usage = "MODEL --to libsvm [-o FILE] [options]",
+    .usage = "MODEL --to {libsvm,c,c-float} [-o FILE] [options]",
     .notes = "libsvm: the text file that svm-predict and every other reader of LIBSVM's models takes, with 17 digits. The "
              "kernel must be one LIBSVM has\n"
              "(linear, poly, rbf, tanh), the columns unscaled (fit with --scale none) and the classes whole numbers.\n"
+             "c: one file of C99 that needs nothing but the C library: double NAME_predict(const double *x) and more, NAME that of the\n"
+             "file; c-float keeps the rows as float. Every kernel that follows from the columns; machines that are sums over rows.\n"
              "Model files of LIBSVM can be given to predict, score and show in place of Mercer's own.\n\n"
-             "  mercer fit heart_scale --scale none -o heart.mercer && mercer export heart.mercer --to libsvm -o heart.model",
+             "  mercer fit heart_scale --scale none -o heart.mercer && mercer export heart.mercer --to libsvm -o heart.model\n"
+             "  mercer export pump.mercer --to c -o pump.c && cc -std=c99 -O2 -c pump.c",
     .least = 1,
     .most = 1,
     .tables = {options, common_options},

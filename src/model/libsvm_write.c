@@ -2,8 +2,6 @@
 
    The layout is the same on both sides: classes in the order of "label", coefficients of a vector of class c in classes - 1 columns (class
    j below c, class j + 1 from c on), decisions positive for the earlier class of a pair, rho = -intercept. */
-#include "base/ctx.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -166,22 +164,7 @@ mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, 
     const size_t size = (size_t)text.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&text, &bytes));
-    mc_output *output = NULL;
-    mercer_status status = mc_output_open(ctx, path, &output);
-    if (!status) {
-        status = mc_output_write(ctx, output, bytes, size);
-        if (status)
-            mc_output_abandon(output);
-        else
-            status = mc_output_commit(ctx, output);
-    }
+    const mercer_status status = mercer_file_write(ctx, path, bytes, size);
     mc_free(bytes);
     return status;
-}
-
-mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path) {
-    mc_begin(ctx);
-    if (strcmp(format, "libsvm") != 0)
-        return mc_fail(ctx, MERCER_INVALID, "export: the format must be libsvm, got '%s'", format);
-    return mc_libsvm_model_write(ctx, model, path);
 }

@@ -1,0 +1,241 @@
+/* c_source.c: a model as one C99 file: tables, the kernel's functions, and predictions as Mercer makes them.
+
+   The file offers, NAME being that of the file:
+
+       double NAME_predict(const double *x)              the number, or the place of the class from 0
+       void NAME_values(const double *x, double *out)    all outputs, as mercer_predict gives them
+       const char *NAME_label(int place)                 classes: their text
+       void NAME_proba(const double *x, double *out)     where the machine gives probabilities */
+#include "model/c_source.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "kernel/kernel.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Words ---- */
+
+typedef struct name {
+    char bytes[64];
+} name;
+
+/* The file's name without folder and ending, as C takes it. */
+static name name_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
+    name n = {.bytes = "model"};
+    size_t used = 0;
+    for (; *from && *from != '.' && used + 1 < sizeof n.bytes; from++)
+        n.bytes[used++] = isalnum((unsigned char)*from) ? *from : '_';
+    if (used && strcmp(path, "-") != 0) {
+        n.bytes[used] = '\0';
+        if (isdigit((unsigned char)n.bytes[0]))
+            n.bytes[0] = '_';
+    }
+    return n;
+}
+
+/* A constant of type float has an F, which needs a point or an exponent before it. */
+static void add_number(mc_text *text, double value, bool single) {
+    if (single && value != 0)
+        mc_text_add(text, "%.8eF", value);
+    else
+        mc_text_add(text, "%.17g", value);
+}
+
+void mc_c_table(mc_text *text, const char *declaration, const double *values, int64_t rows, int64_t columns, bool single) {
+    mc_text_add(text, "%s = {", declaration);
+    for (int64_t i = 0; i < rows * columns; i++) {
+        mc_text_add(text, "%s", !i ? "" : i % 8 ? ", " : ",\n    ");
+        add_number(text, values[i], single);
+    }
+    mc_text_add(text, "};\n");
+}
+
+static void add_string(mc_text *text, const char *bytes) {
+    mc_text_add(text, "\"");
+    for (const char *p = bytes; *p; p++) {
+        if (isalnum((unsigned char)*p) || strchr(" .,:;+-_()[]<>=*/%!#&|@~^{}", *p))
+            mc_text_add(text, "%c", *p);
+        else
+            mc_text_add(text, "\\%03o", (unsigned)(unsigned char)*p);
+    }
+    mc_text_add(text, "\"");
+}
+
+/* ---- Tables ---- */
+
+static mercer_status add_table(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool centres, int64_t columns,
+                               bool single) {
+    const int64_t n = f->centres->n;
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, n * columns));
+    for (int64_t i = 0; i < n && centres; i++)
+        mercer_data_row(f->centres, i, values + i * columns);
+    for (int64_t i = 0; i < n && !centres; i++)
+        for (int64_t k = 0; k < columns; k++)
+            values[i * columns + k] = mc_fitted_coefficient(f, i, k);
+    char declaration[96];
+    snprintf(declaration, sizeof declaration, "static const %s %s[%lld]", single ? "float" : "double",
+             centres ? "centre" : "coefficient", (long long)(n * columns));
+    mc_c_table(text, declaration, values, n, columns, single);
+    mc_free(values);
+    return MERCER_OK;
+}
+
+static mercer_status add_tables(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, int64_t decisions, bool single) {
+    const int64_t d = f->centres->d;
+    mc_text_add(text, "enum { COLUMNS = %lld, CENTRES = %lld, DECISIONS = %lld, OUTPUTS = %lld };\n", (long long)d,
+                (long long)f->centres->n, (long long)decisions, (long long)f->outputs);
+    MC_TRY(add_table(ctx, text, f, true, d, single));
+    MC_TRY(add_table(ctx, text, f, false, decisions, single));
+    mc_c_table(text, "static const double intercept[DECISIONS]", f->intercept, 1, decisions, false);
+    if (f->scale.shift || f->scale.factor) {
+        mc_c_table(text, "static const double shift[COLUMNS]", f->scale.shift, 1, d, false);
+        mc_c_table(text, "static const double factor[COLUMNS]", f->scale.factor, 1, d, false);
+    }
+    mc_text_add(text, "\n");
+    return MERCER_OK;
+}
+
+/* ---- Functions ---- */
+
+/* Small parts some kernels call; static inline, so that none is missed or in the way. */
+static const char helpers[] = "static inline double norm2(const double *x, int d) {\n    double s = 0;\n    for (int j "
+                              "= 0; j < d; j++)\n        s += x[j] * x[j];\n"
+                              "    return s;\n}\n\n"
+                              "static inline double normalised(double v, double a, double b) {\n    if (a == 0 || b == "
+                              "0 || (a < 0) != (b < 0))\n        return 0;\n"
+                              "    return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));\n}\n\n";
+
+static void add_decide(mc_text *text, const mc_fitted *f, int kernel, bool single) {
+    const bool scaled = f->scale.shift || f->scale.factor;
+    mc_text_add(text,
+                "static void decide(const double *row, double *out) {\n    double x[COLUMNS]%s;\n    for (int j = 0; j "
+                "< COLUMNS; j++)\n"
+                "        x[j] = %s;\n    for (int k = 0; k < DECISIONS; k++)\n        out[k] = 0;\n"
+                "    for (int i = 0; i < CENTRES; i++) {\n",
+                single ? ", z[COLUMNS]" : "", scaled ? "(row[j] - shift[j]) * factor[j]" : "row[j]");
+    if (single)
+        mc_text_add(text,
+                    "        for (int j = 0; j < COLUMNS; j++)\n            z[j] = (double)centre[i * COLUMNS + j];\n");
+    mc_text_add(text,
+                "        const double value = k%d(x, %s);\n        for (int k = 0; k < DECISIONS; k++)\n"
+                "            out[k] += (double)coefficient[i * DECISIONS + k] * value;\n    }\n"
+                "    for (int k = 0; k < DECISIONS; k++)\n        out[k] += intercept[k];\n}\n\n",
+                kernel, single ? "z" : "centre + i * COLUMNS");
+}
+
+/* What the decisions conclude to, as learn/decide.c does. */
+static const char *conclusion(const mc_fitted *f) {
+    if (f->form == MC_VALUES)
+        return "    for (int k = 0; k < OUTPUTS; k++)\n        out[k] = d[k];\n";
+    if (f->form == MC_REGION)
+        return "    out[1] = d[0] == 0 ? -DBL_MIN : d[0];\n    out[0] = -out[1];\n";
+    if (f->outputs == 2)
+        return "    out[0] = d[0] == 0 ? -DBL_MIN : d[0];\n    out[1] = -out[0];\n";
+    return "    int pair = 0;\n    for (int k = 0; k < OUTPUTS; k++)\n        out[k] = 0;\n    for (int a = 0; a < "
+           "OUTPUTS; a++)\n"
+           "        for (int b = a + 1; b < OUTPUTS; b++)\n            out[d[pair++] > 0 ? a : b]++;\n";
+}
+
+static void add_labels(mc_text *text, const mc_fitted *f, const char *called) {
+    mc_text_add(text, "const char *%s_label(int place) {\n    static const char *const label[OUTPUTS] = {", called);
+    for (int64_t k = 0; k < f->outputs; k++) {
+        mc_text_add(text, "%s", k ? ", " : "");
+        add_string(text, f->centres->label[k]);
+    }
+    mc_text_add(text, "};\n    return place >= 0 && place < OUTPUTS ? label[place] : \"\";\n}\n\n");
+}
+
+/* Each value against the largest; of two classes the values are d and -d, of which one is enough. */
+static void add_proba(mc_text *text, const char *called) {
+    mc_text_add(text,
+                "void %s_proba(const double *x, double *out) {\n    double sum = 0;\n    %s_values(x, out);\n    int "
+                "best = 0;\n"
+                "    for (int k = 1; k < OUTPUTS; k++)\n        best = out[k] > out[best] ? k : best;\n    const "
+                "double most = out[best];\n"
+                "    for (int k = 0; k < OUTPUTS; k++)\n        sum += out[k] = OUTPUTS == 2 ? (k == best ? 1 : "
+                "exp(-most)) : exp(out[k] - most);\n"
+                "    for (int k = 0; k < OUTPUTS; k++)\n        out[k] /= sum;\n}\n",
+                called, called);
+}
+
+static void add_predictions(mc_text *text, const mercer_model *model, const char *called) {
+    const mc_fitted *f = &model->f;
+    mc_text_add(text,
+                "void %s_values(const double *x, double *out) {\n    double d[DECISIONS];\n    decide(x, d);\n%s}\n\n",
+                called, conclusion(f));
+    mc_text_add(text, "double %s_predict(const double *x) {\n    double out[OUTPUTS];\n    %s_values(x, out);\n",
+                called, called);
+    if (f->centres->classes)
+        mc_text_add(text, "    int best = 0;\n    for (int k = 1; k < OUTPUTS; k++)\n        best = out[k] > out[best] "
+                          "? k : best;\n    return best;\n}\n\n");
+    else
+        mc_text_add(text, "    return out[0];\n}\n\n");
+    if (f->centres->classes)
+        add_labels(text, f, called);
+    if (mercer_model_has_proba(model))
+        add_proba(text, called);
+}
+
+/* The opening comment: what a reader of the file needs. A comment ends at its mark wherever that stands, so names are not put there. */
+static void add_head(mc_text *text, const mercer_model *model, const char *called) {
+    const mc_fitted *f = &model->f;
+    mc_text_add(text,
+                "/* %s: %s by Mercer %s, %lld rows of %lld columns%s.\n\n   double %s_predict(const double *x): %s.\n"
+                "   void %s_values(const double *x, double *out): %lld numbers.\n",
+                called, f->report.machine, MERCER_VERSION, (long long)f->centres->n, (long long)f->centres->d,
+                f->scale.kind == MC_SCALE_NONE ? "" : ", which it scales itself", called,
+                f->centres->classes ? "the place of the class, from 0" : "the prediction", called,
+                (long long)f->outputs);
+    if (f->centres->classes)
+        mc_text_add(text, "   const char *%s_label(int place): the text of a class.\n", called);
+    if (mercer_model_has_proba(model))
+        mc_text_add(text, "   void %s_proba(const double *x, double *out): probabilities of the classes.\n", called);
+    mc_text_add(text, "   C99, no library but the C library's mathematics; no allocation, no state: safe from any "
+                      "thread. */\n#include <float.h>\n#include <math.h>\n\n");
+}
+
+/* ---- The whole ---- */
+
+static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
+    const mc_fitted *f = &model->f;
+    if (f->form == MC_NEIGHBOURS || f->waves)
+        return mc_fail(ctx, MERCER_INVALID, "export: C code is written for sums over rows; %s%s is none",
+                       f->report.machine, f->waves ? " by fourier" : "");
+    if (!f->alpha || f->centres->n == 0)
+        return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over (%s)",
+                       f->primal ? "fit with --solver cholesky" : "it is constant");
+    return MERCER_OK;
+}
+
+static mercer_status compose(mercer_ctx *ctx, mc_text *text, const mercer_model *model, bool single,
+                             const char *called) {
+    const mc_fitted *f = &model->f;
+    int kernel = 0;
+    add_head(text, model, called);
+    MC_TRY(add_tables(ctx, text, f, mc_form_decisions(f->form, f->outputs), single));
+    mc_text_add(text, "%s", helpers);
+    MC_TRY(mc_c_kernel(ctx, text, f->kernel, f->centres->d, &kernel));
+    add_decide(text, f, kernel, single);
+    add_predictions(text, model, called);
+    return MERCER_OK;
+}
+
+mercer_status mc_c_source_write(mercer_ctx *ctx, const mercer_model *model, bool single, const char *path) {
+    MC_TRY(check(ctx, model));
+    mc_text text = mc_text_open(ctx);
+    const mercer_status status = compose(ctx, &text, model, single, name_of(path).bytes);
+    if (status) {
+        mc_text_close(&text);
+        return status;
+    }
+    const size_t size = (size_t)text.length;
+    char *bytes = NULL;
+    MC_TRY(mc_text_take(&text, &bytes));
+    const mercer_status written = mercer_file_write(ctx, path, bytes, size);
+    mc_free(bytes);
+    return written;
+}
