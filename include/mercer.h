@@ -76,6 +76,8 @@ typedef struct mercer_progress {
     double done;         /* share of this phase in [0, 1]; negative when unknown */
     double seconds;      /* since the public call began */
     double measure;      /* what the phase watches (a residual, a gap); NaN when there is none */
+    double gap;          /* support vector machines: the duality gap of the programme being solved; NaN otherwise */
+    int64_t vectors;     /* and its multipliers that are not zero now */
 } mercer_progress;
 
 typedef struct mercer_options {
@@ -471,6 +473,9 @@ typedef struct mercer_svm {
     const char *precision;    /* of the stored part of K: auto, single, double */
     const char *scale;        /* auto, none, standard, minmax; kept in the model */
     bool allow_indefinite;    /* fit although the kernel is not proved: then only a stationary point is found */
+    const char *checkpoint;   /* file in which the work is kept, and from which it is taken up again; "": none */
+    const mercer_model *start; /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel
+                                  or C. The optimum is the same, the way to it shorter. NULL: from nothing */
 } mercer_svm;
 /* The defaults of a support vector machine by name; all zero for another name. */
 MERCER_API mercer_svm mercer_svm_defaults(const char *machine);

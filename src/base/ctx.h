@@ -22,7 +22,8 @@ struct mercer_ctx {
     double span_low, span_high; /* the part of the phase that loops now report on */
     bool held;                  /* the phase belongs to whoever holds it: see mc_hold */
     double held_done;
-    double measure;             /* what the phase watches, as last reported */
+    double measure, gap;        /* what the phase watches, as last reported */
+    int64_t vectors;
     int64_t offset;       /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };

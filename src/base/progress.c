@@ -10,14 +10,16 @@ static const double interval = 0.1; /* seconds between two calls of the callback
 void mc_hold(mercer_ctx *ctx, const char *phase, double done) {
     ctx->held = phase != NULL;
     ctx->phase = phase;
-    ctx->measure = NAN;
+    ctx->measure = ctx->gap = NAN;
+    ctx->vectors = 0;
     ctx->held_done = done;
 }
 
 void mc_phase(mercer_ctx *ctx, const char *phase) {
     if (!ctx->held)
         ctx->phase = phase;
-    ctx->measure = NAN;
+    ctx->measure = ctx->gap = NAN;
+    ctx->vectors = 0;
     mc_span(ctx, 0, 1);
 }
 
@@ -28,6 +30,15 @@ void mc_span(mercer_ctx *ctx, double low, double high) {
 
 mercer_status mc_progress(mercer_ctx *ctx, double done) {
     return mc_progress_measure(ctx, done, ctx->measure);
+}
+
+bool mc_progress_watched(const mercer_ctx *ctx) {
+    return ctx->options.progress && mc_clock() >= ctx->next_progress;
+}
+
+void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors) {
+    ctx->gap = gap;
+    ctx->vectors = vectors;
 }
 
 mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) {
@@ -41,10 +52,11 @@ mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) 
         return MERCER_OK;
     ctx->next_progress = now + interval;
     const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
-    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure};
+    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure,
+                         .gap = ctx->gap, .vectors = ctx->vectors};
     if (ctx->held) { /* one of many pieces of work, whose own phases follow each other: only that it is under way is said */
         p.done = ctx->held_done;
-        p.measure = NAN;
+        p.measure = p.gap = NAN;
     }
     if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
         return ctx->told = ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");

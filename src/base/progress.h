@@ -14,6 +14,9 @@ void mc_hold(mercer_ctx *ctx, const char *phase, double done);
    message, once the caller or the clock says stop. Call it from the calling thread only. */
 mercer_status mc_progress(mercer_ctx *ctx, double done);
 mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure);
+/* Whether the next report reaches the callback: what is worth computing for it. Then: the duality gap, and the multipliers off zero. */
+bool mc_progress_watched(const mercer_ctx *ctx);
+void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors);
 
 /* Between mc_shield(ctx, true) and mc_shield(ctx, false) nothing is stopped: for steps that must be done whole. Pairs may nest. What
    was asked for meanwhile takes effect at the first report afterwards. */

@@ -7,12 +7,13 @@
 
 static const option options[] = {
     {"output", 'o', "MODEL", "the model file (default: the data file's name with .mercer, in this folder)"},
+    {"start", 0, "MODEL", "support vector machines: begin at the multipliers of this model of the same rows, of another kernel or C"},
     {0},
 };
 
 typedef struct fit {
     job job;
-    mercer_model *model;
+    mercer_model *model, *start; /* start: NULL unless asked for */
     mercer_verdict verdict; /* on the kernel as fitted */
     char path[4096];        /* of the model */
     double seconds;
@@ -74,8 +75,20 @@ static bool was_stopped(const fit *f) {
     return stopped && (strcmp(stopped, "time") == 0 || strcmp(stopped, "caller") == 0);
 }
 
+static int read_start(session *s, fit *f) {
+    const char *path = args_text(&s->args, "start"), *machine = f->job.machine->name;
+    if (!path)
+        return EXIT_DONE;
+    if (!(mercer_svm_defaults(machine).tolerance > 0))
+        return complain("--start is for support vector machines; %s begins from nothing", machine);
+    TRY(input_model(s, path, &f->start));
+    ((mercer_svm *)f->job.settings)->start = f->start;
+    return EXIT_DONE;
+}
+
 static int fit_and_save(session *s, fit *f) {
     TRY(find_verdict(s, f));
+    TRY(read_start(s, f));
     const double began = clock_now();
     const mercer_status status =
         mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
@@ -287,6 +300,7 @@ static int run_fit(session *s) {
         code = EXIT_STOPPED;
     if (f) {
         mercer_model_free(f->model);
+        mercer_model_free(f->start);
         job_close(&f->job);
     }
     free(f);

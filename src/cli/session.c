@@ -79,7 +79,9 @@ static void draw_bar(session *s, const mercer_progress *p) {
     fprintf(stderr, "%.0f s", elapsed);
     if (p->done > 0.01 && p->done < 1 && p->seconds > 0) /* the share done is of this phase, and so is the time left */
         fprintf(stderr, ", about %s left", text_seconds(time_left(s, p)).bytes);
-    if (!isnan(p->measure))
+    if (!isnan(p->gap))
+        fprintf(stderr, ", violation %.1e, gap %.1e, %lld vectors", p->measure, p->gap, (long long)p->vectors);
+    else if (!isnan(p->measure))
         fprintf(stderr, ", %s %.1e", strcmp(p->phase, "solve") ? "at" : "residual", p->measure);
     fputs("\033[K", stderr);
     s->drawn = true;

@@ -1,9 +1,11 @@
 /* checkpoint.c: see checkpoint.h for the layout. mc_checkpoint_check reads the whole file through its hash first, so that load can trust
    what it finds. */
 #include "learn/checkpoint.h"
+#include "base/ctx.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "data/data.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,4 +125,21 @@ mercer_status mc_checkpoint_save(mercer_ctx *ctx, const char *path, uint64_t key
         return status;
     }
     return mc_output_commit(ctx, output);
+}
+
+uint64_t mc_checkpoint_key(const mercer_ctx *ctx, const mc_problem *p, const char *words) {
+    const mercer_data *x = p->x;
+    const int64_t stored = mercer_data_stored(x), shape[] = {x->n, x->d, x->dtype, stored, p->outputs};
+    uint64_t key = mc_hash(ctx->options.seed, shape, sizeof shape);
+    key = mc_hash(key, x->values, (size_t)stored * mc_dtype_size(x->dtype));
+    if (x->row_start)
+        key = mc_hash(mc_hash(key, x->row_start, (size_t)(x->n + 1) * sizeof(int64_t)), x->column, (size_t)stored * sizeof(int32_t));
+    if (p->Y)
+        key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
+    if (p->root)
+        key = mc_hash(key, p->root, (size_t)p->n * sizeof(double));
+    const char *const texts[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), words};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        key = mc_hash_text(key, texts[i]);
+    return key;
 }

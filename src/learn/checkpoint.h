@@ -6,7 +6,7 @@
 #ifndef MC_LEARN_CHECKPOINT_H
 #define MC_LEARN_CHECKPOINT_H
 
-#include <mercer.h>
+#include "learn/problem.h"
 
 enum { MC_CHECKPOINT_PARTS = 4 };
 
@@ -15,6 +15,9 @@ typedef struct mc_part {
     size_t size;
 } mc_part;
 
+/* A hash of the rows, targets, weights and kernel of a problem, of the seed and of what computes: version, instruction set, BLAS. words:
+   who asks, and in which version of its own state. */
+uint64_t mc_checkpoint_key(const mercer_ctx *ctx, const mc_problem *p, const char *words);
 /* *found: whether there is a file. An error when it is not a checkpoint, is damaged, or is of another fit; or when no file could be
    written there. */
 mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t key, bool *found);

@@ -87,7 +87,8 @@ static mercer_status tighten(mercer_ctx *ctx, piecewise *s, mc_loss_task *t, dou
     double tolerance = 0.02 * spread_of(t), primal = 0;
     for (int k = 0; k < TIGHTENINGS; k++, tolerance *= 0.1) {
         const mc_dual dual = {.m = t->n, .q = s->q, .low = s->low, .high = s->high};
-        const mc_active_problem problem = {dual, s->matrix, fmax(tolerance, DBL_MIN), INT64_MAX / 2, s->most};
+        const mc_active_problem problem = {.dual = dual, .matrix = s->matrix, .tolerance = fmax(tolerance, DBL_MIN),
+                                           .steps_max = INT64_MAX / 2, .most = s->most};
         mc_smo_result result = {0};
         const mercer_status status = mc_active_solve(ctx, &problem, t->alpha, t->f, &result);
         t->iterations += result.steps;

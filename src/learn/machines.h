@@ -47,11 +47,11 @@ extern const mercer_setting mc_knn_settings[MC_KNN_SETTINGS];
 extern const mc_learner mc_knn_learner;
 
 enum {
-    MC_SVC_SETTINGS = 8,
-    MC_NU_SVC_SETTINGS = 8,
-    MC_SVR_SETTINGS = 7,
-    MC_NU_SVR_SETTINGS = 7,
-    MC_ONE_CLASS_SETTINGS = 6
+    MC_SVC_SETTINGS = 9,
+    MC_NU_SVC_SETTINGS = 9,
+    MC_SVR_SETTINGS = 8,
+    MC_NU_SVR_SETTINGS = 8,
+    MC_ONE_CLASS_SETTINGS = 7
 };
 extern const mercer_setting mc_svc_settings[MC_SVC_SETTINGS], mc_nu_svc_settings[MC_NU_SVC_SETTINGS],
     mc_svr_settings[MC_SVR_SETTINGS], mc_nu_svr_settings[MC_NU_SVR_SETTINGS],

@@ -224,22 +224,10 @@ static mercer_status precondition(mercer_ctx *ctx, solver *s) {
 
 /* Everything that decides the bits of the answer. */
 static uint64_t key_of(const mercer_ctx *ctx, const mc_ridge_system *r) {
-    const mc_problem *p = r->p;
-    const mercer_data *x = p->x;
-    const int64_t stored = mercer_data_stored(x), shape[] = {x->n, x->d, x->dtype, stored, p->outputs, r->intercept, r->rank_asked};
+    const int64_t wishes[] = {r->intercept, r->rank_asked};
     const double numbers_[] = {r->lambda, r->tolerance};
-    uint64_t key = mc_hash(ctx->options.seed, shape, sizeof shape);
-    key = mc_hash(key, numbers_, sizeof numbers_);
-    key = mc_hash(key, x->values, (size_t)stored * mc_dtype_size(x->dtype));
-    if (x->row_start)
-        key = mc_hash(mc_hash(key, x->row_start, (size_t)(x->n + 1) * sizeof(int64_t)), x->column, (size_t)stored * sizeof(int32_t));
-    key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
-    if (p->root)
-        key = mc_hash(key, p->root, (size_t)p->n * sizeof(double));
-    const char *const words[] = {mercer_kernel_text(p->kernel), mercer_version(), mercer_isa(ctx), mercer_blas(), "ridge pcg 3"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        key = mc_hash_text(key, words[i]);
-    return key;
+    const uint64_t key = mc_hash(mc_checkpoint_key(ctx, r->p, "ridge pcg 4"), wishes, sizeof wishes);
+    return mc_hash(key, numbers_, sizeof numbers_);
 }
 
 static int parts_of(const solver *s, mc_pcg *pcg, mc_part parts[MC_CHECKPOINT_PARTS]) {

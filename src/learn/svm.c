@@ -136,18 +136,37 @@ mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
     return MERCER_OK;
 }
 
-static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
-    for (int64_t k = 0; k < s->tasks && !s->warm; k++)
-        MC_TRY(mc_task_start(ctx, s, &s->task[k]));
-    for (int64_t k = 0; k < s->tasks; k++) {
-        mc_task *t = &s->task[k];
-        mc_span(ctx, (double)k / (double)s->tasks, (double)(k + 1) / (double)s->tasks);
+/* Solve one task; one that was begun in an earlier run goes on where it stood. */
+static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
+    if (!s->begun) {
         t->tolerance = SAFETY * s->set->tolerance;
         if (!s->warm)
             MC_TRY(mc_task_product(ctx, s, t));
-        MC_TRY(isinf(s->C) ? mc_task_harden(ctx, s, t) : mc_task_improve(ctx, s, t));
+    }
+    return isinf(s->C) ? mc_task_harden(ctx, s, t) : mc_task_improve(ctx, s, t);
+}
+
+/* The stages of a hard margin have a C of their own: its tasks are not left on the way. */
+static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
+    while (s->next < s->tasks) {
+        mc_span(ctx, (double)s->next / (double)s->tasks, (double)(s->next + 1) / (double)s->tasks);
+        s->resting = s->kept && !isinf(s->C);
+        const mercer_status status = solve_task(ctx, s, &s->task[s->next]);
+        s->resting = s->begun = false;
+        MC_TRY(status);
+        s->next++;
+        MC_TRY(mc_svm_save(ctx, s, s->next == s->tasks));
     }
     return MERCER_OK;
+}
+
+static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
+    s->next = 0;
+    if (!s->warm) {
+        MC_TRY(mc_svm_begin(ctx, s));
+        MC_TRY(mc_svm_resume(ctx, s));
+    }
+    return solve_tasks(ctx, s);
 }
 
 /* The tasks whose exact violation is too large, once more from their exact values. *again: whether there were any. */
@@ -205,6 +224,7 @@ static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f)
 /* ---- The machine ---- */
 
 void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
+    mc_svm_forget(s);
     mc_tasks_close(s);
     mc_store_close(s->store);
     mc_free(s->diagonal);
@@ -239,7 +259,7 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
 
 mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
                           mc_svm *s) {
-    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
+    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C, .rows = data->n};
     if (isinf(set->C) && kind != MC_SVC && s->row->costly)
         return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
     MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));

@@ -8,6 +8,8 @@
        svm_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
        svm_certify.c   violation, gap and intercept from the rows and the coefficients alone
        svm_hard.c      the hard margin, by a rising C
+       svm_start.c     multipliers to start from: none, or those of a model
+       svm_checkpoint.c  the state of the programmes in a file
        svm_path.c      one solution after the other along C
        class_weight.c  weights of classes from text */
 #ifndef MC_LEARN_SVM_H
@@ -49,6 +51,8 @@ typedef struct mc_task {
     int64_t free, bounded;
 } mc_task;
 
+typedef struct mc_svm_kept mc_svm_kept;
+
 typedef struct mc_svm {
     mc_svm_kind kind;
     const mc_svm_row *row;
@@ -67,6 +71,11 @@ typedef struct mc_svm {
     const mc_task *stored;
     bool path;          /* solved for one C after the other: K is kept where there is room */
     bool warm;          /* beta and f of the tasks are a start worth keeping */
+    int64_t rows;       /* of the training data, those of weight zero counted */
+    mc_svm_kept *kept;  /* the checkpoint; NULL: none is written */
+    int64_t next;       /* the task being solved; begun: from its beta and f, with noise2 as in solve/active.h */
+    bool begun, resting;
+    double noise2;
     mercer_status stopped;
 } mc_svm;
 
@@ -117,6 +126,19 @@ mercer_status mc_task_product(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 /* svm_hard.c: the same without a bound on the multipliers; data that no margin separates are an error. */
 mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t);
+
+/* svm_start.c: a feasible start of every task. */
+mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s);
+
+/* svm_checkpoint.c: the state of an earlier run, where there is one; the state now; at a rest of the solver; the end. */
+typedef struct mc_svm_resting {
+    mc_svm *s;
+    mc_smo_result before; /* of the task, without the solution that rests */
+} mc_svm_resting;
+mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s);
+mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now);
+mercer_status mc_svm_rest(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
+void mc_svm_forget(mc_svm *s);
 
 /* svm_vectors.c: kernel and scale stay with the problem; out gets the rest. */
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);

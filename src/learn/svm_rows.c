@@ -105,7 +105,8 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
     const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n;
     const size_t need = mc_svm_bytes(ctx, &s->p, m, s->dtype), left = mc_memory_left(ctx), row = (size_t)(width + 16) * sizeof(float);
     const int64_t most = left > need ? (int64_t)((left - need) / 2 / row) : 0;
-    const bool worth = s->dtype == MERCER_F32 && s->most < m && mercer_data_stored(s->p.x) >= LONG * s->p.n && most >= s->most;
+    const bool steady = *s->set->checkpoint; /* nothing may depend on what was computed before */
+    const bool worth = !steady && s->dtype == MERCER_F32 && s->most < m && mercer_data_stored(s->p.x) >= LONG * s->p.n && most >= s->most;
     return worth ? mc_store_open(ctx, width, most, &s->store) : MERCER_OK;
 }
 
@@ -190,8 +191,12 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc
     MC_TRY(keep_whole(ctx, s, t, matrix));
     MC_TRY(mc_programme_open(ctx, s, t, &programme));
     const mc_smo_result before = t->result;
-    mc_active_problem problem = {programme.dual, *matrix, t->tolerance, s->set->iterations - t->result.steps, s->most};
+    mc_svm_resting resting = {s, before};
+    mc_active_problem problem = {.dual = programme.dual, .matrix = *matrix, .tolerance = t->tolerance,
+                                 .steps_max = s->set->iterations - before.steps, .most = s->most,
+                                 .rest = {s->resting ? mc_svm_rest : NULL, &resting}, .noise2 = s->noise2};
     problem.matrix.whole = t->whole;
+    s->noise2 = 0;
     t->known = false;
     const mercer_status status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
     t->result.steps += before.steps;

@@ -27,7 +27,9 @@
          .help = "of the stored part of K; auto: double for a few thousand rows"},                                       \
         MC_SCALE_ROW(mercer_svm),                                                                                    \
         {.name = "allow-indefinite", .type = MERCER_FLAG, ROW(allow_indefinite), .high = 1,                               \
-         .help = "fit although the kernel is not proved: a stationary point is found"}
+         .help = "fit although the kernel is not proved: a stationary point is found"},                                  \
+        {.name = "checkpoint", .type = MERCER_TEXT, ROW(checkpoint), .initial_text = "",                                  \
+         .help = "file in which the work is kept, and from which it is taken up again"}
 
 const mercer_setting mc_svc_settings[MC_SVC_SETTINGS] = {COST, MULTICLASS, WEIGHT, COMMON};
 const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, MULTICLASS, WEIGHT, COMMON};

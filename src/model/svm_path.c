@@ -41,6 +41,8 @@ mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer
     const mercer_machine *row = mercer_machine_find(machine);
     mercer_svm settings = set ? *set : mercer_svm_defaults(machine);
     settings.C = 1;
+    if (*settings.checkpoint || settings.start)
+        return mc_fail(ctx, MERCER_INVALID, "path: a path along C has its own starts and writes no checkpoint");
     MC_TRY(mc_settings_check(ctx, machine, row->settings, row->count, &settings));
     table t = {.C = C, .test = test, .out = out};
     return mc_svm_path(ctx, kind, &settings, kernel, data, C, count, write_row, &t);

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { REST = 8 }; /* sets from one rest to the next */
 enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, POLISHES = 8 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
@@ -218,7 +219,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
         MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
     }
     const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, at_hand ? p->matrix.whole : r->K, r->rows, r->diagonal),
-                                  all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps};
+                                  all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps, all};
     mc_smo_result found = {0};
     const mercer_status status = solve_set(ctx, r, &small, &found);
     r->result->steps += found.steps;
@@ -240,20 +241,30 @@ static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e) {
     return look(ctx, r, e);
 }
 
+/* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
+static mercer_status rest(mercer_ctx *ctx, run *r) {
+    mc_selection_forget(&r->selection);
+    return r->p->rest.call(ctx, r->p->rest.arg, r->result, r->noise2);
+}
+
 static mercer_status descend(mercer_ctx *ctx, run *r) {
+    int64_t turns = 0;
     for (bool stuck = false;;) {
         mc_extremes e;
         MC_TRY(look(ctx, r, &e));
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
+        mc_dual_tell(ctx, &r->p->dual, r->beta, r->f);
         MC_TRY(mc_progress_measure(ctx, -1, e.violation));
         MC_TRY(turn(ctx, r, &e, &stuck));
+        if (r->p->rest.call && ++turns % REST == 0 && !stuck)
+            MC_TRY(rest(ctx, r));
     }
 }
 
 mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f, mc_smo_result *result) {
     *result = (mc_smo_result){0};
-    run r = {.p = problem, .beta = beta, .f = f, .result = result};
+    run r = {.p = problem, .beta = beta, .f = f, .result = result, .noise2 = problem->noise2};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
     cut(&work, &r);

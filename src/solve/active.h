@@ -22,12 +22,21 @@ struct mc_matrix {
     const void *whole;      /* all of K, n x n, where it is at hand; NULL: blocks are asked for */
 };
 
+/* A place to stand: called after every few sets, when beta and f are all that matters of what was done, so that a solution taken up from
+   them goes the same way to the last bit. noise2: the square of the error that products have left in f. */
+typedef struct mc_active_rest {
+    mercer_status (*call)(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
+    void *arg;
+} mc_active_rest;
+
 typedef struct mc_active_problem {
     mc_dual dual;
     mc_matrix matrix;
     double tolerance;       /* of the violation */
     int64_t steps_max;
     int64_t most;           /* variables in an active set; at least 2 */
+    mc_active_rest rest;    /* call NULL: none */
+    double noise2;          /* of f at the start */
 } mc_active_problem;
 
 /* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */

@@ -70,7 +70,7 @@ static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool 
     *done = s.variable != NULL;
     if (!*done)
         return MERCER_OK;
-    const mc_smo_problem small = {s.dual, s.rows, fmax(0.5 * p->tolerance, 0.1 * e->violation), p->steps_max - r->result->steps};
+    const mc_smo_problem small = {s.dual, s.rows, fmax(0.5 * p->tolerance, 0.1 * e->violation), p->steps_max - r->result->steps, false};
     mc_smo_result result = {0};
     mercer_status status = solve(ctx, &small, s.beta, s.f, &result);
     r->result->steps += result.steps;
@@ -103,6 +103,8 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
+        if (r->p->watched)
+            mc_dual_tell(ctx, &r->p->dual, r->beta, r->f);
         MC_TRY(mc_progress_measure(ctx, -1, e.violation));
         bool done = false;
         if (++waited % SHRINK_EVERY == 0 && r->p->dual.m > 2 * r->selection.q)
@@ -190,4 +192,21 @@ void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_
     result->objective = objective(dual, beta, f);
     for (int g = 0; g < 2; g++)
         result->intercept[g] = intercept(dual, beta, f, &e, g);
+}
+
+/* With b the multiplier of the sum, the dual function is attained where every variable stands at the bound its slope v - b points to. */
+void mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f) {
+    if (!mc_progress_watched(ctx))
+        return;
+    mc_smo_result now;
+    double gap = 0;
+    int64_t vectors = 0;
+    mc_dual_judge(dual, beta, f, &now);
+    for (int64_t t = 0; t < dual->m; t++) {
+        const double slope = mc_slope(dual, f, t) - now.intercept[mc_group(dual, t)];
+        const double room = slope > 0 ? dual->high[t] - beta[t] : dual->low[t] - beta[t];
+        gap += room == 0 ? 0 : slope * room;
+        vectors += beta[t] != 0;
+    }
+    mc_progress_dual(ctx, gap, vectors);
 }

@@ -24,6 +24,7 @@ typedef struct mc_smo_problem {
     mc_rows rows;
     double tolerance;       /* of the violation */
     int64_t steps_max;
+    bool watched;           /* this is all there is to solve: progress tells its gap */
 } mc_smo_problem;
 
 typedef struct mc_smo_result {
@@ -42,6 +43,9 @@ size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype);
 
 /* f <- K beta from nothing. */
 mercer_status mc_smo_product(mercer_ctx *ctx, const mc_rows *rows, const mc_dual *dual, const double *beta, double *f);
+
+/* The duality gap at beta with the intercepts in the middle of where they may lie, told to whoever watches the progress. */
+void mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f);
 
 /* The state of optimality at beta with f = K beta, from these numbers alone: violation, intercepts, objective. */
 void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result);

@@ -35,6 +35,12 @@ void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out) {
     out->candidate = mc_work_take(work, m, sizeof *out->candidate);
 }
 
+void mc_selection_forget(mc_selection *s) {
+    for (int64_t k = 0; k < s->count; k++)
+        s->chosen[s->set[k]] = 0;
+    s->count = s->round = 0;
+}
+
 static void choose(mc_selection *s, int64_t id) {
     if (id >= 0 && !s->chosen[id] && s->count < s->q) {
         s->chosen[id] = 1;

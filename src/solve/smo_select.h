@@ -27,6 +27,7 @@ typedef struct mc_selection {
 
 size_t mc_selection_need(int64_t m, int64_t q);
 void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out);
+void mc_selection_forget(mc_selection *s); /* what was chosen before: as after opening */
 /* The next working set from the last one: its variables off their bounds keep at most half the places; the worst violators of each side
    take the others, the worst pair of each group before all. */
 void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e);

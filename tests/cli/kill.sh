@@ -14,4 +14,14 @@ for delay in 0.02 0.05 0.1 0.15 0.2 0.25 0.3; do
   test ! -e K.npy || cmp -s K.npy whole.npy || echo "a part was left after $delay"
   rm -f K.npy
 done 2> /dev/null
+# A support vector machine with a checkpoint goes on after any of these to the bits of a run that was left alone.
+mercer generate checkerboard -n 9000 --noise 0.05 --seed 3 -o board.csv -q
+fit() { mercer fit board.csv -m svc -k 'rbf(gamma=20)' --C 10 --threads 1 -q --checkpoint $1 -o $2; }
+fit alone alone.mercer
+for delay in 0.1 0.2 0.3 0.4 0.5; do
+  fit killed killed.mercer & sleep $delay
+  kill -9 -- -$! 2> /dev/null; wait $! 2> /dev/null
+done 2> /dev/null
+fit killed killed.mercer; cmp alone.mercer killed.mercer
+mercer fit board.csv -m svc -k 'rbf(gamma=20)' --C 11 -q --checkpoint killed; echo "exit $?"
 echo done

@@ -29,7 +29,7 @@ mercer plan trees.csv -m svc | tr -s ' '
 mercer fit trees.csv --json -o trees.mercer | python3 -c 'import json, sys; r = json.load(sys.stdin); c = r["certificate"]; print(sorted(c), c["kind"], 0 <= c["gap_relative"] < 1e-3, c["kkt_violation"] <= 1e-3, r["support_vectors"] > 0, r["machine"], r["classes"])'
 mercer fit trees.csv --scale none -q -o words.mercer; mercer export words.mercer --to libsvm; echo "exit $?"
 printf '1 1:1 3:2\n1 1:0.5 3:1\n-1 1:-1\n-1 2:-1 3:-0.5\n' > small.svm
-mercer fit small.svm -m svc -k 'rbf(gamma=0.5)' --scale none -q -o small.mercer; mercer export small.mercer --to libsvm -o small.model; echo "exit $?"
+mercer fit small.svm -m svc -k 'rbf(gamma=0.5)' --scale none --tolerance 1e-9 -q -o small.mercer; mercer export small.mercer --to libsvm -o small.model; echo "exit $?"
 mercer export small.mercer --to libsvm | head -8
 mercer show small.model
 mercer predict small.model small.svm

@@ -84,11 +84,90 @@ static void test_survives_failing_memory(void **state) {
     assert_survives_failing_memory(attempt, NULL);
 }
 
+/* ---- Starts ---- */
+
+static void test_a_start_from_another_kernel_reaches_the_optimum_sooner(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int m = 0; m < 5; m++) {
+        table t = random_table(200, needs_classes(MACHINES[m]) ? 3 : 2, 31);
+        t.weighted = m != 1;
+        mercer_svm set = plain(MACHINES[m], 1e-6);
+        set.nu = 0.2;
+        mercer_model *first = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &t);
+        mercer_model *cold = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.8)", &t);
+        set.start = first;
+        mercer_model *warm = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.8)", &t);
+        assert_close(mercer_model_report(warm)->objective, mercer_model_report(cold)->objective, 1e-6);
+        assert_true(mercer_model_report(warm)->certificate.kkt_violation <= 1e-6);
+        if (mercer_model_report(warm)->iterations >= mercer_model_report(cold)->iterations)
+            fail_msg("%s: %lld steps, %lld from nothing", MACHINES[m], (long long)mercer_model_report(warm)->iterations,
+                     (long long)mercer_model_report(cold)->iterations);
+        set.start = cold; /* at its own optimum there is next to nothing to do */
+        mercer_model *again = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.8)", &t);
+        assert_true(mercer_model_report(again)->iterations * 20 <= mercer_model_report(cold)->iterations);
+        mercer_model_free(first);
+        mercer_model_free(cold);
+        mercer_model_free(warm);
+        mercer_model_free(again);
+    }
+    close_clean(ctx);
+}
+
+static void test_a_start_that_does_not_fit_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(60, 2, 32), few = random_table(20, 2, 32), three = random_table(60, 3, 33);
+    mercer_svm set = plain("svc", 1e-3);
+    mercer_model *svc = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t), *none = NULL;
+    set.start = svc;
+    assert_fails(ctx, try_fit(ctx, "svr", &set, "rbf", &t, &none), MERCER_INVALID, "another machine");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &few, &none), MERCER_INVALID, "more rows");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &three, &none), MERCER_INVALID, "other classes");
+    set.C = INFINITY;
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &t, &none), MERCER_INVALID, "hard margin");
+    mercer_model_free(svc);
+    close_clean(ctx);
+}
+
+/* ---- Checkpoints ---- */
+
+static void test_a_checkpoint_is_taken_up_and_belongs_to_one_fit(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(150, 4, 34);
+    mercer_svm set = plain("svc", 1e-3);
+    mercer_model *none = NULL, *plain_one = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    set.checkpoint = "t_svm.check";
+    remove(set.checkpoint);
+    mercer_model *first = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t), *second = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    double *x = decide(ctx, plain_one, &t), *y = decide(ctx, first, &t), *z = decide(ctx, second, &t);
+    assert_memory_equal(x, y, (size_t)(6 * t.n) * sizeof *x);
+    assert_memory_equal(y, z, (size_t)(6 * t.n) * sizeof *x);
+    assert_int_equal(mercer_model_report(first)->iterations, mercer_model_report(second)->iterations);
+    set.C = 2;
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t, &none), MERCER_INVALID, "of another fit");
+    set.C = 1;
+    set.start = first;
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t, &none), MERCER_INVALID, "of another fit");
+    remove(set.checkpoint);
+    free(x);
+    free(y);
+    free(z);
+    mercer_model_free(plain_one);
+    mercer_model_free(first);
+    mercer_model_free(second);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_path_is_its_fits),
         cmocka_unit_test(test_what_has_no_path_is_refused),
         cmocka_unit_test(test_survives_failing_memory),
+        cmocka_unit_test(test_a_start_from_another_kernel_reaches_the_optimum_sooner),
+        cmocka_unit_test(test_a_start_that_does_not_fit_is_refused),
+        cmocka_unit_test(test_a_checkpoint_is_taken_up_and_belongs_to_one_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

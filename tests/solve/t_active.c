@@ -173,6 +173,50 @@ static void test_two_variables_share_a_row_and_sums_stay(void **state) {
     close_clean(ctx);
 }
 
+typedef struct kept {
+    const sample *s;
+    double beta[N], f[N], noise2;
+    int64_t calls, steps;
+} kept;
+
+static mercer_status keep(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2) {
+    (void)ctx;
+    kept *k = arg;
+    if (k->calls++ == 0) {
+        memcpy(k->beta, k->s->beta, sizeof k->beta);
+        memcpy(k->f, k->s->f, sizeof k->f);
+        k->noise2 = noise2;
+        k->steps = so_far->steps;
+    }
+    return MERCER_OK;
+}
+
+/* What was kept at a rest leads to the bits of the run that went on. */
+static void test_a_rest_is_a_place_to_go_on_from(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sample *s = new_sample(5);
+    kept *k = calloc(1, sizeof *k);
+    double *first = calloc(N, sizeof *first);
+    k->s = s;
+    mc_active_problem p = classifier(s, 3, MERCER_F32, 24);
+    p.rest = (mc_active_rest){keep, k};
+    mc_smo_result whole, rest;
+    assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &whole));
+    assert_true(k->calls > 1 && k->steps < whole.steps);
+    memcpy(first, s->beta, N * sizeof *first);
+    memcpy(s->beta, k->beta, sizeof k->beta);
+    memcpy(s->f, k->f, sizeof k->f);
+    p.noise2 = k->noise2;
+    assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &rest));
+    assert_memory_equal(first, s->beta, N * sizeof *first);
+    assert_int_equal(k->steps + rest.steps, whole.steps);
+    free(first);
+    free(k);
+    free(s);
+    close_clean(ctx);
+}
+
 typedef struct attempt {
     sample *s;
 } attempt;
@@ -197,6 +241,7 @@ int main(void) {
         cmocka_unit_test(test_single_blocks_and_large_multipliers_pass_the_exact_check),
         cmocka_unit_test(test_newton_steps_end_what_smo_only_approaches),
         cmocka_unit_test(test_two_variables_share_a_row_and_sums_stay),
+        cmocka_unit_test(test_a_rest_is_a_place_to_go_on_from),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,152 @@
+/* svm_checkpoint.c: the state of the programmes in a file, so that a fit that was killed goes on to the same bits.
+
+   Kept are the multipliers and functions of all programmes, which one is being solved, and the choice that depended on the memory at hand.
+   A programme is left only where nothing else decides what comes next: before its first set, or at a rest of solve/active.h. Rests are
+   counted in sets, not in seconds, and taken whether or not the file is written there; so every run goes the same way. Rows of K are not
+   kept in memory meanwhile: what is computed must not depend on what was. */
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/data.h"
+#include "learn/checkpoint.h"
+#include "learn/svm.h"
+#include <math.h>
+#include <string.h>
+
+enum { CALM = 50 }; /* between two checkpoints pass so many times the seconds one takes to write */
+
+typedef struct scalars {
+    double tolerance, unit, intercept, epsilon;
+    mc_smo_result result;
+} scalars;
+
+typedef struct head {
+    int64_t task, begun, most;
+    double noise2;
+} head;
+
+struct mc_svm_kept {
+    const char *path;
+    uint64_t key;
+    double written, writing; /* when the last one was written and how long that took */
+    int64_t betas, functions;
+    scalars *scalar;         /* of each task */
+    double *beta, *f;        /* of all tasks, one after the other */
+};
+
+static uint64_t key_of(const mercer_ctx *ctx, const mc_svm *s) {
+    const mercer_svm *set = s->set;
+    const double numbers[] = {set->C, set->nu, set->epsilon, set->tolerance};
+    const int64_t counts[] = {set->iterations, s->kind, s->tasks, s->dtype};
+    uint64_t key = mc_hash(mc_checkpoint_key(ctx, &s->p, "svm 1"), numbers, sizeof numbers);
+    key = mc_hash(key, counts, sizeof counts);
+    key = mc_hash(key, s->cost, (size_t)s->p.n * sizeof *s->cost);
+    for (int64_t k = 0; k < s->tasks; k++) /* where it starts, and with that the pairs */
+        key = mc_hash(key, s->task[k].beta, (size_t)s->task[k].m * sizeof(double));
+    return mc_hash_text(key, set->multiclass);
+}
+
+/* The arrays of the tasks there (out) or back. */
+static void copy(const mc_svm *s, mc_svm_kept *kept, bool out) {
+    double *beta = kept->beta, *f = kept->f;
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_task *t = &s->task[k];
+        memcpy(out ? beta : t->beta, out ? t->beta : beta, (size_t)t->m * sizeof *beta);
+        memcpy(out ? f : t->f, out ? t->f : f, (size_t)t->n * sizeof *f);
+        beta += t->m;
+        f += t->n;
+        scalars *one = &kept->scalar[k];
+        if (out)
+            *one = (scalars){t->tolerance, t->unit, t->intercept, t->epsilon, t->result};
+        else {
+            t->tolerance = one->tolerance;
+            t->unit = one->unit;
+            t->intercept = one->intercept;
+            t->epsilon = one->epsilon;
+            t->result = one->result;
+        }
+    }
+}
+
+static int parts_of(const mc_svm *s, const mc_svm_kept *kept, head *h, mc_part parts[MC_CHECKPOINT_PARTS]) {
+    parts[0] = (mc_part){h, sizeof *h};
+    parts[1] = (mc_part){kept->scalar, (size_t)s->tasks * sizeof *kept->scalar};
+    parts[2] = (mc_part){kept->beta, (size_t)kept->betas * sizeof(double)};
+    parts[3] = (mc_part){kept->f, (size_t)kept->functions * sizeof(double)};
+    return 4;
+}
+
+static mercer_status make_room(mercer_ctx *ctx, mc_svm *s) {
+    MC_TRY(MC_ALLOC(ctx, s->kept, 1));
+    mc_svm_kept *kept = s->kept;
+    for (int64_t k = 0; k < s->tasks; k++) {
+        kept->betas += s->task[k].m;
+        kept->functions += s->task[k].n;
+    }
+    MC_TRY(MC_ALLOC(ctx, kept->scalar, s->tasks));
+    MC_TRY(MC_ALLOC(ctx, kept->beta, kept->betas));
+    return MC_ALLOC(ctx, kept->f, kept->functions);
+}
+
+mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s) {
+    if (!*s->set->checkpoint)
+        return MERCER_OK;
+    bool found = false;
+    MC_TRY(make_room(ctx, s));
+    s->kept->path = s->set->checkpoint;
+    s->kept->key = key_of(ctx, s);
+    MC_TRY(mc_checkpoint_check(ctx, s->kept->path, s->kept->key, &found));
+    if (!found)
+        return MERCER_OK;
+    head h = {0};
+    mc_part parts[MC_CHECKPOINT_PARTS];
+    MC_TRY(mc_checkpoint_load(ctx, s->kept->path, parts, parts_of(s, s->kept, &h, parts)));
+    copy(s, s->kept, false);
+    s->next = h.task;
+    s->begun = h.begun;
+    s->most = h.most;
+    s->noise2 = h.noise2;
+    mc_log(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->kept->path, (long long)s->next + 1,
+           (long long)s->tasks);
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now) {
+    mc_svm_kept *kept = s->kept;
+    const double began = mc_clock();
+    if (!kept || (!now && began - kept->written < CALM * kept->writing))
+        return MERCER_OK;
+    head h = {.task = s->next, .begun = s->begun, .most = s->most, .noise2 = s->noise2};
+    mc_part parts[MC_CHECKPOINT_PARTS];
+    copy(s, kept, true);
+    MC_TRY(mc_checkpoint_save(ctx, kept->path, kept->key, parts, parts_of(s, kept, &h, parts)));
+    kept->written = mc_clock();
+    kept->writing = kept->written - began;
+    return MERCER_OK;
+}
+
+/* The steps of this solution so far are added to those before it, for the file alone. */
+mercer_status mc_svm_rest(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2) {
+    const mc_svm_resting *r = arg;
+    mc_task *t = &r->s->task[r->s->next];
+    const mc_smo_result running = *so_far;
+    t->result.steps += r->before.steps;
+    t->result.rounds += r->before.rounds;
+    r->s->begun = true;
+    r->s->noise2 = noise2;
+    const mercer_status status = mc_svm_save(ctx, r->s, false);
+    t->result = running;
+    return status;
+}
+
+void mc_svm_forget(mc_svm *s) {
+    if (!s->kept)
+        return;
+    mc_free(s->kept->scalar);
+    mc_free(s->kept->beta);
+    mc_free(s->kept->f);
+    mc_free(s->kept);
+    s->kept = NULL;
+}
