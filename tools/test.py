@@ -14,7 +14,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SANITIZED = ["-Dbuildtype=debugoptimized", "-Db_lundef=false"]
+# Lines in traces, and little else to compile and link.
+SANITIZED = ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "-Db_lundef=false"]
 LEGS = {
     "gcc": dict(cc="gcc", build="build", setup=[], only=[], skip=[]),
     "clang": dict(cc="clang", build="build-clang", setup=[], only=[], skip=["slow"]),
@@ -23,6 +24,7 @@ LEGS = {
 }
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
+    "LSAN_OPTIONS": f"suppressions={ROOT / 'tests/leaks.txt'}:print_suppressions=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # BLAS and the OpenMP runtime are not built with it
     "OMP_WAIT_POLICY": "passive",

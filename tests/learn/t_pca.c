@@ -243,7 +243,7 @@ static int stop_the_search(void *user, const mercer_progress *progress) {
 static void *due_at_once(void *user, void *block, size_t old_size, size_t new_size) {
     mercer_ctx **ctx = user;
     (void)old_size;
-    if (*ctx)
+    if (*ctx && new_size) /* the last thing freed is the context itself */
         (*ctx)->next_progress = 0;
     if (new_size)
         return realloc(block, new_size);
