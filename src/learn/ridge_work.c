@@ -15,6 +15,7 @@ enum {
     SPOT = 1024,    /* rows on which an approximation is measured: spot.c */
     OVERSAMPLE = 8, /* rows that pivots, and the preconditioner of many landmarks, are taken from: landmarks.c, ridge_nystrom.c */
     STORED = 14,    /* operations in the time of reading an entry of a stored K */
+    MONOMIAL = 800, /* operations in the time of writing a feature, in all passes together */
     CHEAP = 2500    /* landmarks up to which the preconditioner is of all rows: ridge_nystrom.c */
 };
 static const double HALF_SPEED_FACTOR = 700, HALF_SPEED_EIGEN = 400; /* orders at which half of the full speed is reached */
@@ -64,7 +65,7 @@ void mc_ridge_work_pcg(const mc_ridge_size *s, mc_option *o) {
 /* Two passes over the features, the products, and the check; the factor and its inverse, or eigenvalues. */
 void mc_ridge_work_primal(const mc_ridge_size *s, mc_option *o) {
     const double n = (double)s->n, D = s->features > 0 ? (double)s->features : 0;
-    o->factor = n * D * D * (s->loo ? 2 : 1) + 2 * mc_factor_work(D) + n * D * (30 + 4 * (double)s->outputs);
+    o->factor = n * D * D * (s->loo ? 2 : 1) + 2 * mc_factor_work(D) + n * D * (MONOMIAL + 4 * (double)s->outputs);
     o->eigen = s->lambda > 0 ? 0 : mc_eigen_work(D);
 }
 
