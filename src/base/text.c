@@ -48,6 +48,18 @@ void mc_text_add(mc_text *text, const char *format, ...) {
     va_end(args);
 }
 
+void mc_text_quoted(mc_text *text, const char *bytes) {
+    mc_text_bytes(text, "\"", 1);
+    for (const char *p = bytes; *p; p++)
+        if (*p == '"' || *p == '\\')
+            mc_text_add(text, "\\%c", *p);
+        else if ((unsigned char)*p < 0x20)
+            mc_text_add(text, "\\u%04x", (unsigned)*p);
+        else
+            mc_text_bytes(text, p, 1);
+    mc_text_bytes(text, "\"", 1);
+}
+
 void mc_text_number(mc_text *text, double value) {
     char digits[32];
     mc_text_add(text, "%s", mercer_number_text(value, digits));

@@ -15,28 +15,12 @@
 
 /* ---- JSON ---- */
 
-static void add_escaped(mc_text *text, const char *bytes) {
-    for (const char *p = bytes; *p; p++)
-        if (*p == '"' || *p == '\\')
-            mc_text_add(text, "\\%c", *p);
-        else if ((unsigned char)*p < 0x20)
-            mc_text_add(text, "\\u%04x", (unsigned)*p);
-        else
-            mc_text_bytes(text, p, 1);
-}
-
-static void add_string(mc_text *text, const char *bytes) {
-    mc_text_bytes(text, "\"", 1);
-    add_escaped(text, bytes);
-    mc_text_bytes(text, "\"", 1);
-}
-
 static void add_list(mc_text *text, char *const *list, int64_t count) {
     mc_text_bytes(text, "[", 1);
     for (int64_t i = 0; i < count; i++) {
         if (i)
             mc_text_bytes(text, ",", 1);
-        add_string(text, list[i]);
+        mc_text_quoted(text, list[i]);
     }
     mc_text_bytes(text, "]", 1);
 }
@@ -53,7 +37,7 @@ static void add_real(mc_text *text, double value) {
 /* ,"key":"value" */
 static void add_pair(mc_text *text, const char *key, const char *value) {
     mc_text_add(text, ",\"%s\":", key);
-    add_string(text, value);
+    mc_text_quoted(text, value);
 }
 
 /* ,"key":"value" where the value is itself JSON: the metadata of the format are texts only. inner is used up. */

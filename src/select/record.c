@@ -4,18 +4,6 @@
 #include "select/tune.h"
 #include <math.h>
 
-static void add_quoted(mc_text *text, const char *bytes) {
-    mc_text_bytes(text, "\"", 1);
-    for (const char *p = bytes; *p; p++)
-        if (*p == '"' || *p == '\\')
-            mc_text_add(text, "\\%c", *p);
-        else if ((unsigned char)*p < 0x20)
-            mc_text_add(text, "\\u%04x", (unsigned)*p);
-        else
-            mc_text_bytes(text, p, 1);
-    mc_text_bytes(text, "\"", 1);
-}
-
 static void add_number(mc_text *text, const char *key, double value) {
     mc_text_add(text, ",\"%s\":", key);
     if (isfinite(value))
@@ -26,7 +14,7 @@ static void add_number(mc_text *text, const char *key, double value) {
 
 static void add_text(mc_text *text, const char *key, const char *value) {
     mc_text_add(text, ",\"%s\":", key);
-    add_quoted(text, value);
+    mc_text_quoted(text, value);
 }
 
 static void add_count(mc_text *text, const char *key, int64_t value) {
@@ -50,7 +38,7 @@ static void add_parts(mc_text *text, const mercer_search *s, int64_t i) {
 static void add_candidate(mc_text *text, const mercer_search *s, int64_t i) {
     const mercer_candidate c = mercer_search_candidate(s, i);
     mc_text_add(text, "%s{\"kernel\":", i ? "," : "");
-    add_quoted(text, c.kernel);
+    mc_text_quoted(text, c.kernel);
     add_text(text, "settings", c.settings);
     add_number(text, "score", c.score);
     add_number(text, "standard_error", c.error);
@@ -63,7 +51,7 @@ mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s) {
     const mercer_search_report *r = &s->report;
     mc_text text = mc_text_open(ctx);
     mc_text_add(&text, "{\"machine\":");
-    add_quoted(&text, s->machine->name);
+    mc_text_quoted(&text, s->machine->name);
     add_text(&text, "score", r->score);
     mc_text_add(&text, ",\"larger_is_better\":%s", r->larger_is_better ? "true" : "false");
     add_text(&text, "splits", r->splits);
