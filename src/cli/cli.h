@@ -172,6 +172,7 @@ text text_size(size_t bytes);                      /* "12.4 MiB" */
 text text_seconds(double s);                       /* "31 ms", "2 min 05 s" */
 text text_count(int64_t count, const char *thing); /* "1 row", "2 rows" */
 text text_value(double value);                     /* four digits, for people */
+int64_t largest(const double *values, int64_t count); /* the place of the first of the largest: the class that wins */
 
 /* The object is printed by the verb that made it, as its last act, and freed. */
 int json_finish(session *s, json_t *object);

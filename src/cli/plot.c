@@ -13,17 +13,17 @@ static const option options[] = {
     {0},
 };
 
-enum { MODEL = 1, DATA = 2 };
+enum { MODEL = 1, DATA = 2, COLUMNS = 4 };
 typedef struct kind {
     const char *name, *help;
-    int needs;
+    int needs; /* and whether it takes --columns */
     double width; /* in points, unless --size says otherwise */
     int (*draw)(session *s, picture *p);
 } kind;
 
 static const kind kinds[] = {
-    {"regions", "classes over two columns, or two principal components", MODEL | DATA, 560, draw_regions},
-    {"curve", "the function along one column, with its uncertainty", MODEL | DATA, 560, draw_curve},
+    {"regions", "classes over two columns, or two principal components", MODEL | DATA | COLUMNS, 560, draw_regions},
+    {"curve", "the function along one column, with its uncertainty", MODEL | DATA | COLUMNS, 560, draw_curve},
     {"residuals", "true value less prediction, against the prediction", MODEL | DATA, 560, draw_residuals},
     {"confusion", "true classes against predicted ones", MODEL | DATA, 440, draw_confusion},
     {"calibration", "stated probabilities against what came true", MODEL | DATA, 440, draw_calibration},
@@ -59,6 +59,18 @@ static const kind *kind_named(const char *name) {
     else
         complain("--kind: there is no picture '%s'; there is: %s", name, list);
     return NULL;
+}
+
+/* A model knows its target; and pca, whose rows may have classes to be shown, looks for them. */
+static int check_options(const session *s, const kind *k, const picture *p) {
+    static const char *const of_target[] = {"target", "no-target", "target-kind"};
+    const bool known = p->model && !p->labelled;
+    for (int i = 0; known && i < 3; i++)
+        if (args_text(&s->args, of_target[i]))
+            return complain("--%s has no meaning beside a model, which knows its target", of_target[i]);
+    if (args_text(&s->args, "columns") && !(k->needs & COLUMNS))
+        return complain("--columns has no meaning for %s; regions and curve take it", k->name);
+    return EXIT_DONE;
 }
 
 static int check_needs(const kind *k, const picture *p) {
@@ -174,6 +186,7 @@ static int draw(session *s, picture *p, const char *path) {
     if (!k)
         return EXIT_BAD;
     double width = k->width;
+    TRY(check_options(s, k, p));
     TRY(check_needs(k, p));
     TRY(read_kernel(s, p));
     TRY(read_size(s, &width, &height));

@@ -31,7 +31,6 @@ int draw_profile(session *s, picture *p);
 
 /* The class of every row by the model's numbers; -1 where the model does not know the label. NULL with a message. */
 int64_t *classes_of_rows(session *s, const picture *p);
-int64_t largest(const double *values, int64_t count); /* the first of the largest */
 /* Predictions for rows made up on the way, n x d in row order, out n x outputs: NULL with a message. */
 double *predict_rows(session *s, const picture *p, const double *rows, int64_t n);
 /* The columns named by --columns, wanted of them at most: places from 0. The number found, or -1 with a message. */

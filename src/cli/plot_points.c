@@ -103,72 +103,36 @@ int draw_scatter(session *s, picture *p) {
 /* ---- Calibration ---- */
 
 enum { BINS = 10 };
-typedef struct bins {
-    double stated[BINS], came[BINS], count[BINS];
-    double error; /* the mean distance between the two, over rows */
-} bins;
 
-/* Of every row the class chosen: the probability stated for it, and whether it was right. */
-static void fill_bins(const picture *p, const double *proba, const int64_t *truth, bins *b) {
-    const int64_t classes = mercer_model_classes(p->model);
-    for (int64_t i = 0; i < p->n; i++) {
-        const int64_t k = largest(proba + i * classes, classes);
-        const double stated = proba[i * classes + k];
-        const int bin = stated >= 1 ? BINS - 1 : (int)(stated * BINS);
-        b->stated[bin] += stated;
-        b->came[bin] += k == truth[i];
-        b->count[bin]++;
-    }
-    for (int k = 0; k < BINS; k++)
-        b->error += fabs(b->stated[k] - b->came[k]) / (double)p->n;
-}
-
-static void draw_bins(picture *p, const bins *b) {
+static void draw_bins(picture *p, const mercer_calibration_bin *bin, double error) {
     chart g;
-    char title[240], number[24];
+    char title[240];
     double x[BINS], y[BINS];
     int64_t count = 0;
-    snprintf(title, sizeof title, "%s: calibration error %.3f", mercer_model_report(p->model)->machine, b->error);
+    snprintf(title, sizeof title, "%s: calibration error %.3f", mercer_model_report(p->model)->machine, error);
     chart_open(&g, p->on, title, (axis){.label = "stated probability of the class chosen", .low = -0.03, .high = 1.03},
                (axis){.label = "share of rows where it was right", .low = -0.03, .high = 1.03}, true);
     chart_line(&g, (pen){.ink = colour_grey, .dash = 1}, (double[]){0, 1}, (double[]){0, 1}, 2);
-    for (int k = 0; k < BINS; k++)
-        if (b->count[k] > 0) {
-            x[count] = b->stated[k] / b->count[k];
-            y[count++] = b->came[k] / b->count[k];
+    for (int b = 0; b < BINS; b++)
+        if (bin[b].weight > 0) {
+            const spot here = chart_at(&g, x[count] = bin[b].confidence, y[count] = bin[b].accuracy);
+            canvas_words(p->on, (spot){here.x, here.y > g.frame.top + 20 ? here.y - 8 : here.y + 16}, text_value(bin[b].weight).bytes, 8,
+                         SIDE_MIDDLE, false, colour_grey);
+            count++;
         }
     chart_line(&g, (pen){.ink = colour_of(0), .width = 1.6}, x, y, count);
     chart_marks(&g, x, y, count, 0, 8, colour_of(0));
-    for (int k = 0, at = 0; k < BINS; k++)
-        if (b->count[k] > 0) {
-            const spot here = chart_at(&g, x[at], y[at]);
-            snprintf(number, sizeof number, "%.0f", b->count[k]);
-            canvas_words(p->on, (spot){here.x, here.y > g.frame.top + 20 ? here.y - 8 : here.y + 16}, number, 8,
-                         SIDE_MIDDLE, false, colour_grey);
-            at++;
-        }
     chart_close(&g);
 }
 
-static int stated(session *s, const picture *p, double *proba) {
-    TRY_CTX(s, mercer_predict_proba(s->ctx, p->model, p->data, proba));
-    return session_alive(s);
-}
-
 int draw_calibration(session *s, picture *p) {
-    bins b = {0};
+    mercer_calibration_bin bin[BINS];
+    mercer_scores scores;
     if (!mercer_model_has_proba(p->model) || !mercer_data_classes(p->data))
         return complain("calibration is of probabilities, which %s; -m logistic gives them",
-                        mercer_data_classes(p->data) ? "this model does not give"
-                                                     : "data without classes cannot judge");
-    double *proba = session_take(s, p->n, mercer_model_classes(p->model), sizeof *proba);
-    int64_t *truth = proba ? classes_of_rows(s, p) : NULL;
-    const int code = truth ? stated(s, p, proba) : EXIT_MEMORY;
-    if (code == EXIT_DONE) {
-        fill_bins(p, proba, truth, &b);
-        draw_bins(p, &b);
-    }
-    free(proba);
-    free(truth);
-    return code;
+                        mercer_data_classes(p->data) ? "this model does not give" : "data without classes cannot judge");
+    TRY_CTX(s, mercer_calibration(s->ctx, p->model, p->data, BINS, bin));
+    TRY_CTX(s, mercer_score(s->ctx, p->model, p->data, &scores));
+    draw_bins(p, bin, scores.ece); /* the error as mercer score says it */
+    return session_alive(s);
 }

@@ -3,14 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t largest(const double *values, int64_t count) {
-    int64_t best = 0;
-    for (int64_t k = 1; k < count; k++)
-        if (values[k] > values[best])
-            best = k;
-    return best;
-}
-
 static int64_t class_named(const mercer_model *model, const char *label) {
     for (int64_t k = 0; k < mercer_model_classes(model); k++)
         if (strcmp(mercer_model_label(model, k), label) == 0)

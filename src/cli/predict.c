@@ -81,14 +81,6 @@ static int compute_uncertainty(session *s, prediction *p) {
     return code;
 }
 
-static int64_t winner(const double *values, int64_t count) {
-    int64_t best = 0;
-    for (int64_t k = 1; k < count; k++)
-        if (values[k] > values[best])
-            best = k;
-    return best;
-}
-
 /* ---- CSV ---- */
 
 /* decision_A of a class, decision_A_B of a pair. */
@@ -141,7 +133,7 @@ static void write_numbers(FILE *out, const double *values, int64_t count, const 
 static void write_row(FILE *out, const prediction *p, int64_t i) {
     const double *values = p->values + i * p->outputs;
     if (p->classes)
-        csv_field(out, "", mercer_model_label(p->model, winner(values, p->outputs)));
+        csv_field(out, "", mercer_model_label(p->model, largest(values, p->outputs)));
     else
         write_numbers(out, values, p->outputs, "");
     if (p->proba)
@@ -177,7 +169,7 @@ static json_t *json_predictions(const prediction *p) {
     json_t *array = json_array();
     for (int64_t i = 0; i < p->n; i++) {
         const double *values = p->values + i * p->outputs;
-        json_t *one = p->classes        ? json_text(mercer_model_label(p->model, winner(values, p->outputs)))
+        json_t *one = p->classes        ? json_text(mercer_model_label(p->model, largest(values, p->outputs)))
                       : p->outputs == 1 ? json_value(values[0])
                                         : json_values(values, p->outputs);
         json_array_append_new(array, one);

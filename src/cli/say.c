@@ -87,3 +87,11 @@ text text_value(double value) {
     snprintf(t.bytes, sizeof t.bytes, "%.4g", value);
     return t;
 }
+
+int64_t largest(const double *values, int64_t count) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < count; k++)
+        if (values[k] > values[best])
+            best = k;
+    return best;
+}

@@ -36,3 +36,5 @@ mercer plot ridge.mercer svc.mercer -o no.svg; echo "exit $?"
 mercer plot moons.csv --size 10x10 -o no.svg; echo "exit $?"
 mercer plot moons.csv -o no/where.svg; echo "exit $?"
 ls no* 2>/dev/null
+mercer plot svc.mercer moons.csv --kind confusion --columns x1,x2 -o no.svg; echo "exit $?"
+mercer plot svc.mercer moons.csv --target x1 -o no.svg; echo "exit $?"
