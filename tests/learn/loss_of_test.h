@@ -21,16 +21,9 @@ static inline mercer_loss settings(const char *machine, double lambda, double to
     return set;
 }
 
-static inline mercer_status try_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel_text, const table *t,
+static inline mercer_status try_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel, const table *t,
                               mercer_model **out) {
-    mercer_data *data = data_of(ctx, t, takes_classes(machine));
-    mercer_kernel *kernel = NULL;
-    *out = NULL;
-    assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
-    const mercer_status status = mercer_fit(ctx, mercer_machine_find(machine), set, kernel, data, out);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
+    return try_machine(ctx, machine, set, takes_classes(machine), kernel, t, out);
 }
 
 static inline mercer_model *fit_loss(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const char *kernel, const table *t) {

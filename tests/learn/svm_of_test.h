@@ -63,9 +63,9 @@ static inline bool needs_classes(const char *machine) {
     return strstr(machine, "svc") != NULL;
 }
 
-static inline mercer_status try_fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel_text, const table *t,
-                             mercer_model **out) {
-    mercer_data *data = data_of(ctx, t, needs_classes(machine));
+static inline mercer_status try_machine(mercer_ctx *ctx, const char *machine, const void *set, bool classes, const char *kernel_text,
+                                 const table *t, mercer_model **out) {
+    mercer_data *data = data_of(ctx, t, classes);
     mercer_kernel *kernel = NULL;
     *out = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
@@ -73,6 +73,11 @@ static inline mercer_status try_fit(mercer_ctx *ctx, const char *machine, const 
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
+}
+
+static inline mercer_status try_fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t,
+                             mercer_model **out) {
+    return try_machine(ctx, machine, set, needs_classes(machine), kernel, t, out);
 }
 
 static inline mercer_model *fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
