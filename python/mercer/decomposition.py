@@ -94,7 +94,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _fit_inverse(self, X):
         """The way back, learned: ridge from the scores to the rows."""
         if _arrays.is_sparse(X):
-            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+            raise NotImplementedError("fit_inverse_transform learns dense rows; give X.toarray()")
         self.X_transformed_fit_ = np.ascontiguousarray(self._scores(X))
         parameters = {"kernel": self.kernel, "gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         self._inverse = KernelRidge(self.alpha, **parameters).fit(self.X_transformed_fit_, X)
