@@ -570,6 +570,25 @@ typedef struct mercer_loss {
 /* The defaults of one of these machines by name. */
 MERCER_API mercer_loss mercer_loss_defaults(const char *machine);
 
+/* One value of lambda on a path. Scores: the share of right classes; of numbers the root mean square error (huber), the mean pinball loss
+   (quantile) or the mean absolute error (absolute). NaN where there are no rows to measure on; log losses are logistic's alone. */
+typedef struct mercer_loss_path_row {
+    double lambda;
+    double primal, dual, gap_relative, distance; /* the certificate of this lambda */
+    int64_t support_vectors, steps;
+    double norm;
+    double test, test_log_loss; /* on the test rows */
+    double fold, fold_log_loss; /* on rows left out by folds: the mean over the folds */
+    double seconds;             /* without the folds */
+} mercer_loss_path_row;
+/* Fits one of these machines for count values of lambda, in any order. They are walked from the largest down, each fit begins at the answer
+   of the one before, and what is stored of K serves all; all are certified. set NULL: the defaults; its lambda is not looked at. test: rows
+   to measure each function on; NULL: none. fold: the number, from 0, of the fold of each row; each fold is measured on the path of the
+   rows outside it; NULL: none. */
+MERCER_API mercer_status mercer_loss_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
+                                          const mercer_loss *set, const double *lambdas, int64_t count, const mercer_data *test,
+                                          const int64_t *fold, mercer_loss_path_row *out);
+
 /* A loss of your own, convex in F = f(x) + b for each target y and with a slope everywhere. All functions are called from the calling
    thread, in any order; an answer that is no number stops the fit with a message that names the row. */
 typedef struct mercer_own_loss {
@@ -849,6 +868,7 @@ MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *
        ridge      every row left out in turn, exactly and without refitting, all values of lambda at once; with folds the same for folds
        gp         the evidence, largest over the kernel's parameters, from the candidate's kernel as the start
        svc, svr   folds; all values of C along one path, each from the last
+       logistic, squared-hinge, huber, quantile, absolute   the same along lambda
        others     folds, fitted one by one
 
    Scaling and default bandwidths: of all rows where ridge leaves rows out in closed form, of the rows learned from otherwise. */

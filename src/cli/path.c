@@ -7,13 +7,31 @@
 #include <string.h>
 
 static const option options[] = {
-    {"from", 0, "VALUE", "the smallest lambda (default 1e-8), or C (default 0.01)"},
-    {"to", 0, "VALUE", "the largest (default 1e3), or C (default 100)"},
-    {"count", 0, "N", "how many, equally spaced on a logarithmic scale (default 50 of lambda, 9 of C)"},
-    {"C", 0, "LIST", "svc, svr: these values, as in 0.1,1,10, in place of --from, --to and --count"},
-    {"test", 0, "FILE", "svc, svr: rows to measure the function of every C on"},
+    {"from", 0, "VALUE", "the smallest lambda (default 1e-8, of convex losses 0.01), or C (default 0.01)"},
+    {"to", 0, "VALUE", "the largest (default 1e3, of convex losses 100), or C (default 100)"},
+    {"count", 0, "N", "how many, equally spaced on a logarithmic scale (default 50 for ridge, 9 for others)"},
+    {"lambdas", 0, "LIST", "these values, as in 0.1,1,10, in place of --from, --to and --count"},
+    {"C", 0, "LIST", "svc, svr: the same for C"},
+    {"test", 0, "FILE", "rows to measure the function of every value on; not for ridge"},
     {0},
 };
+
+/* Which way a machine goes. */
+typedef enum family { RIDGE, SVM, LOSS, NO_FAMILY } family;
+static const struct {
+    const char *machine;
+    family family;
+} families[] = {{"ridge", RIDGE},        {"svc", SVM},    {"svr", SVM},       {"logistic", LOSS},
+                {"squared-hinge", LOSS}, {"huber", LOSS}, {"quantile", LOSS}, {"absolute", LOSS}};
+static const path_range usual[] = {{1e-8, 1e3, 50, NULL}, {1e-2, 1e2, 9, NULL}, {1e-2, 1e2, 9, NULL}};
+static const char *const variable[] = {"lambdas", "C", "lambdas"};
+
+static family family_of(const char *machine) {
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(families[i].machine, machine) == 0)
+            return families[i].family;
+    return NO_FAMILY;
+}
 
 typedef struct path {
     job job;
@@ -25,17 +43,17 @@ typedef struct path {
 } path;
 
 /* How many numbers the list has; a message where one of them is none. */
-static int read_list(session *s, path_range *r) {
+static int read_list(session *s, const char *name, path_range *r) {
     static const char *const instead[] = {"from", "to", "count"};
     for (int i = 0; i < 3; i++)
         if (args_text(&s->args, instead[i]))
-            return complain("--C lists the values and --%s makes them up; give one of the two", instead[i]);
+            return complain("--%s lists the values and --%s makes them up; give one of the two", name, instead[i]);
     r->count = 0;
     for (const char *p = r->list;; p++) {
         char *end = NULL;
         const double value = strtod(p, &end);
         if (end == p || (*end && *end != ',') || !(value > 0 && isfinite(value)))
-            return complain("--C must be positive numbers with commas between, got '%s'", r->list);
+            return complain("--%s must be positive numbers with commas between, got '%s'", name, r->list);
         r->count++;
         if (!*end)
             return EXIT_DONE;
@@ -43,13 +61,14 @@ static int read_list(session *s, path_range *r) {
     }
 }
 
-/* The defaults are lambda's, or C's. */
-static int read_range(session *s, bool svm, path_range *r) {
-    *r = svm ? (path_range){1e-2, 1e2, 9, args_text(&s->args, "C")} : (path_range){1e-8, 1e3, 50, NULL};
+static int read_range(session *s, family of, path_range *r) {
+    *r = usual[of];
+    r->list = args_text(&s->args, variable[of]);
+    if (args_text(&s->args, of == SVM ? "lambdas" : "C"))
+        return complain(of == SVM ? "--lambdas is for machines with a lambda; svc and svr have --C"
+                                  : "--C is for -m svc and -m svr; this machine has --lambdas, --from and --to");
     if (r->list)
-        return read_list(s, r);
-    if (args_text(&s->args, "C"))
-        return complain("--C is for -m svc and -m svr; ridge has --from and --to");
+        return read_list(s, variable[of], r);
     TRY(args_real(&s->args, "from", 1e-100, 1e100, &r->from));
     TRY(args_real(&s->args, "to", 1e-100, 1e100, &r->to));
     TRY(args_whole(&s->args, "count", 1, 1000000, &r->count));
@@ -179,32 +198,43 @@ static int report_people(session *s, const path *p, choices c) {
         say_text(s, "\n");
         say(s, "next",
             edge ? "the least error is at the end of the range: widen it with %s" : "mercer fit %s --lambda %.4g",
-            edge ? place == 0 ? "--from" : "--to" : p->job.path, p->lambda[place]);
+            edge ? p->range.list ? "--lambdas" : place == 0 ? "--from" : "--to" : p->job.path, p->lambda[place]);
     }
     return EXIT_DONE;
 }
 
 static int run_ridge_path(session *s, path *p) {
     if (args_text(&s->args, "test"))
-        return complain("--test is for svc and svr; ridge has the error of rows left out");
+        return complain("--test is not for ridge, which has the error of rows left out");
     const int code = compute(s, p);
     return code != EXIT_DONE ? code : s->json ? report_json(s, p, choose(p)) : report_people(s, p, choose(p));
 }
 
+void path_next(session *s, const job *j, const char *name, double value) {
+    const char *kernel = args_text(&s->args, "kernel");
+    say_text(s, "\n");
+    say(s, "next", "mercer fit %s -m %s%s%s%s --%s %.4g", j->path, j->machine->name, kernel ? " -k '" : "", kernel ? kernel : "",
+        kernel ? "'" : "", name, value);
+}
+
 static int run_path(session *s) {
-    const char *machine = args_text(&s->args, "machine");
-    const bool svm = machine && (strcmp(machine, "svc") == 0 || strcmp(machine, "svr") == 0);
-    path p = {.job.machine = mercer_machine_find(svm ? machine : "ridge")};
-    int code = read_range(s, svm, &p.range);
+    const char *asked = args_text(&s->args, "machine"), *machine = asked ? asked : "ridge";
+    const family of = family_of(machine);
+    if (of == NO_FAMILY)
+        return complain("path: ridge, svc, svr, logistic, squared-hinge, huber, quantile and absolute have a path, '%s' has none", machine);
+    path p = {.job.machine = mercer_machine_find(machine)};
+    int code = read_range(s, of, &p.range);
     p.count = p.range.count;
     if (code == EXIT_DONE)
         code = folding_read(s, &p.by);
-    if (code == EXIT_DONE && svm && p.by.asked)
-        code = complain("--folds and --groups are for ridge; give %s rows to measure on with --test", machine);
+    if (code == EXIT_DONE && of == SVM && p.by.asked)
+        code = complain("--folds and --groups are for machines with a lambda; give %s rows to measure on with --test", machine);
     if (code == EXIT_DONE)
         code = job_open(s, &p.job);
     if (code == EXIT_DONE)
-        code = svm ? run_svm_path(s, &p.range, &p.job) : run_ridge_path(s, &p);
+        code = of == SVM    ? run_svm_path(s, &p.range, &p.job)
+               : of == LOSS ? run_loss_path(s, &p.range, &p.job, &p.by)
+                            : run_ridge_path(s, &p);
     free(p.lambda);
     free(p.row);
     folding_close(&p.by);
@@ -214,8 +244,8 @@ static int run_path(session *s) {
 
 const verb verb_path = {
     .name = "path",
-    .summary = "compare values of lambda by the exact error on rows left out, or of C of svc and svr",
-    .usage = "DATA [-m ridge|svc|svr] [-k KERNEL] [--from VALUE] [--to VALUE] [--count N] [--folds K] [--test FILE] [options]",
+    .summary = "compare values of lambda by the error on rows left out, or of C of svc and svr",
+    .usage = "DATA [-m MACHINE] [-k KERNEL] [--from VALUE] [--to VALUE] [--count N] [--folds K] [--test FILE] [options]",
     .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out "
              "one by one, generalised\n"
              "cross-validation, the effective degrees of freedom and the norm of the function. With --folds or --groups also the exact "
@@ -224,10 +254,12 @@ const verb verb_path = {
              "--allow-indefinite.\n"
              "With -m svc or -m svr: one fit after the other for rising C, each from the last one at no cost in kernel values, each with "
              "its\n"
-             "certificate, and measured on the rows of --test.\n\n"
+             "certificate, and measured on the rows of --test. With -m logistic, squared-hinge, huber, quantile or absolute the same\n"
+             "along lambda, from the largest down, measured on --test and on --folds.\n\n"
              "  mercer path houses.csv -k 'rbf(sigma=2)' --intercept\n"
              "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json\n"
-             "  mercer path train.svm -m svc -k 'rbf(gamma=0.5)' --C 0.1,1,10 --test new.svm",
+             "  mercer path train.svm -m svc -k 'rbf(gamma=0.5)' --C 0.1,1,10 --test new.svm\n"
+             "  mercer path train.csv -m logistic --lambdas 0.01,0.1,1 --folds 5",
     .least = 1,
     .most = 1,
     .tables = {options, fold_options, job_options, data_options, seed_options, common_options},

@@ -1,4 +1,4 @@
-/* path.h: a range of values, shared by the paths of ridge and of support vector machines. */
+/* path.h: a range of values, shared by the paths of ridge, of support vector machines and of convex losses. */
 #ifndef MC_CLI_PATH_H
 #define MC_CLI_PATH_H
 
@@ -12,7 +12,10 @@ typedef struct path_range {
 
 /* Equally spaced on a logarithmic scale, both ends exact; or those of the list. */
 void path_values(const path_range *range, double *out);
-/* path_svm.c */
+/* path_svm.c, path_loss.c */
 int run_svm_path(session *s, const path_range *range, const job *j);
+int run_loss_path(session *s, const path_range *range, const job *j, folding *by);
+/* "next  mercer fit ...", with the value named. */
+void path_next(session *s, const job *j, const char *name, double value);
 
 #endif

@@ -83,12 +83,8 @@ static int report_people(session *s, const svm_path *p) {
             say_text(s, p->classes ? " %10.2f%%" : " %11.6g", p->classes ? 100 * r->test : r->test);
         say_text(s, "%s\n", k == place ? "  < best" : "");
     }
-    if (place >= 0) {
-        say_text(s, "\n");
-        const char *kernel = args_text(&s->args, "kernel");
-        say(s, "next", "mercer fit %s -m %s%s%s%s --C %.4g", p->job->path, p->job->machine->name, kernel ? " -k '" : "",
-            kernel ? kernel : "", kernel ? "'" : "", p->C[place]);
-    }
+    if (place >= 0)
+        path_next(s, p->job, "C", p->C[place]);
     return EXIT_DONE;
 }
 

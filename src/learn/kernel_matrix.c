@@ -260,3 +260,23 @@ mercer_status mc_kernel_matrix_know(mercer_ctx *ctx, const mc_kernel_matrix *m, 
     *known = true;
     return MERCER_OK;
 }
+
+mercer_status mc_kernel_matrix_keep(mercer_ctx *ctx, const mc_matrix *matrix, void **out) {
+    const int64_t n = matrix->n;
+    const size_t entry = matrix->dtype == MERCER_F64 ? sizeof(double) : sizeof(float), bytes = (size_t)(n * n) * entry;
+    *out = NULL;
+    if (bytes > mc_memory_left(ctx) / 2)
+        return MERCER_OK;
+    int64_t *ids = NULL;
+    MC_TRY(MC_ALLOC(ctx, ids, n));
+    for (int64_t i = 0; i < n; i++)
+        ids[i] = i;
+    void *whole = mc_alloc_unset(ctx, n * n, entry);
+    const mercer_status status = whole ? matrix->block(ctx, matrix, ids, n, whole) : MERCER_MEMORY;
+    mc_free(ids);
+    if (status)
+        mc_free(whole);
+    else
+        *out = whole;
+    return status;
+}

@@ -23,6 +23,9 @@ mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel
 void mc_kernel_matrix_close(mc_kernel_matrix *m);
 mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal);
 
+/* All of K, for programmes solved one after the other along a path; NULL where there is no room for it beside what else is needed. */
+mercer_status mc_kernel_matrix_keep(mercer_ctx *ctx, const mc_matrix *matrix, void **out);
+
 /* f_i <- sum over k of c_k K(ids[k], i) from the rows kept, and error_i >= |f_i - that sum in exact arithmetic|. *known: there was
    room for all of the rows; otherwise nothing is written. */
 mercer_status mc_kernel_matrix_know(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c, int64_t count,

@@ -12,6 +12,7 @@
    for -lambda alpha / c, the sum of these terms over the rows is the duality gap. */
 #include "learn/loss.h"
 #include <math.h>
+#include <string.h>
 
 /* ---- Logistic ---- */
 
@@ -172,3 +173,10 @@ const mc_loss mc_losses[MC_LOSS_KINDS] = {
     [MC_QUANTILE] = {"quantile", false, false, false, quantile_value, quantile_slope, NULL, NULL, linear_conjugate, quantile_domain},
     [MC_ABSOLUTE] = {"absolute", false, false, false, absolute_value, absolute_slope, NULL, NULL, linear_conjugate, absolute_domain},
 };
+
+const mc_loss *mc_loss_named(const char *machine) {
+    for (int k = 0; k < MC_LOSS_KINDS; k++)
+        if (strcmp(mc_losses[k].name, machine) == 0)
+            return &mc_losses[k];
+    return NULL;
+}

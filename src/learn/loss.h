@@ -8,6 +8,7 @@
        loss_own.c           a loss of the caller's own, its conjugate by search where he has none
        loss_settings.c      the settings rows of the machines
        loss_machine.c       the order of work: rows made ready, functions solved for, certified, kept
+       loss_path.c          one lambda after the other, each from its neighbour
        loss_terms.c         what a loss is on many rows: slopes, curvatures, and the dual side
        loss_newton.c        smooth losses: Newton's method with a line search
        loss_correct.c       smooth losses on a low-rank stand-in for K, corrected by products with K
@@ -25,6 +26,12 @@
 mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const mercer_loss *set, const mercer_kernel *kernel,
                               const mercer_data *data, mc_fitted *out);
 
+/* loss_path.c: each is shown the function of every lambda, from the largest down, with kernel and scale lent for the call. */
+typedef struct mc_loss mc_loss;
+typedef mercer_status mc_loss_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
+mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
+                           const mercer_data *data, const double *lambda, int64_t count, mc_loss_each *each, void *arg);
+
 /* ---- Losses ---- */
 
 typedef enum mc_loss_kind { MC_LOGISTIC, MC_SQUARED_HINGE, MC_HUBER, MC_QUANTILE, MC_ABSOLUTE, MC_LOSS_KINDS } mc_loss_kind;
@@ -32,7 +39,7 @@ typedef enum mc_loss_kind { MC_LOGISTIC, MC_SQUARED_HINGE, MC_HUBER, MC_QUANTILE
 typedef struct mc_loss_task mc_loss_task;
 
 /* A loss as a function of F = f(x) + b for one target y, convex in F. t: where its parameter (tau, delta) stands, if it has one. */
-typedef struct mc_loss {
+struct mc_loss {
     const char *name;
     bool classes;      /* y is +1 or -1; otherwise a number */
     bool smooth;       /* has a slope everywhere, and a curvature almost everywhere */
@@ -44,9 +51,11 @@ typedef struct mc_loss {
     double (*chord)(const mc_loss_task *t, double y, double F);
     double (*conjugate)(const mc_loss_task *t, double y, double v); /* sup over F of v F - l(y, F), for v in the domain */
     void (*domain)(const mc_loss_task *t, double y, double *low, double *high); /* the v where that is finite */
-} mc_loss;
+};
 extern const mc_loss mc_losses[MC_LOSS_KINDS];
 extern const mc_loss mc_loss_of_numbers, mc_loss_of_classes; /* loss_own.c: the caller's */
+/* The row of a machine by its name; NULL: it is none of these. */
+const mc_loss *mc_loss_named(const char *machine);
 
 /* ---- One function to find ---- */
 
@@ -63,6 +72,7 @@ struct mc_loss_task {
     double lambda, tolerance; /* of the relative gap */
     bool intercept;
     int64_t iterations_max;
+    bool warm;           /* alpha, f and b are the answer for another lambda, f = K alpha */
     const double *shift; /* n x k, added to f wherever the loss is taken; NULL: none */
     /* The state: a start, then the answer. */
     double *alpha, *f, *b; /* n x k; n x k, K alpha; k */
@@ -115,10 +125,16 @@ mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const do
 /* ---- Solving ---- */
 
 typedef struct mc_loss_space mc_loss_space;
-/* Everything the steps share: operators, factors, room. columns: the most that a task has; curvature: a bound on c times the curvature. */
-mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, double lambda, int64_t columns, bool cholesky, double curvature,
+/* What a space is for: the least lambda, fits to come, and a bound on c times the curvature. */
+typedef struct mc_loss_ahead {
+    double lambda, fits, curvature;
+} mc_loss_ahead;
+/* Everything the steps share: operators, factors, room. columns: the most that a task has. */
+mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_ahead *ahead, int64_t columns, bool cholesky,
                                  mc_loss_space **out);
 void mc_loss_space_close(mc_loss_space *space);
+/* The lambda of the tasks to come. */
+void mc_loss_space_face(mc_loss_space *space, double lambda);
 /* Bytes it cannot do without. */
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
 int64_t mc_loss_space_rank(const mc_loss_space *space);
@@ -144,8 +160,11 @@ double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f);
 mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool *arrived);
 size_t mc_loss_correct_bytes(int64_t n, int64_t k);
 
-/* loss_piecewise.c: all tasks, one column each, with intercepts. */
-mercer_status mc_loss_piecewise(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count, double aim);
+/* loss_piecewise.c: all tasks, one column each, with intercepts. keep: K is stored from one solution to the next, where it fits. */
+typedef struct mc_loss_programme mc_loss_programme;
+mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out);
+void mc_loss_programme_close(mc_loss_programme *s);
+mercer_status mc_loss_programme_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count, double aim);
 size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p);
 
 /* ---- The certificate ---- */

@@ -70,6 +70,16 @@ static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
     return MERCER_OK;
 }
 
+/* The start as the stand-in sees it, and what that misses. */
+static mercer_status stand_in_start(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double *f, double *shift) {
+    const mc_operator stand_in = mc_loss_precondition_operator(space->inverse);
+    memcpy(f, t->f, (size_t)(t->n * t->k) * sizeof *f);
+    MC_TRY(stand_in.apply(ctx, stand_in.self, t->k, t->alpha, t->f));
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        shift[i] = f[i] - t->f[i];
+    return MERCER_OK;
+}
+
 mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool *arrived) {
     mc_work work;
     *arrived = false;
@@ -77,7 +87,9 @@ mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_tas
     double *f = mc_work_take(&work, t->n * t->k, sizeof *f), *shift = mc_work_take(&work, t->n * t->k, sizeof *shift);
     memset(shift, 0, (size_t)(t->n * t->k) * sizeof *shift);
     t->shift = shift;
-    const mercer_status status = rounds(ctx, space, t, aim, f, shift, arrived);
+    mercer_status status = t->warm ? stand_in_start(ctx, space, t, f, shift) : MERCER_OK;
+    if (!status)
+        status = rounds(ctx, space, t, aim, f, shift, arrived);
     t->shift = NULL;
     if (!status)
         memcpy(t->f, f, (size_t)(t->n * t->k) * sizeof *f);

@@ -16,7 +16,7 @@
 #include "data/data.h"
 #include "kernel/kernel.h"
 #include "learn/class_weight.h"
-#include "learn/loss.h"
+#include "learn/loss_machine.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,21 +25,7 @@
 enum { REFINEMENTS = 3, CHOLESKY_ROWS = 1500 };
 static const double SAFETY = 0.5; /* of the tolerance, so that the exact values pass too */
 
-typedef struct machine {
-    const mc_loss *loss;
-    const mercer_own_loss *own; /* NULL: the loss is one of ours */
-    const mercer_loss *set;
-    mc_problem p;
-    int64_t classes, count;
-    mc_loss_task *task;
-    double *block;       /* y, cost, alpha, f and b of all tasks */
-    double *cost;
-    int64_t *place;      /* of the rows of weight, in the data as they came */
-    mc_loss_space *space;
-    bool cholesky;
-    mc_loss_findings *found;
-    mercer_status stopped;
-} machine;
+typedef mc_loss_machine machine;
 
 /* ---- Rows and targets ---- */
 
@@ -187,8 +173,10 @@ static mercer_status solve_task(mercer_ctx *ctx, mc_loss_space *space, mc_loss_t
 }
 
 static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
+    const mc_loss_ahead ahead = {m->least, fmax(m->fits, 1), curvature_bound(m)};
     if (!m->space)
-        MC_TRY(mc_loss_space_open(ctx, &m->p, m->set->lambda, m->task[0].k, m->cholesky, curvature_bound(m), &m->space));
+        MC_TRY(mc_loss_space_open(ctx, &m->p, &ahead, m->task[0].k, m->cholesky, &m->space));
+    mc_loss_space_face(m->space, m->set->lambda);
     mc_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
         const mc_loss_findings *found = &m->found[j];
@@ -203,8 +191,10 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
 static mercer_status solve(mercer_ctx *ctx, machine *m, int round) {
     if (m->loss->smooth)
         return solve_smooth(ctx, m, round);
+    if (!m->programme)
+        MC_TRY(mc_loss_programme_open(ctx, &m->p, m->fits > 1, &m->programme));
     mc_phase(ctx, "solve");
-    return mc_loss_piecewise(ctx, &m->p, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
+    return mc_loss_programme_solve(ctx, m->programme, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
 }
 
 /* A stop is remembered, and what was reached is settled whatever the clock says. */
@@ -360,25 +350,30 @@ static void write_report(const machine *m, const mc_fitted *f, mercer_report *r)
 
 /* ---- The machine ---- */
 
-static mercer_status learn(mercer_ctx *ctx, machine *m, const mercer_data *data, mc_fitted *f) {
+static mercer_status prepare(mercer_ctx *ctx, machine *m, const mercer_data *data) {
     m->classes = m->loss->classes ? m->p.x->classes : 0;
     MC_TRY(check_classes(ctx, m));
     MC_TRY(write_places(ctx, m, data));
     MC_TRY(open_tasks(ctx, m));
     m->cholesky = m->loss->smooth && by_cholesky(ctx, m->loss, m->set, &m->p);
-    MC_TRY(check_solver(ctx, m));
+    return check_solver(ctx, m);
+}
+
+mercer_status mc_loss_machine_open(mercer_ctx *ctx, mc_loss_machine *m, const mercer_kernel *kernel, const mercer_data *data) {
+    MC_TRY(open_problem(ctx, name_of(m), m->loss, m->set, kernel, data, &m->p));
+    return prepare(ctx, m, data);
+}
+
+mercer_status mc_loss_machine_learn(mercer_ctx *ctx, mc_loss_machine *m, mc_fitted *f) {
     MC_TRY(solve_and_certify(ctx, m));
     MC_TRY(keep(ctx, m, f));
     write_report(m, f, &f->report);
-    f->kernel = m->p.kernel;
-    f->scale = m->p.scale;
-    m->p.kernel = NULL;
-    m->p.scale = (mc_scale){0};
     return MERCER_OK;
 }
 
-static void close_machine(mercer_ctx *ctx, machine *m) {
+void mc_loss_machine_close(mercer_ctx *ctx, mc_loss_machine *m) {
     mc_loss_space_close(m->space);
+    mc_loss_programme_close(m->programme);
     mc_free(m->block);
     mc_free(m->place);
     mc_free(m->found);
@@ -391,11 +386,18 @@ static void close_machine(mercer_ctx *ctx, machine *m) {
 static mercer_status fit(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data, mc_fitted *out) {
     const double began = mc_clock();
     *out = (mc_fitted){0};
-    mercer_status status = open_problem(ctx, name_of(m), m->loss, m->set, kernel, data, &m->p);
+    m->least = m->set->lambda;
+    mercer_status status = mc_loss_machine_open(ctx, m, kernel, data);
     if (!status)
-        status = learn(ctx, m, data, out);
+        status = mc_loss_machine_learn(ctx, m, out);
+    if (!status) {
+        out->kernel = m->p.kernel;
+        out->scale = m->p.scale;
+        m->p.kernel = NULL;
+        m->p.scale = (mc_scale){0};
+    }
     out->report.seconds = mc_clock() - began;
-    close_machine(ctx, m);
+    mc_loss_machine_close(ctx, m);
     if (status)
         mc_fitted_free(out);
     return status;

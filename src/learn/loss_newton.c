@@ -4,9 +4,9 @@
        lambda D + W (K D + db) = rho,    columns of D sum to zero (with an intercept),
 
    which is Newton's equation of the objective divided by K: a descent direction whatever the rank of K. Each step is shortened until the
-   objective falls (f is linear along it, so a trial costs n). The first step uses chords instead of curvatures: a parabola above the loss,
-   so that it lands safely wherever it starts from; so does a step that finds no descent. The end is measured by the duality gap at a
-   feasible point near alpha, and that point is the answer. */
+   objective falls (f is linear along it, so a trial costs n). The first step from nothing uses chords instead of curvatures: a parabola
+   above the loss, so that it lands safely wherever it starts from; so does a step that finds no descent. The end is measured by the
+   duality gap at a feasible point near alpha, and that point is the answer. */
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -167,7 +167,7 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
     mc_loss_task *t = s->t;
     double best = INFINITY, before = INFINITY;
     for (int64_t stale = 0, idle = 0;;) {
-        look(s, t->iterations == 0);
+        look(s, t->iterations == 0 && !t->warm);
         MC_TRY(mc_loss_check_slopes(ctx, t, s->g, s->root));
         MC_TRY(mc_loss_check_sum(ctx, t, t->f, t->b, s->objective));
         mc_log(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective, s->gap);

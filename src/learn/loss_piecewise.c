@@ -18,13 +18,15 @@
 
 enum { DOUBLE_ROWS = 3000, TIGHTENINGS = 12 };
 
-typedef struct piecewise {
+struct mc_loss_programme {
     const mc_problem *p;
     mc_kernel_matrix rows;
     mc_matrix matrix;
     int64_t most; /* variables in an active set */
     double *diagonal, *q, *low, *high;
-} piecewise;
+    void *whole;  /* K, where it is kept */
+};
+typedef mc_loss_programme piecewise;
 
 static mercer_dtype dtype_of(int64_t n) {
     return n <= DOUBLE_ROWS ? MERCER_F64 : MERCER_F32;
@@ -103,15 +105,37 @@ static mercer_status tighten(mercer_ctx *ctx, piecewise *s, mc_loss_task *t, dou
     return MERCER_OK;
 }
 
-mercer_status mc_loss_piecewise(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count, double aim) {
-    piecewise s = {.p = p};
-    mercer_status status = open_matrix(ctx, &s);
+mercer_status mc_loss_programme_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count, double aim) {
+    mercer_status status = MERCER_OK;
     for (int64_t j = 0; j < count && !status; j++) {
         mc_span(ctx, (double)j / (double)count, (double)(j + 1) / (double)count);
-        write_programme(&s, &tasks[j]);
-        status = tighten(ctx, &s, &tasks[j], aim);
+        write_programme(s, &tasks[j]);
+        status = tighten(ctx, s, &tasks[j], aim);
     }
-    mc_kernel_matrix_close(&s.rows);
-    mc_free(s.diagonal);
     return status;
+}
+
+mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out) {
+    piecewise *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    *s = (piecewise){.p = p};
+    mercer_status status = open_matrix(ctx, s);
+    if (!status && keep && s->most >= p->n)
+        status = mc_kernel_matrix_keep(ctx, &s->matrix, &s->whole);
+    s->matrix.whole = s->whole;
+    if (status)
+        mc_loss_programme_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+void mc_loss_programme_close(mc_loss_programme *s) {
+    if (!s)
+        return;
+    mc_kernel_matrix_close(&s->rows);
+    mc_free(s->whole);
+    mc_free(s->diagonal);
+    mc_free(s);
 }

@@ -97,7 +97,8 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     if (!status)
         status = mc_loss_precondition_open(ctx, f, s->columns, &s->inverse);
     s->rank = f->rank;
-    s->missed = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
+    s->missed_least = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
+    mc_loss_space_face(s, s->least);
     mc_log(ctx, "factor of rank %lld leaves %.3g of the trace %.4g, a column %.3g of it; lambda over the curvature %.3g",
            (long long)f->rank, f->trace_left, f->trace, f->gain, lambda);
     mc_lowrank_close(f);
@@ -120,7 +121,7 @@ static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_space *s, double lambda) 
 static bool is_worth_storing(const mc_loss_space *s) {
     const mercer_data *x = s->p->x;
     const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
-    const double products = (mc_loss_space_is_near(s) ? SYSTEMS / 2 : SYSTEMS) * mc_rank_steps(s->missed, 1, 0.01);
+    const double products = s->fits * (mc_loss_space_is_near(s) ? SYSTEMS / 2 : SYSTEMS) * mc_rank_steps(s->missed, 1, 0.01);
     return products * (entry - STORED_ENTRY) > entry + KEPT_ENTRY;
 }
 
@@ -147,15 +148,20 @@ static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_space *s) {
     return mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &s->exact);
 }
 
-mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, double lambda, int64_t columns, bool cholesky, double curvature,
+void mc_loss_space_face(mc_loss_space *s, double lambda) {
+    s->missed = s->missed_least * (s->least / lambda);
+}
+
+mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_ahead *ahead, int64_t columns, bool cholesky,
                                  mc_loss_space **out) {
     mc_loss_space *s = NULL;
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
-    *s = (mc_loss_space){.p = p, .n = p->n, .columns = columns, .missed = INFINITY};
+    *s = (mc_loss_space){.p = p, .n = p->n, .columns = columns, .least = ahead->lambda, .fits = ahead->fits, .missed_least = INFINITY,
+                         .missed = INFINITY};
     mercer_status status = open_vectors(ctx, s);
     if (!status)
-        status = cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, lambda / curvature);
+        status = cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, ahead->lambda / ahead->curvature);
     if (status)
         mc_loss_space_close(s);
     else

@@ -22,7 +22,8 @@ mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s);
 struct mc_loss_space {
     const mc_problem *p;
     int64_t n, columns, rank;
-    double missed;         /* by F F' of K, beside lambda; infinite without a factor */
+    double least, fits;    /* as in mc_loss_ahead */
+    double missed_least, missed; /* by F F' of K, beside the least lambda and beside the one now; infinite without a factor */
     mc_gram *fast, *exact;
     mc_stored *stored;
     mc_operator K;         /* for the steps */

@@ -167,28 +167,10 @@ static mercer_status know(mercer_ctx *ctx, mc_task *t, const mc_kernel_matrix *m
     return status;
 }
 
-/* Along a path K serves every C, where it is stored whole and there is room for it beside what else is needed. */
-static mercer_status keep_whole(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_matrix *matrix) {
-    const size_t entry = s->dtype == MERCER_F64 ? sizeof(double) : sizeof(float), bytes = (size_t)(t->n * t->n) * entry;
-    if (!s->path || s->most < t->m || t->whole || bytes > mc_memory_left(ctx) / 2)
-        return MERCER_OK;
-    int64_t *ids = NULL;
-    MC_TRY(MC_ALLOC(ctx, ids, t->n));
-    for (int64_t i = 0; i < t->n; i++)
-        ids[i] = i;
-    t->whole = mc_alloc_unset(ctx, t->n * t->n, entry);
-    mercer_status status = t->whole ? matrix->block(ctx, matrix, ids, t->n, t->whole) : MERCER_MEMORY;
-    mc_free(ids);
-    if (status) {
-        mc_free(t->whole);
-        t->whole = NULL;
-    }
-    return status;
-}
-
 static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_kernel_matrix *rows, const mc_matrix *matrix) {
     mc_programme programme;
-    MC_TRY(keep_whole(ctx, s, t, matrix));
+    if (s->path && s->most >= t->m && !t->whole)
+        MC_TRY(mc_kernel_matrix_keep(ctx, matrix, &t->whole));
     MC_TRY(mc_programme_open(ctx, s, t, &programme));
     const mc_smo_result before = t->result;
     mc_svm_resting resting = {s, before};

@@ -1,18 +1,20 @@
 /* engines.c: how candidates are measured. One row each:
 
        fits      a fit of every candidate on every split
-       path      svc and svr: all values of C of a run on a split, each from the last
+       path      svc and svr: all values of C of a run on a split, each from the last; convex losses: all values of lambda
        left out  ridge: every row, or every fold, predicted without itself by closed forms, all values of lambda of a run from one
                  eigendecomposition, few of them from factorisations; nothing is refitted
        evidence  gp: one fit to all rows */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "learn/loss.h"
 #include "learn/ridge_path.h"
 #include "learn/svm.h"
 #include "select/tune.h"
 #include "solve/eigen.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { FEW_LAMBDAS = 16 }; /* so many factorisations take less time than one eigendecomposition */
@@ -74,18 +76,19 @@ static mercer_status measure_fits(mercer_ctx *ctx, const mc_round *r, const mc_r
     return status;
 }
 
-/* ---- Along C ---- */
+/* ---- Along C, or lambda ---- */
 
 typedef struct walk {
     const mc_round *round;
+    char tau[40]; /* what of the settings a score may ask for */
     const mercer_data *test;
     int64_t split;
     double *out;
 } walk;
 
 static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
-    const walk *w = arg;
-    mercer_model model = {.f = *f}; /* borrows all */
+    walk *w = arg;
+    mercer_model model = {.f = *f, .settings = w->tau}; /* borrows all */
     model.f.open = w->test->row_start != NULL;
     return judge(ctx, w->round, &model, w->test, w->split, row_of(w->round, w->out, k));
 }
@@ -93,12 +96,16 @@ static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_
 static mercer_status walk_along(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const mercer_data *train, walk *w) {
     const int64_t count = run->end - run->begin, last = r->space->settings - 1;
     const mc_svm_kind kind = strcmp(r->space->machine->name, "svr") == 0 ? MC_SVR : MC_SVC;
-    double *C = NULL;
-    MC_TRY(MC_ALLOC(ctx, C, count));
+    const mc_loss *loss = mc_loss_named(r->space->machine->name);
+    double *value = NULL;
+    MC_TRY(MC_ALLOC(ctx, value, count));
     for (int64_t k = 0; k < count; k++)
-        C[k] = r->space->number[(run->begin + k) * r->space->width + last];
-    const mercer_status status = mc_svm_path(ctx, kind, run->settings, run->kernel, train, C, count, judge_step, w);
-    mc_free(C);
+        value[k] = r->space->number[(run->begin + k) * r->space->width + last];
+    if (loss)
+        snprintf(w->tau, sizeof w->tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
+    const mercer_status status = loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, w)
+                                      : mc_svm_path(ctx, kind, run->settings, run->kernel, train, value, count, judge_step, w);
+    mc_free(value);
     return forgive(ctx, r, status);
 }
 
@@ -219,6 +226,8 @@ static mercer_status measure_evidence(mercer_ctx *ctx, const mc_round *r, const 
 static const mc_engine fits = {.text = "a fit of every candidate on every split", .path = "", .measure = measure_fits};
 static const mc_engine path = {
     .text = "all values of C on a split along one path, each from the last", .path = "C", .measure = measure_path};
+static const mc_engine lambdas = {
+    .text = "all values of lambda on a split along one path, each from the last", .path = "lambda", .measure = measure_path};
 static const mc_engine left_out = {.text = "rows left out in closed form, all values of lambda from one eigendecomposition",
                                    .path = "lambda", .whole = true, .measure = measure_left_out};
 static const mc_engine evidence = {.text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
@@ -226,7 +235,9 @@ static const mc_engine evidence = {.text = "the evidence, one fit to all rows", 
 static const struct {
     const char *machine;
     const mc_engine *exact, *split;
-} table[] = {{"ridge", &left_out, &fits}, {"gp", &evidence, &fits}, {"svc", NULL, &path}, {"svr", NULL, &path}};
+} table[] = {{"ridge", &left_out, &fits}, {"gp", &evidence, &fits}, {"svc", NULL, &path}, {"svr", NULL, &path},
+             {"logistic", NULL, &lambdas}, {"squared-hinge", NULL, &lambdas}, {"huber", NULL, &lambdas}, {"quantile", NULL, &lambdas},
+             {"absolute", NULL, &lambdas}};
 
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)

@@ -22,3 +22,6 @@ mercer path f.csv -m svr --from 1 --to 10 --count 2 --json | python3 -c 'import 
 mercer path trees.csv -m svc --C 3,1; echo "exit $?"; mercer path trees.csv -m svc --C 1,x; echo "exit $?"; mercer path trees.csv -m svc --C 1,3 --to 5; echo "exit $?"
 mercer path trees.csv -m svc --folds 3; echo "exit $?"
 mercer path f.csv --test f.csv; echo "exit $?"
+mercer path trees.csv -m logistic --lambdas 1,0.1 --test more.csv --folds 3 --tolerance 1e-9; echo "exit $?"
+mercer path f.csv -m quantile --tau 0.3 --lambdas 1 --test f.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(sorted(r), r["best_lambda"], sorted(r["rows"][0]))'
+mercer path f.csv -m huber --C 1; echo "exit $?"; mercer path trees.csv -m svc --lambdas 1; echo "exit $?"; mercer path f.csv -m huber --lambdas 1,-1; echo "exit $?"

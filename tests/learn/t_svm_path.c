@@ -1,4 +1,4 @@
-#include "svm_of_test.h"
+#include "loss_of_test.h"
 
 enum { VALUES = 5 };
 static const double COSTS[VALUES] = {0.01, 0.3, 1, 20, 1000};
@@ -84,6 +84,102 @@ static void test_survives_failing_memory(void **state) {
     assert_survives_failing_memory(attempt, NULL);
 }
 
+/* ---- Along lambda ---- */
+
+enum { LAMBDAS = 4 };
+static const double PATH[LAMBDAS] = {0.3, 5, 0.02, 0.3}; /* in any order */
+
+static mercer_status loss_path_of(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t, const int64_t *fold,
+                             mercer_loss_path_row *out) {
+    mercer_data *data = data_of(ctx, t, takes_classes(machine));
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel));
+    const mercer_status status = mercer_loss_path(ctx, machine, kernel, data, set, PATH, LAMBDAS, data, fold, out);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
+static double score_of(const char *machine, const mercer_scores *s) {
+    return takes_classes(machine) ? s->accuracy : !strcmp(machine, "huber") ? s->rmse : !strcmp(machine, "absolute") ? s->mae : s->pinball;
+}
+
+static void check_path(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t) {
+    mercer_loss_path_row row[LAMBDAS];
+    assert_ok(ctx, loss_path_of(ctx, machine, set, t, NULL, row));
+    for (int k = 0; k < LAMBDAS; k++) {
+        mercer_loss one = *set;
+        one.lambda = PATH[k];
+        mercer_model *model = fit_loss(ctx, machine, &one, "rbf(gamma=0.6)", t);
+        const mercer_report *r = mercer_model_report(model);
+        mercer_data *data = data_of(ctx, t, takes_classes(machine));
+        mercer_scores scores;
+        assert_ok(ctx, mercer_score(ctx, model, data, &scores));
+        assert_true(row[k].lambda == PATH[k] && row[k].gap_relative <= set->tolerance && isnan(row[k].fold));
+        assert_close(row[k].primal, r->objective, 1e-7);
+        assert_close(row[k].norm, r->norm, 1e-3);
+        assert_close(row[k].test, score_of(machine, &scores), 0.02);
+        assert_true(isnan(row[k].test_log_loss) ? isnan(scores.log_loss) : fabs(row[k].test_log_loss - scores.log_loss) < 1e-3);
+        mercer_data_free(data);
+        mercer_model_free(model);
+    }
+}
+
+static void test_a_path_along_lambda_is_its_fits(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int i = 0; i < COUNT; i++)
+        for (int variant = 0; variant < (i < SMOOTH ? 2 : 1); variant++) {
+            table t = random_table(80, variant ? 3 : 2, (uint64_t)(900 + 10 * i + variant));
+            t.weighted = variant;
+            mercer_loss set = settings(LOSSES[i], 1, 1e-7);
+            set.solver = i < SMOOTH && variant ? "pcg" : set.solver;
+            check_path(ctx, LOSSES[i], &set, &t);
+        }
+    close_clean(ctx);
+}
+
+static table part_of(const table *t, int64_t begin, int64_t end) {
+    table part = {.n = end - begin, .classes = t->classes};
+    for (int64_t i = begin; i < end; i++) {
+        memcpy(part.x + (i - begin) * D, t->x + i * D, D * sizeof *part.x);
+        part.class_of[i - begin] = t->class_of[i];
+    }
+    return part;
+}
+
+/* Two folds: the rows outside each, fitted on their own. */
+static void test_folds_of_a_path_are_fits_to_the_rest(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(60, 2, 970);
+    int64_t fold[60];
+    for (int64_t i = 0; i < t.n; i++)
+        fold[i] = i >= 30;
+    mercer_loss set = settings("logistic", PATH[0], 1e-9);
+    mercer_loss_path_row row[LAMBDAS];
+    assert_ok(ctx, loss_path_of(ctx, "logistic", &set, &t, fold, row));
+    double mean = 0, log_loss = 0;
+    for (int g = 0; g < 2; g++) {
+        const table parts[2] = {part_of(&t, 0, 30), part_of(&t, 30, 60)};
+        mercer_model *model = fit_loss(ctx, "logistic", &set, "rbf(gamma=0.6)", &parts[!g]);
+        mercer_data *data = data_of(ctx, &parts[g], true);
+        mercer_scores scores;
+        assert_ok(ctx, mercer_score(ctx, model, data, &scores));
+        mean += scores.accuracy / 2;
+        log_loss += scores.log_loss / 2;
+        mercer_data_free(data);
+        mercer_model_free(model);
+    }
+    assert_close(row[0].fold, mean, 1e-12);
+    assert_close(row[0].fold_log_loss, log_loss, 1e-4);
+    fold[3] = 2;
+    fold[4] = -1;
+    assert_fails(ctx, loss_path_of(ctx, "logistic", &set, &t, fold, row), MERCER_INVALID, "row 5");
+    assert_fails(ctx, loss_path_of(ctx, "svc", NULL, &t, fold, row), MERCER_INVALID, "'svc' has none");
+    close_clean(ctx);
+}
+
 /* ---- Starts ---- */
 
 static void test_a_start_from_another_kernel_reaches_the_optimum_sooner(void **state) {
@@ -165,6 +261,8 @@ int main(void) {
         cmocka_unit_test(test_a_path_is_its_fits),
         cmocka_unit_test(test_what_has_no_path_is_refused),
         cmocka_unit_test(test_survives_failing_memory),
+        cmocka_unit_test(test_a_path_along_lambda_is_its_fits),
+        cmocka_unit_test(test_folds_of_a_path_are_fits_to_the_rest),
         cmocka_unit_test(test_a_start_from_another_kernel_reaches_the_optimum_sooner),
         cmocka_unit_test(test_a_start_that_does_not_fit_is_refused),
         cmocka_unit_test(test_a_checkpoint_is_taken_up_and_belongs_to_one_fit),

@@ -226,6 +226,12 @@ static mercer_status svm_path(mercer_ctx *ctx, void *out) {
     return mercer_svm_path(ctx, "svr", world.kernel, world.data, NULL, C, 2, world.data, rows);
 }
 
+static mercer_status loss_path(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_loss_path_row rows[2];
+    return mercer_loss_path(ctx, "huber", world.kernel, world.data, NULL, lambdas, 2, world.data, fold, rows);
+}
+
 static mercer_status data_folds(mercer_ctx *ctx, void *out) {
     const char *groups[N];
     for (int i = 0; i < N; i++)
@@ -317,7 +323,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
-        predict_proba, own_loss_fit, calibration, svm_path, svm_rows, tune_run, tune_default, search_fit, plan_tune,
+        predict_proba, own_loss_fit, calibration, svm_path, loss_path, svm_rows, tune_run, tune_default, search_fit, plan_tune,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
