@@ -20,6 +20,8 @@ typedef struct rectangle {
     mercer_dtype dtype;
     void *out;
     void *const *scattered;   /* one place per row, in place of out and ld; NULL: none */
+    int16_t *low;             /* what floats round off, in units of 1/per_unit, laid out as out is; NULL: it is lost */
+    double per_unit;
     bool mirror;              /* rows and columns are the same range: what is below the diagonal is copied from above */
     int64_t group_rows, column_tasks;
     mc_space *space;          /* per thread */
@@ -43,6 +45,16 @@ static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *valu
             ((float *)(void *)row)[at + k] = (float)((const double *)values)[from + k];
 }
 
+/* n doubles as floats and what these round off. */
+static void split_run(const rectangle *r, int64_t at, const double *values, int64_t n) {
+    float *high = (float *)r->out + at;
+    int16_t *low = r->low + at;
+    for (int64_t k = 0; k < n; k++) {
+        high[k] = (float)values[k];
+        low[k] = (int16_t)(int32_t)((values[k] - (double)high[k]) * r->per_unit);
+    }
+}
+
 typedef struct rows_written {
     const rectangle *rectangle;
     int64_t begin; /* place of the first loaded row in the rectangle */
@@ -58,7 +70,10 @@ static void write_strip(void *arg, const mc_strip *strip) {
             const int64_t first = (strip->panel + p) * width, j = first > r->j0 ? first : r->j0;
             const int64_t end = first + width < r->j1 ? first + width : r->j1, from = (p * rows + k) * width + j - first;
             const int64_t skip = r->mirror && j < r->i0 + i ? (r->i0 + i < end ? r->i0 + i - j : end - j) : 0;
-            copy_run(r, i, j + skip - r->j0, strip->values, from + skip, end - j - skip);
+            if (r->low)
+                split_run(r, i * r->ld + j - r->j0, (const double *)strip->values + from, end - j);
+            else
+                copy_run(r, i, j + skip - r->j0, strip->values, from + skip, end - j - skip);
         }
     }
 }
@@ -140,6 +155,13 @@ mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
                             mercer_dtype dtype, void *out, int64_t ld) {
     rectangle r = {.gram = gram, .i0 = i0, .count = i1 - i0, .j0 = j0, .j1 = j1, .dtype = dtype, .out = out, .ld = ld,
                    .mirror = gram->symmetric && i0 == j0 && i1 == j1};
+    return run_rectangle(ctx, &r);
+}
+
+mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double unit, float *high,
+                            int16_t *low, int64_t ld) {
+    rectangle r = {.gram = gram, .i0 = i0, .count = i1 - i0, .j0 = j0, .j1 = j1, .dtype = MERCER_F32, .out = high, .ld = ld, .low = low,
+                   .per_unit = 1 / unit};
     return run_rectangle(ctx, &r);
 }
 

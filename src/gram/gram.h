@@ -36,6 +36,10 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
 /* out[(i - i0) * ld + (j - j0)] <- K_ij for i0 <= i < i1, j0 <= j < j1, as doubles (or floats). */
 mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             mercer_dtype dtype, void *out, int64_t ld);
+/* The same as floats and, beside each, what it rounds off in units of `unit`: K_ij = high + unit low, wrong by less than a unit. gram is
+   one of doubles, and 2^-24 |K_ij| < 2^15 units. */
+mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double unit, float *high,
+                            int16_t *low, int64_t ld);
 /* Listed rows of K, each of all columns: out[r * ld + j] <- K(rows[r], j). */
 mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
                            void *out, int64_t ld);

@@ -1,8 +1,11 @@
-/* stored.c: the lower half of K as floats, and Y <- K V from it.
+/* stored.c: the lower half of K as floats, and Y <- K V from it; with what the floats round off beside them, K to twelve digits.
 
    Rows are cut into stripes of BAND. Stripe s holds K(i, j) for its rows i and all j up to its own last row, row-major: n(n + BAND)/2
    numbers in all, in one block, which the system can give in huge pages. A product reads each of them once and uses it twice, for
    Y_I += K_IJ V_J and for Y_J += K_IJ' V_I, in double.
+
+   A fine matrix holds a second number for every entry, what the float rounds off in units of 2^-39 of a bound on |K|: made once from the
+   rows in double, it gives products for steps and products for residuals, and a column of K costs the reading of it.
 
    Groups of neighbouring stripes with about the same number of entries are the unit of parallel work. A group adds to a Y of its own,
    and the Ys are added in the order of the groups: the bits do not depend on the number of threads. */
@@ -22,12 +25,15 @@ enum {
     GROUPS = 32, /* at most; each holds a Y */
     GRAIN = 2048 /* rows of Y added up at a time */
 };
+static const double UNIT = 1.001 * 0x1p-39; /* of a bound on |K|: 2^-24 of an entry is less than 2^15 of them */
 
 struct mc_stored {
     int64_t n, t, stripes, groups;
     const mc_sweep_body *body;
     float *values;             /* of all stripes */
     float **stripe;
+    int16_t *low;              /* laid out as values are; NULL: floats alone */
+    double unit;               /* of low */
     int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
     double *V;                 /* t planes of n */
     double *part[GROUPS];      /* t planes of the rows up to the group's last */
@@ -68,18 +74,18 @@ static int64_t height_of(const mc_stored *k, int64_t g) {
     return width_of(k, k->first[g + 1] - 1);
 }
 
-size_t mc_stored_bytes(int64_t n, int64_t t) {
+size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
     mc_stored k = {.n = n, .t = t, .stripes = mc_chunks(n, BAND)};
     group(&k);
     const size_t block = 2 * MC_ALIGN;
     size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * sizeof(double)
-                   + (size_t)values_before(&k, k.stripes) * sizeof(float) + 4 * block;
+                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (fine ? sizeof(int16_t) : 0)) + 5 * block;
     for (int64_t g = 0; g < k.groups; g++)
         bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
     return bytes;
 }
 
-static mercer_status reserve(mercer_ctx *ctx, mc_stored *k) {
+static mercer_status reserve(mercer_ctx *ctx, mc_stored *k, bool fine) {
     MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
     MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
     for (int64_t g = 0; g < k->groups; g++)
@@ -87,27 +93,39 @@ static mercer_status reserve(mercer_ctx *ctx, mc_stored *k) {
     k->values = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(float));
     for (int64_t s = 0; k->values && s < k->stripes; s++)
         k->stripe[s] = k->values + values_before(k, s);
-    return k->values ? MERCER_OK : MERCER_MEMORY;
+    if (k->values && fine)
+        k->low = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(int16_t));
+    return k->values && (k->low || !fine) ? MERCER_OK : MERCER_MEMORY;
+}
+
+static const int16_t *low_stripe(const mc_stored *k, int64_t stripe) {
+    return k->low + (k->stripe[stripe] - k->values);
+}
+
+static mercer_status fill_stripe(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram, int64_t s) {
+    const int64_t begin = s * BAND, end = begin + rows_of(k, s), run = run_of(k, s);
+    if (k->low)
+        return mc_gram_split(ctx, gram, begin, end, 0, width_of(k, s), k->unit, k->stripe[s], k->low + (k->stripe[s] - k->values), run);
+    return mc_gram_block(ctx, gram, begin, end, 0, width_of(k, s), MERCER_F32, k->stripe[s], run);
 }
 
 static mercer_status fill(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram) {
     for (int64_t s = 0; s < k->stripes; s++) {
-        const int64_t begin = s * BAND, rows = rows_of(k, s), width = width_of(k, s);
         const double before = (double)s / (double)k->stripes, after = (double)(s + 1) / (double)k->stripes;
         mc_span(ctx, before * before, after * after);
-        MC_TRY(mc_gram_block(ctx, gram, begin, begin + rows, 0, width, MERCER_F32, k->stripe[s], run_of(k, s)));
+        MC_TRY(fill_stripe(ctx, k, gram, s));
     }
     return MERCER_OK;
 }
 
-mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, mc_stored **out) {
+mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool fine, mc_stored **out) {
     *out = NULL;
     mc_stored *k = NULL;
     MC_TRY(MC_ALLOC(ctx, k, 1));
     *k = (mc_stored){.n = mc_gram_rows(gram), .t = t, .stripes = mc_chunks(mc_gram_rows(gram), BAND),
-                     .body = mc_sweep_of(ctx->isa)};
+                     .body = mc_sweep_of(ctx->isa), .unit = UNIT * mc_gram_entry_size(gram)};
     group(k);
-    mercer_status status = reserve(ctx, k);
+    mercer_status status = reserve(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
     if (!status)
         status = fill(ctx, k, gram);
     if (status) {
@@ -122,6 +140,7 @@ void mc_stored_close(mc_stored *k) {
     if (!k)
         return;
     mc_free(k->values);
+    mc_free(k->low);
     for (int64_t g = 0; g < k->groups; g++)
         mc_free(k->part[g]);
     mc_free(k->stripe);
@@ -132,6 +151,7 @@ void mc_stored_close(mc_stored *k) {
 typedef struct product {
     const mc_stored *k;
     int64_t t;
+    bool fine;
     const double *V;
     double *Y;
 } product;
@@ -145,12 +165,13 @@ static int64_t block_columns(int64_t t) {
 static void block_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
-    const mc_sweep s = {.A = k->stripe[stripe] + j, .ld = run_of(k, stripe), .m = rows_of(k, stripe), .n = columns, .t = p->t,
-                        .V = k->V + j, .vs = k->n, .Y = Y + i, .ys = height, .U = k->V + i, .us = k->n, .Z = Y + j, .zs = height};
+    const mc_sweep s = {.A = k->stripe[stripe] + j, .low = p->fine ? low_stripe(k, stripe) + j : NULL, .unit = k->unit,
+                        .ld = run_of(k, stripe), .m = rows_of(k, stripe), .n = columns, .t = p->t, .V = k->V + j, .vs = k->n,
+                        .Y = Y + i, .ys = height, .U = k->V + i, .us = k->n, .Z = Y + j, .zs = height};
     if (j == i)
-        k->body->rows(&s);
+        (p->fine ? k->body->fine_rows : k->body->rows)(&s);
     else
-        k->body->both(&s);
+        (p->fine ? k->body->fine_both : k->body->both)(&s);
 }
 
 static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -188,22 +209,94 @@ static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     }
 }
 
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    const mc_stored *k = self;
-    product p = {.k = k, .t = t, .V = V, .Y = Y};
+static mercer_status multiply(mercer_ctx *ctx, const mc_stored *k, bool fine, int64_t t, const double *V, double *Y) {
+    product p = {.k = k, .t = t, .fine = fine, .V = V, .Y = Y};
     MC_TRY(mc_for(ctx, k->n, GRAIN, spread, &p));
     MC_TRY(mc_for(ctx, k->groups, 1, group_product, &p));
     return mc_for(ctx, k->n, GRAIN, add_groups, &p);
+}
+
+static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply(ctx, self, false, t, V, Y);
+}
+
+static mercer_status apply_fine(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply(ctx, self, true, t, V, Y);
+}
+
+/* ---- Entries ---- */
+
+/* Where K(i, j), j at most in the stripe of i, stands. */
+static int64_t place_of(const mc_stored *k, int64_t i, int64_t j) {
+    return k->stripe[i / BAND] - k->values + i % BAND * run_of(k, i / BAND) + j;
+}
+
+static double entry(const mc_stored *k, int64_t i, int64_t j) {
+    const int64_t at = i > j ? place_of(k, i, j) : place_of(k, j, i);
+    return (double)k->values[at] + (k->low ? k->unit * (double)k->low[at] : 0);
 }
 
 static mercer_status diagonal(mercer_ctx *ctx, const void *self, double *out) {
     (void)ctx;
     const mc_stored *k = self;
     for (int64_t i = 0; i < k->n; i++)
-        out[i] = (double)k->stripe[i / BAND][i % BAND * run_of(k, i / BAND) + i];
+        out[i] = entry(k, i, i);
     return MERCER_OK;
+}
+
+typedef struct taking {
+    const mc_stored *k;
+    const int64_t *rows;
+    int64_t count, ld;
+    float *out;
+} taking;
+
+/* Columns of one stripe: K(rows[r], j) lies along a row of it where rows[r] is beyond, down a column where it is not. */
+static void take_stripe(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end, (void)thread;
+    const taking *t = arg;
+    const mc_stored *k = t->k;
+    const int64_t first = chunk * BAND, rows = rows_of(k, chunk), width = width_of(k, chunk), run = run_of(k, chunk);
+    for (int64_t r = 0; r < t->count; r++)
+        if (t->rows[r] >= width)
+            memcpy(t->out + r * t->ld + first, k->values + place_of(k, t->rows[r], first), (size_t)rows * sizeof(float));
+    for (int64_t j = 0; j < rows; j++)
+        for (int64_t r = 0; r < t->count; r++)
+            if (t->rows[r] < width)
+                t->out[r * t->ld + first + j] = k->stripe[chunk][j * run + t->rows[r]];
+}
+
+static mercer_status take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, float *out, int64_t ld) {
+    const mc_stored *k = self;
+    taking t = {.k = k, .rows = rows, .count = count, .ld = ld, .out = out};
+    return mc_for(ctx, k->stripes, 1, take_stripe, &t);
+}
+
+static mercer_status pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, double *out) {
+    (void)ctx;
+    for (int64_t a = 0; a < count; a++)
+        for (int64_t b = 0; b < count; b++)
+            out[a * count + b] = entry(self, rows[a], rows[b]);
+    return MERCER_OK;
+}
+
+mc_entries mc_stored_entries(const mc_stored *k) {
+    return (mc_entries){.n = k->n, .diagonal = diagonal, .take = take, .pairs = pairs, .self = k};
 }
 
 mc_operator mc_stored_operator(const mc_stored *k) {
     return (mc_operator){.n = k->n, .apply = apply, .diagonal = diagonal, .self = k};
+}
+
+bool mc_stored_is_fine(const mc_stored *k) {
+    return k->low;
+}
+
+mc_operator mc_stored_fine_operator(const mc_stored *k) {
+    return (mc_operator){.n = k->n, .apply = apply_fine, .diagonal = diagonal, .self = k};
+}
+
+/* Less than a unit is lost; an entry is read with two roundings, of unit low and of the sum. */
+double mc_stored_entry_error(const mc_stored *k) {
+    return 1.01 * k->unit * (1 + 0x1p-52 / UNIT);
 }

@@ -8,6 +8,8 @@
 
 typedef struct mc_sweep {
     const float *A;
+    const int16_t *low; /* fine: A is A + unit low, of the same ld */
+    double unit;
     int64_t ld, m, n, t;
     const double *V; /* n long */
     double *Y;       /* m long */
@@ -20,6 +22,7 @@ typedef struct mc_sweep_body {
     void (*rows)(const mc_sweep *s);    /* Y_k <- Y_k + A V_k */
     void (*columns)(const mc_sweep *s); /* Z_k <- Z_k + A' U_k */
     void (*both)(const mc_sweep *s);    /* the two with one reading of A */
+    void (*fine_rows)(const mc_sweep *s), (*fine_both)(const mc_sweep *s);
 } mc_sweep_body;
 
 /* The bits depend on the instruction set (one multiplies and adds in one rounding, another in two), on nothing else. */

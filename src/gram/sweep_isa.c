@@ -31,6 +31,18 @@ INLINE lanes widened(const float *p) {
 #endif
 }
 
+/* Eight whole numbers of 16 bits as doubles. */
+INLINE lanes widened_whole(const int16_t *p) {
+#if defined(__AVX512F__)
+    return (lanes)_mm512_cvtepi32_pd(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
+#else
+    lanes v;
+    for (int k = 0; k < LANES; k++)
+        v[k] = (double)p[k];
+    return v;
+#endif
+}
+
 INLINE lanes at(const double *p) {
     lanes v;
     memcpy(&v, p, sizeof v);
@@ -49,11 +61,12 @@ INLINE double sum(lanes v) {
 }
 
 /* The last n % LANES entries of the rows, one by one. */
-INLINE void finish(const mc_sweep *s, int64_t i, int rows, int64_t k, int columns, bool along, bool across) {
+INLINE void finish(const mc_sweep *s, int64_t i, int rows, int64_t k, int columns, bool along, bool across, bool fine) {
     for (int64_t j = s->n / LANES * LANES; j < s->n; j++)
         for (int r = 0; r < rows; r++)
             for (int c = 0; c < columns; c++) {
-                const double a = (double)s->A[(i + r) * s->ld + j];
+                const int64_t place = (i + r) * s->ld + j;
+                const double a = (double)s->A[place] + (fine ? s->unit * (double)s->low[place] : 0);
                 if (along)
                     s->Y[(k + c) * s->ys + i + r] += a * s->V[(k + c) * s->vs + j];
                 if (across)
@@ -62,12 +75,13 @@ INLINE void finish(const mc_sweep *s, int64_t i, int rows, int64_t k, int column
 }
 
 /* Rows i .. i + rows - 1 against columns k .. k + columns - 1. */
-INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const int columns, bool along, bool across) {
+INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const int columns, bool along, bool across, bool fine) {
     lanes y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
     const int64_t whole = s->n / LANES * LANES, vs = s->vs, zs = s->zs, ld = s->ld;
     const double *V = s->V + k * vs;
     double *Z = s->Z + k * zs;
     const float *A = s->A + i * ld;
+    const int16_t *low = fine ? s->low + i * ld : NULL;
     for (int r = 0; r < rows && across; r++)
         for (int c = 0; c < columns; c++)
             u[r][c] = s->U[(k + c) * s->us + i + r] - (lanes){0};
@@ -80,7 +94,7 @@ INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const
         for (int r = 0; r < rows; r++) {
             if (k == 0)
                 __builtin_prefetch(A + (rows + r) * ld + j);
-            const lanes a = widened(A + r * ld + j);
+            const lanes high = widened(A + r * ld + j), a = fine ? high + s->unit * widened_whole(low + r * ld + j) : high;
             for (int c = 0; c < columns; c++) {
                 if (along)
                     y[r][c] += a * v[c];
@@ -94,45 +108,53 @@ INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const
     for (int r = 0; r < rows && along; r++)
         for (int c = 0; c < columns; c++)
             s->Y[(k + c) * s->ys + i + r] += sum(y[r][c]);
-    finish(s, i, rows, k, columns, along, across);
+    finish(s, i, rows, k, columns, along, across, fine);
 }
 
 /* Four rows against `columns` columns, a number that the compiler must know. */
-INLINE void some_columns(const mc_sweep *s, int64_t i, int64_t k, int64_t columns, bool along, bool across) {
+INLINE void some_columns(const mc_sweep *s, int64_t i, int64_t k, int64_t columns, bool along, bool across, bool fine) {
     switch (columns) {
-    case 1: strip(s, i, ROWS, k, 1, along, across); break;
-    case 2: strip(s, i, ROWS, k, 2, along, across); break;
+    case 1: strip(s, i, ROWS, k, 1, along, across, fine); break;
+    case 2: strip(s, i, ROWS, k, 2, along, across, fine); break;
 #if defined(__AVX512F__)
-    case 3: strip(s, i, ROWS, k, 3, along, across); break;
-    case 4: strip(s, i, ROWS, k, 4, along, across); break;
-    default: strip(s, i, ROWS, k, 5, along, across); break;
+    case 3: strip(s, i, ROWS, k, 3, along, across, fine); break;
+    case 4: strip(s, i, ROWS, k, 4, along, across, fine); break;
+    default: strip(s, i, ROWS, k, 5, along, across, fine); break;
 #endif
     }
 }
 
 /* Columns in as few parts as there must be, of about the same size. */
-INLINE void sweep(const mc_sweep *s, bool along, bool across) {
+INLINE void sweep(const mc_sweep *s, bool along, bool across, bool fine) {
     int64_t i = 0;
     for (; i + ROWS <= s->m; i += ROWS)
         for (int64_t k = 0, parts = (s->t + COLUMNS - 1) / COLUMNS, width; parts > 0; k += width, parts--) {
             width = (s->t - k + parts - 1) / parts;
-            some_columns(s, i, k, width, along, across);
+            some_columns(s, i, k, width, along, across, fine);
         }
     for (; i < s->m; i++)
         for (int64_t k = 0; k < s->t; k++)
-            strip(s, i, 1, k, 1, along, across);
+            strip(s, i, 1, k, 1, along, across, fine);
 }
 
 static void rows(const mc_sweep *s) {
-    sweep(s, true, false);
+    sweep(s, true, false, false);
 }
 
 static void columns(const mc_sweep *s) {
-    sweep(s, false, true);
+    sweep(s, false, true, false);
 }
 
 static void both(const mc_sweep *s) {
-    sweep(s, true, true);
+    sweep(s, true, true, false);
 }
 
-const mc_sweep_body MC_SWEEP_BODY = {rows, columns, both};
+static void fine_rows(const mc_sweep *s) {
+    sweep(s, true, false, true);
+}
+
+static void fine_both(const mc_sweep *s) {
+    sweep(s, true, true, true);
+}
+
+const mc_sweep_body MC_SWEEP_BODY = {rows, columns, both, fine_rows, fine_both};

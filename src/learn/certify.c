@@ -37,11 +37,13 @@
    Several outputs: residual and rounding are root sums of squares, the gap is the sum, the prediction bound is the
    worst. */
 #include "learn/certify.h"
+#include "base/ctx.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
-#include "gram/gram.h"
+#include "gram/entries.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -237,7 +239,7 @@ size_t mc_witness_bytes(int64_t n, int64_t outputs) {
 
 mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_witness *out) {
     const int64_t n = mc_gram_rows(gram);
-    *out = (mc_witness){.gram = gram, .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
+    *out = (mc_witness){.gram = gram, .K = mc_gram_operator(gram), .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
     MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
     MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
     MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
@@ -253,7 +255,7 @@ void mc_witness_close(mc_witness *w) {
 
 static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     mc_witness *w = (mc_witness *)(uintptr_t)self;
-    MC_TRY(mc_gram_apply(ctx, w->gram, t, V, Y));
+    MC_TRY(w->K.apply(ctx, w->K.self, t, V, Y));
     if (t != w->outputs)
         return MERCER_OK;
     memcpy(w->V, V, (size_t)(w->n * t) * sizeof *V);
@@ -264,6 +266,54 @@ static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, cons
 
 mc_operator mc_witness_operator(mc_witness *w) {
     return (mc_operator){.n = w->n, .apply = remember, .self = w};
+}
+
+void mc_witness_through(mc_witness *w, const mc_operator *K, double error) {
+    w->K = *K;
+    w->entry = mc_gram_entry_error(w->gram) + error;
+}
+
+enum { SPOT = 8 }; /* rows made anew */
+
+size_t mc_witness_spot_bytes(int64_t n) {
+    return mc_work_need(SPOT * n, sizeof(double)) + 2 * MC_ALIGN;
+}
+
+/* Row i of K V, from row i of K in double, against the product that is remembered. */
+static mercer_status compare_row(mercer_ctx *ctx, const mc_witness *w, int64_t i, const double *row) {
+    for (int64_t k = 0; k < w->outputs; k++) {
+        long double value = 0, absolute = 0, sizes = 0;
+        for (int64_t j = 0; j < w->n; j++) {
+            const double v = w->V[j * w->outputs + k];
+            value += (long double)row[j] * v;
+            absolute += fabs(v);
+            sizes += fabsl((long double)row[j] * v);
+        }
+        const double seen = w->KV[i * w->outputs + k];
+        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + mc_gamma(w->n + 2) * sizes)))
+            return mc_fail(ctx, MERCER_INTERNAL,
+                           "check: row %lld of K alpha is %.17g by the K that was kept and %.17g by the rows of the data; use another "
+                           "solver",
+                           (long long)i + 1, seen, (double)value);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_witness_see(mercer_ctx *ctx, mc_witness *w, const double *V) {
+    double *rows = NULL;
+    int64_t spot[SPOT];
+    mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
+    for (int i = 0; i < SPOT; i++)
+        spot[i] = mc_rng_below(&rng, w->n);
+    memcpy(w->V, V, (size_t)(w->n * w->outputs) * sizeof *V);
+    MC_TRY(w->K.apply(ctx, w->K.self, w->outputs, w->V, w->KV));
+    MC_TRY(MC_ALLOC(ctx, rows, SPOT * w->n));
+    mercer_status status = mc_gram_take(ctx, w->gram, spot, SPOT, MERCER_F64, rows, w->n);
+    for (int i = 0; i < SPOT && !status; i++)
+        status = compare_row(ctx, w, spot[i], rows + i * w->n);
+    mc_free(rows);
+    w->filled = !status;
+    return status;
 }
 
 static bool has_seen(const mc_witness *w, const mc_problem *p, const double *alpha) {

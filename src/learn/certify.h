@@ -36,9 +36,11 @@ mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lamb
                          const double *alpha, const double *intercept, mc_findings *out);
 
 /* The last product K V in double, of an iteration whose V may turn out to be the answer. It is made from the rows by the code that the
-   check would make it with, so the check need not make it again: it takes it over where alpha is that V, bit for bit. */
+   check would make it with, so the check need not make it again: it takes it over where alpha is that V, bit for bit. Or it is read from a
+   K that was made so and kept; some rows of the product are then made anew and compared. */
 typedef struct mc_witness {
     const mc_gram *gram;
+    mc_operator K; /* that of gram, or one that stands for it */
     int64_t n, outputs;
     double entry; /* error of one computed entry of K */
     bool filled;
@@ -48,7 +50,13 @@ typedef struct mc_witness {
 size_t mc_witness_bytes(int64_t n, int64_t outputs);
 /* gram: of double precision, symmetric; needed until the last product. */
 mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_witness *out);
-/* K as gram has it; what it gives for as many columns as there are outputs is remembered. */
+/* From now on products are those of K, whose entries are gram's but for an error of this size. */
+void mc_witness_through(mc_witness *witness, const mc_operator *K, double error);
+/* The product with V = n x outputs, remembered, and some of its rows compared with those that gram gives: further apart than roundings
+   explain is an error. Takes mc_witness_spot_bytes beside what gram takes for a block. */
+mercer_status mc_witness_see(mercer_ctx *ctx, mc_witness *witness, const double *V);
+size_t mc_witness_spot_bytes(int64_t n);
+/* K; what it gives for as many columns as there are outputs is remembered. */
 mc_operator mc_witness_operator(mc_witness *witness);
 void mc_witness_close(mc_witness *witness);
 /* mc_certify with a witness; NULL: none. */

@@ -78,7 +78,7 @@ static size_t spare(mercer_ctx *ctx, const mc_loss_space *s) {
 }
 
 static bool fits_in_memory(mercer_ctx *ctx, const mc_loss_space *s) {
-    return s->fast && mc_stored_bytes(s->n, s->columns) < spare(ctx, s) / 3 * 2;
+    return s->fast && mc_stored_bytes(s->n, s->columns, false) < spare(ctx, s) / 3 * 2;
 }
 
 static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
@@ -87,7 +87,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     const double step = mc_rank_step(s->n, fits_in_memory(ctx, s) ? STORED_ENTRY : entry, s->columns) / (double)s->columns;
     const mc_gram_source source = {.kernel = s->p->kernel, .x = x, .gram = s->fast ? s->fast : s->exact};
     const mc_entries entries = mc_gram_entries(&source);
-    const size_t bytes = fits_in_memory(ctx, s) ? (spare(ctx, s) - mc_stored_bytes(s->n, s->columns)) / 2 : spare(ctx, s) / 2;
+    const size_t bytes = fits_in_memory(ctx, s) ? (spare(ctx, s) - mc_stored_bytes(s->n, s->columns, false)) / 2 : spare(ctx, s) / 2;
     const mc_rank_rule rule = {.lambda = lambda, .tolerance = 0.01, .entry = entry, .step = SYSTEMS * step,
                                .most = rank_within(ctx, s->n, s->columns, bytes)};
     mc_lowrank *f = NULL;
@@ -129,7 +129,7 @@ mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
     if (s->packed || s->stored || !fits_in_memory(ctx, s) || !is_worth_storing(s))
         return MERCER_OK;
     mc_phase(ctx, "gram");
-    MC_TRY(mc_stored_open(ctx, s->fast, s->columns, &s->stored));
+    MC_TRY(mc_stored_open(ctx, s->fast, s->columns, false, &s->stored));
     s->K = mc_stored_operator(s->stored);
     mc_phase(ctx, "solve");
     mc_log(ctx, "K stored as floats");

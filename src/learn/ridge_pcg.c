@@ -2,9 +2,10 @@
 
        A = S K S + lambda I,   A Z = S Y (and A z = s for the intercept),   all columns at once, BATCH at most
 
-   Order of work: operators (K in float tiles or stored as floats for the steps, in double tiles for the residuals that count), columns
-   of K by random pivots as far as they pay (rank.c), the inverse of F F' + lambda I as the preconditioner, then steps until every column
-   has a residual, measured in double, below the tolerance. S K S - F F' is positive semidefinite, so the condition number is at most
+   Order of work: operators (K in float tiles for the steps, in double tiles for the residuals that count; or, where its entries are dear
+   and memory allows, K made once in double and kept, as floats for the steps and with what these round off for the residuals), columns of
+   K by random pivots as far as they pay (rank.c), the inverse of F F' + lambda I as the preconditioner, then steps until every column has
+   a residual, measured in double, below the tolerance. S K S - F F' is positive semidefinite, so the condition number is at most
    1 + tr(S K S - F F')/lambda: known, and said, before the first step.
 
    Where a step finds A not to be positive definite, the direction it took starts a search for the smallest eigenvalue, so that the error
@@ -40,7 +41,6 @@ enum {
     CALM = 50            /* between two checkpoints pass so many times the seconds one takes to write */
 };
 static const double STORED_ENTRY = 90; /* reading a stored entry counts for so many operations: dearer entries are worth storing */
-static const double ROUGH = 1e-5;        /* below this tolerance K is made in double before it is stored: it saves a second residual */
 static const double STORED_FLOOR = 3e-7; /* a stored K is one matrix, multiplied in double: only its entries are rounded */
 static const double EXACT_STEPS = 5;   /* a product in double takes as long as so many in float, until one has been seen */
 
@@ -65,7 +65,9 @@ typedef struct solver {
     choice choice;
     mc_gram *fast, *exact;
     mc_gram_source source;
+    mc_entries entries;
     mc_stored *stored;
+    double entry_error; /* of what the residuals that count multiply by */
     mc_lowrank *f;
     mc_precondition *inverse;
     double expected; /* steps */
@@ -91,17 +93,23 @@ static size_t numbers(int64_t count) {
 
 /* Everything but the operators, the stored matrix and the factor. */
 static size_t vectors_bytes(int64_t n, int64_t t) {
-    return numbers(n) + 3 * numbers(n * t) + mc_witness_bytes(n, t) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
+    return numbers(n) + 3 * numbers(n * t) + mc_witness_bytes(n, t) + mc_witness_spot_bytes(n) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
 }
 
 static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
     return mc_lowrank_bytes(ctx, n, rank) + mc_precondition_bytes(ctx, n, rank, t);
 }
 
-static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t) {
+static size_t exact_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t) {
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t) + 2 * MC_ALIGN;
+}
+
+/* What products in float, and the columns of F, come from. */
+static size_t fast_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t, bool stored) {
     const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t)
-           + mc_gram_pairs_bytes(ctx, &source, PAIRS) + 4 * MC_ALIGN;
+    if (stored)
+        return mc_stored_bytes(p->n, t, true);
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t) + mc_gram_pairs_bytes(ctx, &source, PAIRS) + 2 * MC_ALIGN;
 }
 
 static double values_of_row(const mercer_data *x) {
@@ -128,10 +136,10 @@ static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t t, int64_t cap, s
 
 void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, int64_t asked, size_t left, mc_ridge_pcg_plan *out) {
     const int64_t t = batch_of(columns), cap = asked && asked < p->n ? asked : mc_rank_cap(p->n);
-    const size_t always = operators_bytes(ctx, p, t) + vectors_bytes(p->n, t), whole = mc_stored_bytes(p->n, t);
-    *out = (mc_ridge_pcg_plan){.least = always + factor_bytes(ctx, p->n, 0, t)};
-    out->stored = worth_storing(p) && always + whole + factor_bytes(ctx, p->n, cap, t) <= left;
-    const size_t fixed = always + (out->stored ? whole : 0);
+    const size_t always = exact_bytes(ctx, p, t) + vectors_bytes(p->n, t), made = fast_bytes(ctx, p, t, false);
+    *out = (mc_ridge_pcg_plan){.least = always + made + factor_bytes(ctx, p->n, 0, t)};
+    out->stored = worth_storing(p) && always + fast_bytes(ctx, p, t, true) + factor_bytes(ctx, p->n, cap, t) <= left;
+    const size_t fixed = always + (out->stored ? fast_bytes(ctx, p, t, true) : made);
     out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
     out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
 }
@@ -167,30 +175,48 @@ static mc_operator scaled_operator(const scaled *s) {
 
 static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
-    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
-    s->source = (mc_gram_source){.kernel = p->kernel, .x = p->x, .gram = s->fast};
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
     for (int64_t i = 0; i < s->n; i++)
         s->diagonal[i] = s->r->lambda;
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
-    if (!s->r->intercept && s->t == p->outputs)
+    if (s->choice.stored ? p->outputs <= s->t : !s->r->intercept && s->t == p->outputs)
         MC_TRY(mc_witness_open(ctx, s->exact, p->outputs, &s->r->witness));
     if (p->root)
         MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     return MERCER_OK;
 }
 
+/* K once in double, and products of it from memory; the witness is then the last of them. */
 static mercer_status store(mercer_ctx *ctx, solver *s) {
-    if (s->choice.stored) {
-        mc_phase(ctx, "gram");
-        MC_TRY(mc_stored_open(ctx, s->r->tolerance < ROUGH ? s->exact : s->fast, s->t, &s->stored));
-        mc_log(ctx, "pcg: half of K is kept in memory as floats");
-    }
-    const double *root = s->r->p->root;
-    s->fast_scaled = (scaled){s->stored ? mc_stored_operator(s->stored) : mc_gram_operator(s->fast), root, s->V};
-    s->exact_scaled = (scaled){s->r->witness.V ? mc_witness_operator(&s->r->witness) : mc_gram_operator(s->exact), root, s->V};
+    mc_phase(ctx, "gram");
+    MC_TRY(mc_stored_open(ctx, s->exact, s->t, true, &s->stored));
+    mc_log(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_fine(s->stored) ? "" : " as floats");
+    s->entries = mc_stored_entries(s->stored);
+    s->fast_scaled.K = mc_stored_operator(s->stored);
+    if (!mc_stored_is_fine(s->stored))
+        return MERCER_OK;
+    s->exact_scaled.K = mc_stored_fine_operator(s->stored);
+    s->entry_error += mc_stored_entry_error(s->stored);
+    if (s->r->witness.V)
+        mc_witness_through(&s->r->witness, &s->exact_scaled.K, mc_stored_entry_error(s->stored));
+    return MERCER_OK;
+}
+
+/* What steps and residuals multiply by. */
+static mercer_status open_products(mercer_ctx *ctx, solver *s) {
+    const mc_problem *p = s->r->p;
+    const bool remembers = s->r->witness.V && !s->r->intercept && s->t == p->outputs;
+    s->fast_scaled = (scaled){.root = p->root, .V = s->V};
+    s->exact_scaled = (scaled){remembers ? mc_witness_operator(&s->r->witness) : mc_gram_operator(s->exact), p->root, s->V};
+    s->entry_error = mc_gram_entry_error(s->exact);
+    if (s->choice.stored)
+        return store(ctx, s);
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
+    s->source = (mc_gram_source){.kernel = p->kernel, .x = p->x, .gram = s->fast};
+    s->entries = mc_gram_entries(&s->source);
+    s->fast_scaled.K = mc_gram_operator(s->fast);
     return MERCER_OK;
 }
 
@@ -198,11 +224,10 @@ static mercer_status store(mercer_ctx *ctx, solver *s) {
 
 static mercer_status grow(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
-    const mc_entries entries = mc_gram_entries(&s->source);
     const mc_ridge_pcg_plan plan = {.rank = s->choice.most, .stored = s->choice.stored};
     const mc_rank_rule rule = mc_ridge_pcg_rule(p, &plan, s->r->lambda, s->r->tolerance, s->t, s->r->rank_asked);
     mc_phase(ctx, "pivots");
-    MC_TRY(mc_lowrank_open(ctx, &entries, p->root, ctx->options.seed, &s->f));
+    MC_TRY(mc_lowrank_open(ctx, &s->entries, p->root, ctx->options.seed, &s->f));
     return mc_rank_grow(ctx, &rule, s->f);
 }
 
@@ -226,7 +251,7 @@ static mercer_status precondition(mercer_ctx *ctx, solver *s) {
 static uint64_t key_of(const mercer_ctx *ctx, const mc_ridge_system *r) {
     const int64_t wishes[] = {r->intercept, r->rank_asked};
     const double numbers_[] = {r->lambda, r->tolerance};
-    const uint64_t key = mc_hash(mc_checkpoint_key(ctx, r->p, "ridge pcg 4"), wishes, sizeof wishes);
+    const uint64_t key = mc_hash(mc_checkpoint_key(ctx, r->p, "ridge pcg 5"), wishes, sizeof wishes);
     return mc_hash(key, numbers_, sizeof numbers_);
 }
 
@@ -286,7 +311,7 @@ static double product_error(const solver *s) {
     double weight = 0;
     for (int64_t i = 0; i < s->n; i++)
         weight += s->r->p->root ? s->r->p->root[i] * s->r->p->root[i] : 1;
-    return 1.01 * weight * (mc_gram_entry_error(s->exact) + gamma * mc_gram_entry_size(s->exact));
+    return 1.01 * weight * (s->entry_error + gamma * mc_gram_entry_size(s->exact));
 }
 
 static mercer_status keep_direction(mercer_ctx *ctx, solver *s, const mc_pcg *pcg) {
@@ -399,7 +424,7 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
 static mercer_status prepare(mercer_ctx *ctx, solver *s) {
     MC_TRY(choose(ctx, s));
     MC_TRY(open_operators(ctx, s));
-    MC_TRY(store(ctx, s));
+    MC_TRY(open_products(ctx, s));
     return precondition(ctx, s);
 }
 
@@ -454,14 +479,26 @@ static mercer_status factor_instead(mercer_ctx *ctx, mc_ridge_system *r) {
     return mc_ridge_cholesky(ctx, r);
 }
 
+/* The product that the check would make, while K is at hand. */
+static mercer_status bear_witness(mercer_ctx *ctx, solver *s) {
+    if (!s->stored || !mc_stored_is_fine(s->stored) || !s->r->witness.V)
+        return MERCER_OK;
+    mc_phase(ctx, "check");
+    mc_shield(ctx, s->stop != MERCER_OK); /* it is short */
+    const mercer_status status = mc_witness_see(ctx, &s->r->witness, s->r->alpha);
+    mc_shield(ctx, false);
+    return status;
+}
+
 mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *r) {
     solver s = {.r = r, .n = r->p->n, .t = batch_of(r->columns)};
-    const mercer_status status = solve(ctx, &s);
-    put_away(&s);
-    MC_TRY(status);
+    mercer_status status = solve(ctx, &s);
     const bool short_of_it = strcmp(r->stopped, "precision") == 0 || strcmp(r->stopped, "steps") == 0;
-    if (short_of_it && r->steps_worth)
-        return factor_instead(ctx, r);
-    mc_ridge_finish(r);
-    return MERCER_OK;
+    const bool give_up = short_of_it && r->steps_worth;
+    if (!status && !give_up) {
+        mc_ridge_finish(r);
+        status = bear_witness(ctx, &s);
+    }
+    put_away(&s);
+    return status || !give_up ? status : factor_instead(ctx, r);
 }

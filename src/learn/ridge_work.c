@@ -50,13 +50,13 @@ void mc_ridge_work_eigen(const mc_ridge_size *s, mc_option *o) {
     o->eigen = mc_eigen_work((double)s->n);
 }
 
-/* Columns of K, F from them, F'F and its factor; K where it is stored; then steps, each a product, made or read, and two readings of F.
-   A close answer takes a K made in double or a second residual; with an intercept the check is one more product. */
+/* Columns of K, F from them, F'F and its factor; then steps, each a product and two readings of F. K is made once where it is kept;
+   elsewhere a close answer takes a second residual, and with an intercept the check is one more product. */
 void mc_ridge_work_pcg(const mc_ridge_size *s, mc_option *o) {
     const double n = (double)s->n, r = (double)s->rank, t = (double)s->outputs + s->intercept;
     const bool close = s->tolerance < 1e-5;
-    o->fast = 2 * n * r + (s->pcg.stored ? (close ? 0 : square(s)) : s->steps * square(s));
-    o->pairs = (1 + close + s->intercept) * square(s);
+    o->fast = s->pcg.stored ? 0 : 2 * n * r + s->steps * square(s);
+    o->pairs = s->pcg.stored ? square(s) : (1 + close + s->intercept) * square(s);
     o->factor = 1.5 * n * r * r + mc_factor_work(r) + s->steps * n * r * (8 + 4 * t);
     if (s->pcg.stored)
         o->factor += s->steps * square(s) / 2 * (STORED + 4 * t);

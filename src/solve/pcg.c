@@ -97,7 +97,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
     }
     carve(s);
     s->h->result.residual_relative = s->h->before = INFINITY;
-    s->h->careful = problem->fast.self == problem->exact.self;
+    s->h->careful = problem->fast.self == problem->exact.self && problem->fast.apply == problem->exact.apply;
     *out = s;
     return MERCER_OK;
 }

@@ -48,13 +48,18 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
     for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
         setup *s = prepare(ctx, sizes[c]);
         mc_stored *k = NULL;
-        assert_ok(ctx, mc_stored_open(ctx, s->gram, T, &k));
-        const mc_operator K = mc_stored_operator(k);
+        assert_ok(ctx, mc_stored_open(ctx, s->gram, T, true, &k));
+        const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k);
+        const double error = mc_stored_entry_error(k) * N * 4; /* |V| < 4 */
+        assert_true(mc_stored_is_fine(k) && error < 1e-7);
         for (int64_t t = 1; t <= T; t++) {
             assert_ok(ctx, mc_gram_apply(ctx, s->gram, t, s->V, exact));
             assert_ok(ctx, K.apply(ctx, K.self, t, s->V, s->Y));
             for (int64_t i = 0; i < sizes[c] * t; i++)
                 assert_close(s->Y[i], exact[i], 2e-6 * sqrt((double)N) * 3);
+            assert_ok(ctx, fine.apply(ctx, fine.self, t, s->V, s->Y));
+            for (int64_t i = 0; i < sizes[c] * t; i++)
+                assert_true(fabs(s->Y[i] - exact[i]) <= error);
         }
         assert_ok(ctx, K.diagonal(ctx, K.self, s->Y));
         assert_ok(ctx, mc_gram_diagonal(ctx, s->gram, exact));
@@ -86,7 +91,7 @@ static void test_many_stripes_add_up(void **state) {
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
     assert_ok(ctx, mc_gram_open(ctx, kernel, data, NULL, MERCER_F64, &gram));
-    assert_ok(ctx, mc_stored_open(ctx, gram, 1, &k));
+    assert_ok(ctx, mc_stored_open(ctx, gram, 1, false, &k));
     const mc_operator K = mc_stored_operator(k);
     assert_ok(ctx, K.apply(ctx, K.self, 1, v, y));
     for (int i = 0; i < MANY; i++)
@@ -106,8 +111,8 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     mercer_ctx *one = open_ctx(1), *five = open_ctx(5);
     setup *a = prepare(one, N), *b = prepare(five, N);
     mc_stored *ka = NULL, *kb = NULL;
-    assert_ok(one, mc_stored_open(one, a->gram, T, &ka));
-    assert_ok(five, mc_stored_open(five, b->gram, T, &kb));
+    assert_ok(one, mc_stored_open(one, a->gram, T, true, &ka));
+    assert_ok(five, mc_stored_open(five, b->gram, T, true, &kb));
     const mc_operator Ka = mc_stored_operator(ka), Kb = mc_stored_operator(kb);
     assert_ok(one, Ka.apply(one, Ka.self, T, a->V, a->Y));
     assert_ok(five, Kb.apply(five, Kb.self, T, b->V, b->Y));
@@ -123,7 +128,7 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
 static mercer_status store_again(mercer_ctx *ctx, void *arg) {
     setup *s = arg;
     mc_stored *k = NULL;
-    MC_TRY(mc_stored_open(ctx, s->gram, T, &k));
+    MC_TRY(mc_stored_open(ctx, s->gram, T, true, &k));
     const mc_operator K = mc_stored_operator(k);
     const mercer_status status = K.apply(ctx, K.self, T, s->V, s->Y);
     mc_stored_close(k);
@@ -145,7 +150,7 @@ static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state)
     mercer_ctx *ctx = open_ctx(2);
     setup *s = prepare(ctx, N);
     assert_survives_failing_memory(store_again, s);
-    mercer_ctx *limited = open_limited(mc_stored_bytes(N, T) + mc_gram_block_bytes(ctx, s->gram));
+    mercer_ctx *limited = open_limited(mc_stored_bytes(N, T, true) + mc_gram_block_bytes(ctx, s->gram));
     assert_ok(limited, store_again(limited, s));
     close_clean(limited);
     put_away(s);
@@ -157,21 +162,31 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     setup *s = prepare(ctx, N);
     const mc_gram_source source = {.kernel = s->kernel, .x = s->data, .gram = s->gram};
-    const mc_entries entries = mc_gram_entries(&source);
+    mc_stored *k = NULL;
+    assert_ok(ctx, mc_stored_open(ctx, s->gram, 1, true, &k));
+    const mc_entries entries = mc_gram_entries(&source), kept = mc_stored_entries(k);
     const int64_t rows[] = {5, 699, 0, 5, 300};
-    double pairs[25], exact;
+    double pairs[25], same[25], exact;
+    float *also = calloc(5 * N, sizeof *also);
     float *taken = calloc(5 * N, sizeof *taken);
     mercer_ctx *limited = open_limited(mc_gram_pairs_bytes(ctx, &source, 5));
     assert_ok(limited, entries.pairs(limited, entries.self, rows, 5, pairs));
     close_clean(limited);
     assert_ok(ctx, entries.take(ctx, entries.self, rows, 5, taken, N));
+    assert_ok(ctx, kept.take(ctx, kept.self, rows, 5, also, N));
+    assert_ok(ctx, kept.pairs(ctx, kept.self, rows, 5, same));
+    for (int i = 0; i < 5 * N; i++)
+        assert_close((double)also[i], (double)taken[i], 1e-6 * (1 + fabs((double)taken[i])));
+    mc_stored_close(k);
     for (int a = 0; a < 5; a++)
         for (int b = 0; b < 5; b++) {
             assert_ok(ctx, mc_gram_block(ctx, s->gram, rows[a], rows[a] + 1, rows[b], rows[b] + 1, MERCER_F64, &exact, 1));
             assert_close(pairs[a * 5 + b], exact, 1e-14 * (1 + fabs(exact)));
+            assert_close(same[a * 5 + b], exact, 1e-11);
             assert_close((double)taken[a * N + rows[b]], exact, 1e-6 * (1 + fabs(exact)));
         }
     free(taken);
+    free(also);
     put_away(s);
     close_clean(ctx);
 }

@@ -1,5 +1,6 @@
 /* The optimum by a dense solve is the oracle; wrong coefficients are made on purpose and every bound must hold against
    it, and not by a mile. */
+#include "base/status.h"
 #include "kernel/kernel.h"
 #include "learn/certify.h"
 #include "machines_of_test.h"
@@ -178,6 +179,37 @@ static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
     close_clean(ctx);
 }
 
+static mercer_status more_on_the_diagonal(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    MC_TRY(mc_gram_apply(ctx, self, t, V, Y));
+    for (int64_t i = 0; i < mc_gram_rows(self) * t; i++)
+        Y[i] += 1e-6 * V[i];
+    return MERCER_OK;
+}
+
+/* A product that is read from elsewhere is compared with the rows: a K that is wrong by a millionth is found out. */
+static void test_a_witness_of_another_matrix_is_found_out(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sheet s = random_sheet(40, OUTPUTS, 57);
+    trial t;
+    open_trial(ctx, &t, &s, "rbf(gamma=0.4)", 0.1, false);
+    mc_gram *gram = NULL;
+    mc_witness witness;
+    assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
+    assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
+    const mc_operator wrong = {.n = t.p.n, .apply = more_on_the_diagonal, .self = gram};
+    assert_ok(ctx, mc_witness_see(ctx, &witness, t.alpha));
+    assert_true(witness.filled);
+    mc_witness_through(&witness, &wrong, 1e-12);
+    assert_int_equal(mc_witness_see(ctx, &witness, t.alpha), MERCER_INTERNAL);
+    assert_false(witness.filled);
+    assert_non_null(strstr(mercer_message(ctx), "by the rows of the data"));
+    mc_witness_close(&witness);
+    mc_gram_close(gram);
+    close_trial(&t);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounds_hold_for_wrong_coefficients),
@@ -185,6 +217,7 @@ int main(void) {
         cmocka_unit_test(test_the_prediction_bound_is_attained),
         cmocka_unit_test(test_objective_and_norm_are_the_definitions),
         cmocka_unit_test(test_a_witness_counts_for_its_own_coefficients_only),
+        cmocka_unit_test(test_a_witness_of_another_matrix_is_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
