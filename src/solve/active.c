@@ -12,8 +12,10 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "solve/interior.h"
 #include "solve/polish.h"
 #include "solve/smo_select.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,28 +183,52 @@ static double violation_of(const mc_dual *dual, const double *beta, const double
     return mc_extremes_of(dual, beta, f).violation;
 }
 
+/* What sums of so large multipliers cannot tell from zero. */
+static double rounding_of(const run *r) {
+    double mass = 0, top = 0;
+    for (int64_t k = 0; k < r->count; k++)
+        mass += fabs(r->own[k]);
+    for (int64_t i = 0; i < r->rows; i++)
+        top = fmax(top, r->diagonal[i]);
+    return DBL_EPSILON * mass * top;
+}
+
+/* The optimum from the inside, then Newton steps from there. */
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *moved) {
+    bool more;
+    MC_TRY(mc_interior(ctx, &r->dual, rows, r->own, r->own_f, moved));
+    return *moved ? mc_polish(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more) : MERCER_OK;
+}
+
 /* The programme on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps that led nowhere SMO goes on
-   four times as long. Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
+   four times as long. Once that has cost as much as an interior-point method would, that is done, and what SMO then still wants is the end:
+   what is left is rounding. Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
    variables apart by as much, and of many such, or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = small->tolerance <= r->p->tolerance;
+    const int64_t worth = mc_interior_worth(ctx, r->rows, r->count);
     int64_t patience = CRAWL * r->count;
+    bool inside = false;
     for (int polishes = 0;; polishes++) {
         mc_smo_problem part = *small;
         mc_smo_result one = {0};
         bool moved = false;
         part.steps_max = small->steps_max - found->steps;
-        if (polishes < POLISHES && part.steps_max > patience)
+        part.tolerance = fmax(small->tolerance, rounding_of(r));
+        if ((polishes < POLISHES || inside) && part.steps_max > patience)
             part.steps_max = patience;
         const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
         found->steps += one.steps;
         found->rounds += one.rounds;
         const bool polished = polishes > 0 && one.steps == 0;
-        if (status || polishes == POLISHES || found->steps >= small->steps_max || (one.converged && (!last || polished)))
+        if (status || polishes >= POLISHES || found->steps >= small->steps_max || (one.converged && (!last || polished)))
             return status;
         MC_TRY(mc_polish(ctx, &r->dual, &small->rows, 0.01 * r->p->tolerance, r->own, r->own_f, &moved));
-        if (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= small->tolerance))
+        if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
             return MERCER_OK;
+        inside = !one.converged && found->steps >= worth;
+        if (inside)
+            MC_TRY(leap(ctx, r, &small->rows, &moved));
         patience = moved ? patience : 4 * patience;
     }
 }
