@@ -4,6 +4,9 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "gram/given.h"
+#include "gram/multiply.h"
+#include <float.h>
+#include <math.h>
 
 typedef struct judged {
     const mc_gram *gram;
@@ -60,7 +63,11 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
 void mc_gram_close(mc_gram *gram) {
     if (!gram)
         return;
-    mc_plan_free(&gram->plan);
+    if (gram->lent)
+        mc_gram_close_lent(gram);
+    else
+        mc_plan_free(&gram->plan);
+    mercer_data_free(gram->taken);
     mc_free(gram->diagonal);
     mc_free(gram->fault);
     mc_free(gram);
@@ -84,6 +91,20 @@ double mc_gram_entry_error(const mc_gram *gram) {
 
 void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest) {
     mc_plan_terms(&gram->plan, gram->precision, gram->bound.error, relative, rest);
+}
+
+/* A row's sum runs in lanes, through MC_BLOCK_PANELS panels in the tile's precision, then in double; products, right-hand sides and
+   coefficients are rounded once each. What floats lose near 0 is far below a rounding of the largest. */
+void mc_gram_product_terms(const mc_gram *gram, double *relative, double *rest) {
+    const double u = gram->precision == MERCER_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    const double adds = (double)(MC_BLOCK_PANELS * gram->ops->columns / gram->ops->lanes + gram->ops->lanes + 8);
+    const double sum = adds * u / (1 - adds * u) + (double)(gram->z->n + 8) * DBL_EPSILON;
+    double entry;
+    mc_plan_terms(&gram->plan, gram->precision, gram->bound.error, &entry, rest);
+    const bool positive = entry > 0 || gram->bound.low >= 0;
+    const double all = entry + sum + entry * sum;
+    *relative = all >= 0.5 ? INFINITY : positive ? 1.01 * all / (1 - all) : 0;
+    *rest = 1.01 * (*rest * (2 + sum) + FLT_MIN + (positive ? 0 : sum * gram->bound.size));
 }
 
 double mc_gram_entry_size(const mc_gram *gram) {

@@ -18,6 +18,9 @@ typedef struct mc_gram mc_gram;
    tiles are kept in double. Borrows kernel, x and z: they must outlive the operator. */
 mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                            mercer_dtype precision, mc_gram **out);
+/* K of all rows of a symmetric operator against those listed, which rise: its packed points serve again, so that opening costs no more than
+   copying the listed ones. whole must outlive it. */
+mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count, mc_gram **out);
 void mc_gram_close(mc_gram *gram);
 /* Bytes mc_gram_open will take, and the most that blocks, rows and products of so many right-hand sides take beside, for the planner: an
    upper bound; 0: none but blocks and rows. Where floats are asked for it holds for doubles too, which the operator may fall back to. */
@@ -56,6 +59,9 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
 double mc_gram_entry_error(const mc_gram *gram);
 /* The same in two terms: |computed K_ij - K_ij| <= relative |K_ij| + rest. A Gaussian is wrong by a share of itself. */
 void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest);
+/* The same for a product with one right-hand side: |computed (K c)_i - (K c)_i| <= relative S_i + rest sum |c|, where S_i is the product
+   with |c| as it is computed, and 0 is taken for relative where entries may be negative: nothing is then known of S_i. */
+void mc_gram_product_terms(const mc_gram *gram, double *relative, double *rest);
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);
 

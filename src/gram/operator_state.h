@@ -14,12 +14,16 @@ struct mc_gram {
     mc_plan plan;
     mc_bound bound;
     double *diagonal;             /* symmetric: K_ii by the judge */
+    mercer_data *taken;           /* z, where it is the operator's own */
+    bool lent;                    /* all but the right sides belongs to another operator (columns.c) */
     struct mc_fault *fault;       /* values from elsewhere that are none (given.c); NULL: there are no such parts */
 };
 
 /* pack.c: compile, measure the points, choose the precision and the ways; then lay the points out. */
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precision);
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
+/* columns.c: what such an operator has of its own in the plan. */
+void mc_gram_close_lent(mc_gram *gram);
 /* norms.c: the norms of the packed points, by the tiles' own arithmetic. */
 mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *gram);
 

@@ -428,6 +428,11 @@ static mercer_status open_and_multiply(mercer_ctx *ctx, void *arg) {
         status = mc_gram_apply(ctx, gram, 1, V, Y);
     if (!status)
         status = mc_gram_packed(ctx, gram, NULL, K);
+    mc_gram *columns = NULL;
+    const int64_t ids[] = {3, 50, 99};
+    if (!status)
+        status = mc_gram_open_columns(ctx, gram, ids, 3, &columns);
+    mc_gram_close(columns);
     mc_gram_close(gram);
     gram = NULL;
     if (!status)
