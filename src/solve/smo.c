@@ -29,13 +29,14 @@ static int64_t set_size(int64_t m, int64_t most) {
 
 size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
     const mc_rows rows = {.n = n, .dtype = dtype};
-    return mc_selection_need(m, set_size(m, m)) + mc_set_need(&rows, set_size(m, m));
+    return mc_selection_need(m, set_size(m, m)) + mc_set_need(&rows, set_size(m, m)) + mc_work_need(set_size(m, m), sizeof(int64_t));
 }
 
 typedef struct run {
     const mc_smo_problem *p;
     mc_selection selection;
     mc_set set;
+    int64_t *variable; /* of the working set, rising: rows of K are then read from front to back */
     double *beta, *f;
     mc_smo_result *result;
 } run;
@@ -43,7 +44,10 @@ typedef struct run {
 /* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used up. */
 static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
-    MC_TRY(mc_set_load(ctx, &r->set, r->selection.set, r->selection.count, r->beta, r->f));
+    for (int64_t t = 0, at = 0; t < r->p->dual.m; t++)
+        if (r->selection.chosen[t])
+            r->variable[at++] = t;
+    MC_TRY(mc_set_load(ctx, &r->set, r->variable, r->selection.count, r->beta, r->f));
     mc_block *b = &r->set.block;
     const int64_t left = r->p->steps_max - r->result->steps, enough = STEPS_PER_VARIABLE * r->selection.count;
     b->steps_max = left < enough ? left : enough;
@@ -119,9 +123,10 @@ static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_set_need(&problem->rows, q)));
+    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_set_need(&problem->rows, q) + mc_work_need(q, sizeof(int64_t))));
     mc_selection_open(&work, m, q, &r.selection);
     mc_set_open(&work, &problem->dual, &problem->rows, q, &r.set);
+    r.variable = mc_work_take(&work, q, sizeof *r.variable);
     const mercer_status status = descend(ctx, &r);
     mc_work_close(&work);
     return status;

@@ -1,6 +1,7 @@
-/* smo_body.h: the two loops in which SMO spends its time, one body per instruction set and precision of K.
+/* smo_body.h: the loops in which SMO spends its time, one body per instruction set and precision of K.
 
    accumulate   f_j <- f_j + sum over k of c_k K_kj, on a range of columns
+   gather       out_b <- row[column_b], 0 where that is -1
    block        the programme of smo.h restricted to a working set whose part of K lies together in fast memory */
 #ifndef MC_SOLVE_SMO_BODY_H
 #define MC_SOLVE_SMO_BODY_H
@@ -26,12 +27,12 @@ typedef struct mc_block {
 
 typedef struct mc_smo_body {
     void (*accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end, double *f);
+    void (*gather)(const void *row, const int64_t *column, int64_t count, void *out);
     void (*block)(mc_block *block);
 } mc_smo_body;
 
 const mc_smo_body *mc_smo_body_of(mc_isa isa, mercer_dtype dtype);
 
-/* Places of the pieces: rows[2k] + offset for columns offset below. */
 extern const mc_smo_body mc_smo_portable[2], mc_smo_avx2[2], mc_smo_avx512[2];
 
 #endif

@@ -18,6 +18,11 @@ static void F(accumulate)(const void *const *rows, const double *c, int64_t coun
     }
 }
 
+static void F(gather)(const void *row, const int64_t *column, int64_t count, void *out) {
+    for (int64_t b = 0; b < count; b++)
+        ((REAL *)out)[b] = column[b] < 0 ? 0 : ((const REAL *)row)[column[b] < 0 ? 0 : column[b]];
+}
+
 /* v <- v - step (K_i - K_j) on one group; the largest v that may grow and the smallest that may shrink. */
 static void F(sweep)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top, best *bottom) {
     lanes high = (lanes){0} - INFINITY, low = high;

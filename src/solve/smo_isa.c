@@ -35,4 +35,5 @@ static best highest(const lanes *value, const masks *at) {
 #define F(name) name##_f64
 #include "solve/smo_body.inc.c"
 
-const mc_smo_body MC_SMO_BODIES[2] = {[MERCER_F32] = {accumulate_f32, block_f32}, [MERCER_F64] = {accumulate_f64, block_f64}};
+const mc_smo_body MC_SMO_BODIES[2] = {[MERCER_F32] = {accumulate_f32, gather_f32, block_f32},
+                                        [MERCER_F64] = {accumulate_f64, gather_f64, block_f64}};

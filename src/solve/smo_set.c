@@ -1,10 +1,12 @@
 /* smo_set.c: see smo_set.h. Variables of one group stand together in the block, each group padded to whole lanes; a row of K that two
    variables share (regression) is fetched once. */
 #include "solve/smo_set.h"
+#include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "solve/smo_select.h"
 #include <math.h>
+#include <string.h>
 
 static int64_t room_for(int64_t q) {
     return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_GROUPS - 1);
@@ -17,7 +19,7 @@ static size_t entry_bytes(mercer_dtype dtype) {
 size_t mc_set_need(const mc_rows *rows, int64_t q) {
     const int64_t room = room_for(q);
     return mc_work_need(room * room, entry_bytes(rows->dtype)) + 8 * mc_work_need(room, sizeof(double))
-           + 4 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
+           + 3 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
            + mc_work_need(room, sizeof(void *));
 }
 
@@ -28,7 +30,7 @@ void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_
                         &out->low,     &out->high,       &out->diagonal, &out->change};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         *reals[i] = mc_work_take(work, out->room, sizeof(double));
-    int64_t **wholes[] = {&out->place, &out->column, &out->read, &out->row};
+    int64_t **wholes[] = {&out->place, &out->column, &out->row};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
         *wholes[i] = mc_work_take(work, out->room, sizeof(int64_t));
     out->row_of = mc_work_take(work, rows->n, sizeof(int64_t));
@@ -71,8 +73,6 @@ static void lay_out(mc_set *s) {
         s->block.begin[g + 1] = at;
     }
     s->block.ld = at;
-    for (int64_t k = 0; k < at; k++)
-        s->read[k] = s->column[k] < 0 ? 0 : s->column[k];
 }
 
 static void fill(mc_set *s, const double *beta, const double *f) {
@@ -93,27 +93,25 @@ static void fill(mc_set *s, const double *beta, const double *f) {
     }
 }
 
-/* Row a of the block. What pads a group is 0. */
-#define GATHER(REAL)                                                                                                            \
-    for (int64_t a = begin; a < end; a++) {                                                                                     \
-        REAL *out = (REAL *)s->K + a * ld;                                                                                      \
-        const REAL *row = s->column[a] < 0 ? NULL : s->piece[s->row_of[s->column[a]]];                                          \
-        for (int64_t b = 0; b < ld && row; b++)                                                                                 \
-            out[b] = row[s->read[b]];                                                                                           \
-        for (int64_t b = 0; b < ld; b++)                                                                                        \
-            out[b] = row && s->column[b] >= 0 ? out[b] : 0;                                                                     \
-    }
+typedef struct gathered {
+    const mc_set *set;
+    const mc_smo_body *body;
+} gathered;
 
-/* Rows begin .. end-1 of K_WW. */
+/* Rows begin .. end-1 of K_WW. What pads a group is 0. */
 static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const mc_set *s = arg;
-    const int64_t ld = s->block.ld;
-    if (s->rows->dtype == MERCER_F64)
-        GATHER(double)
-    else
-        GATHER(float)
+    const gathered *g = arg;
+    const mc_set *s = g->set;
+    const size_t bytes = (size_t)s->block.ld * entry_bytes(s->rows->dtype);
+    for (int64_t a = begin; a < end; a++) {
+        char *out = (char *)s->K + (size_t)a * bytes;
+        if (s->column[a] < 0)
+            memset(out, 0, bytes);
+        else
+            g->body->gather(s->piece[s->row_of[s->column[a]]], s->column, s->block.ld, out);
+    }
 }
 
 mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, const double *beta, const double *f) {
@@ -123,7 +121,8 @@ mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, i
     MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
     lay_out(s);
     fill(s, beta, f);
-    return mc_for(ctx, s->block.ld, 32, gather, s);
+    gathered g = {s, mc_smo_body_of(ctx->isa, s->rows->dtype)};
+    return mc_for(ctx, s->block.ld, 32, gather, &g);
 }
 
 mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved) {

@@ -15,7 +15,6 @@ typedef struct mc_set {
     const int64_t *variable; /* which */
     int64_t *place;          /* where each stands in the block */
     int64_t *column;         /* of K, at each place; -1 pads */
-    int64_t *read;           /* the same with 0 for -1 */
     int64_t *row;            /* distinct rows of K in the set, */
     int64_t row_count;
     int64_t *row_of;         /* n: where a row stands in row */
