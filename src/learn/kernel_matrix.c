@@ -3,7 +3,7 @@
        block     K(ids, ids): entries with one side kept are read there, the others are one smaller block of their own
        add       f + K c: rows not yet kept are computed whole while there is room, the kept ones are added up in double; what finds no
                  room is a product of tiles, of which nothing is stored
-   Only products in single precision look at kept rows. */
+   Only products in single precision look at kept rows. They say nothing of their error: mc_kernel_matrix_know does, of the whole sum. */
 #include "learn/kernel_matrix.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -14,11 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store,
+mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store, bool products,
                                     mc_kernel_matrix *out) {
     *out = (mc_kernel_matrix){.kernel = kernel, .x = x, .store = store};
     MC_TRY(MC_ALLOC(ctx, out->product, x->n));
-    return store ? mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &out->gram) : MERCER_OK;
+    return store || products ? mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &out->gram) : MERCER_OK;
 }
 
 void mc_kernel_matrix_close(mc_kernel_matrix *m) {
@@ -106,26 +106,68 @@ static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64
 
 /* ---- Products ---- */
 
+/* K of all rows against some, in this precision. */
+static mercer_status open_part(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids, int64_t count,
+                               mercer_data **part, mc_gram **gram) {
+    if (m->gram && precision == MERCER_F32)
+        return mc_gram_open_columns(ctx, m->gram, ids, count, gram);
+    MC_TRY(mc_data_take(ctx, m->x, ids, count, part));
+    return mc_gram_open(ctx, m->kernel, m->x, *part, precision, gram);
+}
+
+/* f + the product with coefficients of one sign, whose size is then the sum of absolute values, unless entries are negative. */
+static void take_product(const mc_kernel_matrix *m, const mc_gram *gram, double mass, double *f, mc_doubt *doubt) {
+    double relative, rest, most = 0;
+    mc_gram_product_terms(gram, &relative, &rest);
+    for (int64_t i = 0; i < m->x->n; i++) {
+        f[i] += m->product[i];
+        most = fmax(most, fabs(m->product[i]));
+    }
+    for (int64_t i = 0; doubt->bound && i < m->x->n; i++)
+        doubt->bound[i] += relative * fabs(m->product[i]) + rest * mass + DBL_EPSILON * fabs(f[i]);
+    doubt->reach += relative > 0 ? most : INFINITY;
+}
+
 static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids, const double *c,
-                                   int64_t count, double *f) {
+                                   int64_t count, double *f, mc_doubt *doubt) {
     mercer_data *part = NULL;
     mc_gram *gram = NULL;
-    MC_TRY(mc_data_take(ctx, m->x, ids, count, &part));
-    mercer_status status = mc_gram_open(ctx, m->kernel, m->x, part, precision, &gram);
+    double mass = 0;
+    for (int64_t k = 0; k < count; k++)
+        mass += fabs(c[k]);
+    mercer_status status = open_part(ctx, m, precision, ids, count, &part, &gram);
     if (!status)
         status = mc_gram_apply(ctx, gram, 1, c, m->product);
-    for (int64_t i = 0; i < m->x->n && !status; i++)
-        f[i] += m->product[i];
+    if (!status)
+        take_product(m, gram, mass, f, doubt);
     mc_gram_close(gram);
     mercer_data_free(part);
     return status;
 }
 
+/* Positive coefficients, then negative ones: as many entries as all at once. */
 static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids, const double *c,
-                              int64_t count, double *f) {
-    for (int64_t k = 0; k < count; k += MC_KERNEL_BATCH)
-        MC_TRY(multiply_part(ctx, m, precision, ids + k, c + k, count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH, f));
-    return MERCER_OK;
+                              int64_t count, double *f, mc_doubt *doubt) {
+    const int64_t most = count < MC_KERNEL_BATCH ? count : MC_KERNEL_BATCH;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(most, sizeof(int64_t)) + mc_work_need(most, sizeof(double))));
+    int64_t *id = mc_work_take(&work, most, sizeof *id);
+    double *part = mc_work_take(&work, most, sizeof *part);
+    mercer_status status = MERCER_OK;
+    doubt->reach = 0;
+    for (int sign = 1; sign >= -1; sign -= 2)
+        for (int64_t k = 0, at = 0; k < count && !status; k++) {
+            if (sign * c[k] > 0) {
+                id[at] = ids[k];
+                part[at++] = c[k];
+            }
+            if (at == most || (at && k == count - 1)) {
+                status = multiply_part(ctx, m, precision, id, part, at, f, doubt);
+                at = 0;
+            }
+        }
+    mc_work_close(&work);
+    return status;
 }
 
 static mercer_status take_kept(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out) {
@@ -187,14 +229,15 @@ static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, 
     const int64_t kept = part_kept(m->store, ids, c, count, id, part);
     if (kept)
         MC_TRY(add_kept(ctx, m, id, part, kept, f));
-    return kept < count ? multiply(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f) : MERCER_OK;
+    mc_doubt unasked = {0};
+    return kept < count ? multiply(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f, &unasked) : MERCER_OK;
 }
 
 static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f) {
+                         int64_t count, double *f, mc_doubt *doubt) {
     const mc_kernel_matrix *m = matrix->self;
     if (!m->store || precision == MERCER_F64)
-        return multiply(ctx, m, precision, ids, c, count, f);
+        return multiply(ctx, m, precision, ids, c, count, f, doubt);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(double))
                                         + mc_work_need(count, sizeof(void *))));
@@ -203,8 +246,51 @@ static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype 
     return status;
 }
 
+/* f at rows, which are in some, + K(rows, ids) c in double. */
+static mercer_status add_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const mercer_data *some, const int64_t *rows, const int64_t *ids,
+                            const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    mercer_data *part = NULL;
+    mc_gram *gram = NULL;
+    double relative = 0, rest = 0, mass = 0;
+    for (int64_t k = 0; k < count; k++)
+        mass += fabs(c[k]);
+    mercer_status status = mc_data_take(ctx, m->x, ids, count, &part);
+    if (!status)
+        status = mc_gram_open(ctx, m->kernel, some, part, MERCER_F64, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, 1, c, m->product);
+    if (!status)
+        mc_gram_product_terms(gram, &relative, &rest);
+    for (int64_t k = 0; k < some->n && !status; k++) {
+        f[rows[k]] += m->product[k];
+        if (doubt->bound)
+            doubt->bound[rows[k]] += (relative * mc_gram_entry_size(gram) + rest) * mass;
+    }
+    mc_gram_close(gram);
+    mercer_data_free(part);
+    return status;
+}
+
+static mercer_status at(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count, const int64_t *rows,
+                        int64_t rows_count, double *f, mc_doubt *doubt) {
+    const mc_kernel_matrix *m = matrix->self;
+    mercer_data *some = NULL;
+    if (rows_count == 0)
+        return MERCER_OK;
+    mercer_status status = mc_data_take(ctx, m->x, rows, rows_count, &some);
+    for (int64_t k = 0; k < rows_count && !status; k++) {
+        f[rows[k]] = 0;
+        if (doubt->bound)
+            doubt->bound[rows[k]] = 0;
+    }
+    for (int64_t k = 0; k < count && !status; k += MC_KERNEL_BATCH)
+        status = add_at(ctx, m, some, rows, ids + k, c + k, count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH, f, doubt);
+    mercer_data_free(some);
+    return status;
+}
+
 mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal) {
-    return (mc_matrix){.n = m->x->n, .dtype = dtype, .diagonal = diagonal, .block = block, .add = add, .self = m};
+    return (mc_matrix){.n = m->x->n, .dtype = dtype, .diagonal = diagonal, .block = block, .add = add, .at = at, .self = m};
 }
 
 /* ---- What is known of f ---- */

@@ -13,12 +13,12 @@ typedef struct mc_kernel_matrix {
     const mercer_kernel *kernel;
     const mercer_data *x;
     mc_store *store;  /* of rows of this K, lent; NULL: none are kept */
-    mc_gram *gram;    /* of x with itself in single precision, for them */
+    mc_gram *gram;    /* of x with itself in single precision, for them and for products; NULL: neither */
     double *product;  /* n */
 } mc_kernel_matrix;
 
-/* Borrows all; close in any case. */
-mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store,
+/* Borrows all; close in any case. products: many in single precision are to come, which then share one packing of the rows. */
+mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store, bool products,
                                     mc_kernel_matrix *out);
 void mc_kernel_matrix_close(mc_kernel_matrix *m);
 mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal);

@@ -42,12 +42,12 @@ static mercer_status open_matrix(mercer_ctx *ctx, piecewise *s) {
     const int64_t n = s->p->n;
     mc_gram *gram = NULL;
     MC_TRY(MC_ALLOC(ctx, s->diagonal, 4 * n));
-    MC_TRY(mc_kernel_matrix_open(ctx, s->p->kernel, s->p->x, NULL, &s->rows));
+    s->most = mc_svm_active(ctx, s->p, n, dtype_of(n));
+    MC_TRY(mc_kernel_matrix_open(ctx, s->p->kernel, s->p->x, NULL, s->most < n && dtype_of(n) == MERCER_F32, &s->rows));
     s->q = s->diagonal + n;
     s->low = s->q + n;
     s->high = s->low + n;
     s->matrix = mc_kernel_matrix_view(&s->rows, dtype_of(n), s->diagonal);
-    s->most = mc_svm_active(ctx, s->p, n, s->matrix.dtype);
     MC_TRY(mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &gram));
     const mercer_status status = mc_gram_diagonal(ctx, gram, s->diagonal);
     mc_gram_close(gram);

@@ -40,8 +40,9 @@ typedef struct mc_task {
     int64_t n, m, split;
     double *beta;       /* m multipliers */
     double *f;          /* n: K beta */
-    double *error;      /* n: how wrong f is at most, where that is known */
-    bool known;
+    double *error;      /* n: how wrong f is at most, beside own; infinite where that is not known; NULL: nobody keeps account */
+    double own;         /* how wrong values are at most that the certificate has computed */
+    bool known;         /* error is that of the solution */
     void *whole;        /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
     double tolerance;   /* for the next solution */
     double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */

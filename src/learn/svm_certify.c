@@ -19,6 +19,7 @@
 #include "learn/svm.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK = 4096 }; /* rows decided at once */
 
@@ -112,8 +113,9 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
     if (s->kind == MC_ONE_CLASS)
         t->primal += (double)(t->intercept * s->set->nu * weight);
     t->dual = (double)(gain - norm2 / 2);
-    const long double gamma = (long double)t->n * DBL_EPSILON;
-    t->rounding = (double)(slopes * (entry * mass + gamma * (mass * sqrt(fmax(t->norm2, 0)) + reach)));
+    const long double gamma = (long double)t->n * DBL_EPSILON, each = entry * mass + gamma * (mass * sqrt(fmax(t->norm2, 0)) + reach);
+    t->rounding = (double)(slopes * each);
+    t->own = (double)(2 * each / t->unit);
 }
 
 /* The numbers of a task from its f. */
@@ -163,6 +165,9 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     if (screened)
         return MERCER_OK;
     MC_TRY(decide_all(ctx, s, f, &entry));
+    for (int64_t k = 0; k < s->tasks; k++)
+        if (s->task[k].error)
+            memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
     return judge_all(ctx, s, f, entry, &screened);
 }
 

@@ -60,10 +60,11 @@ static mc_store *store_for(mc_svm *s, const mc_task *t) {
 }
 
 static mercer_status open_rows(mercer_ctx *ctx, mc_svm *s, const mc_task *t, rows_of_task *r) {
+    const bool products = s->most < t->m && s->dtype == MERCER_F32;
     *r = (rows_of_task){0};
     mercer_status status = t->n < s->p.n ? take_rows(ctx, s, t, r) : MERCER_OK;
     if (!status)
-        status = mc_kernel_matrix_open(ctx, s->p.kernel, r->taken ? r->taken : s->p.x, store_for(s, t), &r->matrix);
+        status = mc_kernel_matrix_open(ctx, s->p.kernel, r->taken ? r->taken : s->p.x, store_for(s, t), products, &r->matrix);
     if (status)
         close_rows(r);
     return status;
@@ -77,7 +78,7 @@ static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *la
     const size_t rows = (size_t)mercer_data_stored(p->x) * 12 + (size_t)p->n * 40;
     const size_t packed = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
     const double share = p->n > MC_KERNEL_BATCH ? (double)MC_KERNEL_BATCH / (double)p->n : 1;
-    const size_t both = packed + (size_t)(share * (double)(packed + 2 * rows)) + (size_t)m * 6 * sizeof(double) + (2 << 20);
+    const size_t both = packed + (size_t)(share * (double)(packed + 2 * rows)) + (size_t)m * 7 * sizeof(double) + (2 << 20);
     *later = both + rows;
     return both + (p->x->classes > 2 ? rows : 0);
 }
@@ -167,16 +168,30 @@ static mercer_status know(mercer_ctx *ctx, mc_task *t, const mc_kernel_matrix *m
     return status;
 }
 
+/* An account of the error of f, where products keep one: so the certificate need not compute all of f again. A checkpoint has none. */
+static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_kernel_matrix *rows) {
+    if (s->most >= t->m || rows->store || *s->set->checkpoint)
+        return MERCER_OK;
+    if (!t->error)
+        MC_TRY(MC_ALLOC(ctx, t->error, t->n));
+    for (int64_t i = 0; i < t->n; i++)
+        t->error[i] += t->own;
+    t->own = 0;
+    return MERCER_OK;
+}
+
 static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_kernel_matrix *rows, const mc_matrix *matrix) {
     mc_programme programme;
     if (s->path && s->most >= t->m && !t->whole)
         MC_TRY(mc_kernel_matrix_keep(ctx, matrix, &t->whole));
+    MC_TRY(keep_account(ctx, s, t, rows));
     MC_TRY(mc_programme_open(ctx, s, t, &programme));
     const mc_smo_result before = t->result;
     mc_svm_resting resting = {s, before};
     mc_active_problem problem = {.dual = programme.dual, .matrix = *matrix, .tolerance = t->tolerance,
                                  .steps_max = s->set->iterations - before.steps, .most = s->most,
-                                 .rest = {s->resting ? mc_svm_rest : NULL, &resting}, .noise2 = s->noise2};
+                                 .rest = {s->resting ? mc_svm_rest : NULL, &resting}, .noise2 = s->noise2,
+                                 .bound = rows->store ? NULL : t->error};
     problem.matrix.whole = t->whole;
     s->noise2 = 0;
     t->known = false;
@@ -184,14 +199,15 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc
     t->result.steps += before.steps;
     t->result.rounds += before.rounds;
     mc_programme_close(&programme);
+    t->known = !status && problem.bound;
     return status || !rows->store ? status : know(ctx, t, rows);
 }
 
 static mercer_status product_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_kernel_matrix *rows, const mc_matrix *matrix) {
-    (void)rows;
     mc_programme programme;
+    MC_TRY(keep_account(ctx, s, t, rows));
     MC_TRY(mc_programme_open(ctx, s, t, &programme));
-    const mercer_status status = mc_active_product(ctx, matrix, MERCER_F64, &programme.dual, t->beta, t->f);
+    const mercer_status status = mc_active_product(ctx, matrix, &programme.dual, t->beta, t->f, rows->store ? NULL : t->error);
     mc_programme_close(&programme);
     return status;
 }

@@ -1,7 +1,7 @@
-/* svm_screen.c: which rows the certificate need not compute in double precision. With the error of every f_i at most e_i (kernel_matrix.c)
-   and b the multiplier of the sum of its group, a row all of whose multipliers are 0 and whose slopes v are at least e_i on the right side
-   of b adds no loss, has no part in the norm, and is not the worst violator, for those off their bounds have slopes on either side of b
-   or at it. So its f enters no number of the certificate.
+/* svm_screen.c: which rows the certificate need not compute in double precision. With the error of every f_i at most e_i (products of the
+   solver keep account of it, or the rows kept tell at the end: kernel_matrix.c) and b the multiplier of the sum of its group, a row all of
+   whose multipliers are 0 and whose slopes v are at least e_i on the right side of b adds no loss, has no part in the norm, and is not the
+   worst violator, for those off their bounds have slopes on either side of b or at it. So its f enters no number of the certificate.
 
        screen     rows not proved to be like that against the rows with a multiplier, in double; where they are known twice, both must agree
                   within e_i
@@ -16,6 +16,7 @@
 #include "learn/svm.h"
 #include "solve/smo_select.h"
 #include <math.h>
+#include <string.h>
 
 bool mc_svm_screens(const mc_svm *s) {
     for (int64_t k = 0; k < s->tasks; k++)
@@ -51,16 +52,16 @@ static void put(const mc_svm *s, const mc_task *t, int64_t i, listed *l) {
     l->places[l->count++] = i;
 }
 
-/* out <- K(rows, vectors) c in double. */
+/* out <- K(rows, vectors) c in double; rows NULL: the vectors themselves, each pair once. */
 static mercer_status multiply(mercer_ctx *ctx, const mc_svm *s, const listed *rows, const listed *vectors, const double *c, double *out,
                               double *entry) {
     mercer_data *x = NULL, *z = NULL;
     mc_gram *gram = NULL;
-    mercer_status status = mc_data_take(ctx, s->p.x, rows->rows, rows->count, &x);
+    mercer_status status = mc_data_take(ctx, s->p.x, vectors->rows, vectors->count, &z);
+    if (!status && rows)
+        status = mc_data_take(ctx, s->p.x, rows->rows, rows->count, &x);
     if (!status)
-        status = mc_data_take(ctx, s->p.x, vectors->rows, vectors->count, &z);
-    if (!status)
-        status = mc_gram_open(ctx, s->p.kernel, x, z, MERCER_F64, &gram);
+        status = mc_gram_open(ctx, s->p.kernel, rows ? x : z, rows ? z : NULL, MERCER_F64, &gram);
     if (!status) {
         *entry = fmax(*entry, mc_gram_entry_error(gram));
         status = mc_gram_apply(ctx, gram, 1, c, out);
@@ -83,26 +84,36 @@ static bool take_values(mc_task *t, const listed *rows, const double *values, do
     return agree;
 }
 
+/* The rows with a multiplier, and the others that are not proved to rest; c <- the multipliers. Returns their sum. */
+static double list(const mc_svm *s, const mc_task *t, const mc_dual *dual, listed *vectors, listed *near, double *c) {
+    double mass = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        c[vectors->count] = mc_task_multiplier(t, i);
+        mass += fabs(c[vectors->count]);
+        if (c[vectors->count] != 0)
+            put(s, t, i, vectors);
+        else if (!row_rests(t, dual, i, t->result.intercept, t->tolerance))
+            put(s, t, i, near);
+    }
+    return mass;
+}
+
 mercer_status mc_task_screen(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_dual *dual, double *entry, bool *sure) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, 4 * mc_work_need(t->n, sizeof(int64_t)) + 2 * mc_work_need(t->n, sizeof(double))));
-    listed rows, vectors;
-    cut(&work, t, &rows);
+    listed near, vectors;
+    cut(&work, t, &near);
     cut(&work, t, &vectors);
-    double *c = mc_work_take(&work, t->n, sizeof *c), *values = mc_work_take(&work, t->n, sizeof *values), mass = 0;
-    for (int64_t i = 0; i < t->n; i++) {
-        if (!row_rests(t, dual, i, t->result.intercept, t->tolerance))
-            put(s, t, i, &rows);
-        c[vectors.count] = mc_task_multiplier(t, i);
-        mass += fabs(c[vectors.count]);
-        if (c[vectors.count] != 0)
-            put(s, t, i, &vectors);
-    }
-    mercer_status status = MERCER_OK;
-    if (rows.count && vectors.count)
-        status = multiply(ctx, s, &rows, &vectors, c, values, entry);
+    double *c = mc_work_take(&work, t->n, sizeof *c), *values = mc_work_take(&work, t->n, sizeof *values);
+    const double mass = list(s, t, dual, &vectors, &near, c);
+    mercer_status status = vectors.count ? multiply(ctx, s, NULL, &vectors, c, values, entry) : MERCER_OK;
     if (!status)
-        *sure = take_values(t, &rows, values, 2 * *entry * mass);
+        *sure = take_values(t, &vectors, values, 2 * *entry * mass);
+    if (!status && near.count) {
+        memset(values, 0, (size_t)near.count * sizeof *values);
+        status = vectors.count ? multiply(ctx, s, &near, &vectors, c, values, entry) : MERCER_OK;
+        *sure = !status && take_values(t, &near, values, 2 * *entry * mass) && *sure;
+    }
     mc_work_close(&work);
     return status;
 }

@@ -164,13 +164,19 @@ mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
 }
 
 void mc_task_scale(const mc_svm *s, mc_task *t, double factor) {
+    double mass = 0, top = 0;
     for (int64_t v = 0; v < t->m; v++) {
         const double bound = mc_task_bound(s, t, v % t->n), beta = factor * t->beta[v];
         const bool at = fabs(beta) >= bound * (1 - 4 * DBL_EPSILON); /* was at its bound, and is again, to the bit */
         t->beta[v] = at ? copysign(bound, beta) : beta;
+        mass += fabs(t->beta[v]);
+        top = fmax(top, fabs(s->diagonal[mc_task_row(s, t, v % t->n)]));
     }
     for (int64_t i = 0; i < t->n; i++)
         t->f[i] *= factor;
+    for (int64_t i = 0; i < t->n && t->error; i++)
+        t->error[i] *= factor;
+    t->own = factor * t->own + 8 * DBL_EPSILON * mass * top; /* the last bits of those at a bound */
 }
 
 double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t) {

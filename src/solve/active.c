@@ -6,8 +6,10 @@
        until the violation over all variables is at most the tolerance
 
    The programme on A is solved to a tenth of the violation at the start: the others are about to move it. A product in single precision
-   leaves an error of about 1e-7 |c| for random signs. It does not matter while it is far below the violation that a round is to reach; a
-   product that would leave more is made in double, and once the sum of those left stands in the way, f is made anew in double. */
+   leaves an error of about 1e-7 |c| for random signs, or 1e-7 sqrt(max |c| sum |c_k| K_ki), which is less where most entries are small. It
+   does not matter while it is far below the violation that a round is to reach; a product that would leave more is made in double, and once
+   the sum of those left stands in the way, f is made anew in double: at the rows that are in question or so near to it that the error
+   could bring them there. */
 #include "solve/active.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -23,6 +25,8 @@ enum { REST = 8 }; /* sets from one rest to the next */
 enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, POLISHES = 8 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
+static const double WORST = 4;    /* times its likely size is the largest error among many rows */
+static const double NEAR = 64;    /* times the error, or the violation to reach: rows nearer to being in question are made anew */
 
 typedef struct run {
     const mc_active_problem *p;
@@ -123,25 +127,37 @@ static void write_programme(run *r) {
     r->dual = (mc_dual){.m = r->count, .row = r->row, .q = r->q, .low = r->low, .high = r->high, .group = whole->group ? r->group : NULL};
 }
 
-/* A product with changes c in single precision, where its error does not disturb. */
-static mercer_dtype precision_of(run *r, const double *c, int64_t count) {
-    double square = 0, top = 0;
-    for (int64_t k = 0; k < count; k++)
+/* f <- f + K c in single precision, where the error of that does not disturb. */
+static mercer_status add(mercer_ctx *ctx, run *r, const double *c, int64_t count) {
+    const mc_matrix *matrix = &r->p->matrix;
+    double square = 0, largest = 0, top = 0;
+    for (int64_t k = 0; k < count; k++) {
         square += c[k] * c[k];
+        largest = fmax(largest, fabs(c[k]));
+    }
     for (int64_t i = 0; i < r->rows; i++)
         top = fmax(top, r->diagonal[i]);
-    const double noise2 = 1e-14 * square * top * top;
-    if (r->p->matrix.dtype == MERCER_F64 || noise2 > pow(HEARD * r->aim, 2))
-        return MERCER_F64;
-    r->noise2 += noise2;
-    return MERCER_F32;
+    const bool single = matrix->dtype == MERCER_F32 && 1e-14 * square * top * top <= pow(HEARD * r->aim, 2);
+    mc_doubt doubt = {r->p->bound, INFINITY};
+    MC_TRY(matrix->add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, r->row_id, c, count, r->f, &doubt));
+    if (single)
+        r->noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * doubt.reach);
+    return MERCER_OK;
+}
+
+/* After steps that moved f by stored entries nothing bounds its error. */
+static void forget_bound(const run *r) {
+    for (int64_t i = 0; r->p->bound && i < r->p->matrix.n; i++)
+        r->p->bound[i] = INFINITY;
 }
 
 /* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
 static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
     const bool all = r->rows == r->p->matrix.n; /* then its f is that of all */
-    if (all)
+    if (all) {
         memcpy(r->f, r->own_f, (size_t)r->rows * sizeof *r->f);
+        forget_bound(r);
+    }
     double *c = r->own_f; /* which has served */
     memset(c, 0, (size_t)r->rows * sizeof *c);
     for (int64_t k = 0; k < r->count; k++) {
@@ -155,7 +171,7 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
             c[kept++] = c[i];
         }
     *moved = kept > 0;
-    return kept && !all ? r->p->matrix.add(ctx, &r->p->matrix, precision_of(r, c, kept), r->row_id, c, kept, r->f) : MERCER_OK;
+    return kept && !all ? add(ctx, r, c, kept) : MERCER_OK;
 }
 
 /* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. */
@@ -169,13 +185,16 @@ static int64_t size_now(const run *r) {
     return set_size(m, size < r->p->most ? size : r->p->most);
 }
 
-/* Room for K_AA; it is written before it is read, and only as far as the set reaches. */
+/* Room for K_AA, and for a set that is a little larger: memory that is new costs as much as the entries. It is written before it is read,
+   and only as far as the set reaches. */
 static mercer_status make_room(mercer_ctx *ctx, run *r) {
+    const int64_t all = set_size(r->p->matrix.n, r->p->most), more = r->rows + r->rows / 4;
     if (r->K_rows >= r->rows)
         return MERCER_OK;
     mc_free(r->K);
-    r->K = mc_alloc_unset(ctx, r->rows * r->rows, entry_bytes(r->p->matrix.dtype));
-    r->K_rows = r->K ? r->rows : 0;
+    r->K_rows = more < all ? more : all;
+    r->K = mc_alloc_unset(ctx, r->K_rows * r->K_rows, entry_bytes(r->p->matrix.dtype));
+    r->K_rows = r->K ? r->K_rows : 0;
     return r->K ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -256,14 +275,63 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     return status ? status : back;
 }
 
+/* Rows of variables off their bounds, and of those whose slope is within `near` of one that violates; into row, rising. */
+static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_t *row) {
+    const mc_dual *dual = &r->p->dual;
+    int64_t count = 0;
+    for (int64_t i = 0; i < r->p->matrix.n; i++)
+        r->place[i] = 0;
+    for (int64_t t = 0; t < dual->m; t++) {
+        const bool up = r->beta[t] < dual->high[t], down = r->beta[t] > dual->low[t];
+        const double v = mc_slope(dual, r->f, t);
+        const int g = mc_group(dual, t);
+        if ((up && down) || (up && v >= e->bottom[g] - near) || (down && v <= e->top[g] + near))
+            r->place[row_of(dual, t)] = 1;
+    }
+    for (int64_t i = 0; i < r->p->matrix.n; i++)
+        if (r->place[i])
+            row[count++] = i;
+    return count;
+}
+
+/* The rows that have a coefficient and their coefficients, side by side; returns how many. */
+static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_t n, double *c, int64_t *ids) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        c[row_of(dual, t)] += beta[t];
+    for (int64_t i = 0; i < n; i++)
+        if (c[i] != 0) {
+            ids[count] = i;
+            c[count++] = c[i];
+        }
+    return count;
+}
+
+/* f in double where it matters. */
+static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
+    const int64_t n = r->p->matrix.n;
+    const mc_matrix *matrix = &r->p->matrix;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(n, sizeof(double)) + 2 * mc_work_need(n, sizeof(int64_t))));
+    double *c = mc_work_take(&work, n, sizeof *c);
+    int64_t *ids = mc_work_take(&work, n, sizeof *ids), *row = mc_work_take(&work, n, sizeof *row);
+    const int64_t count = list_coefficients(&r->p->dual, r->beta, n, c, ids);
+    const int64_t near = list_near(r, e, NEAR * fmax(r->aim, sqrt(r->noise2)), row);
+    mc_doubt doubt = {r->p->bound, INFINITY};
+    const mercer_status status = count && near < n / 2 ? matrix->at(ctx, matrix, ids, c, count, row, near, r->f, &doubt)
+                                                       : mc_active_product(ctx, matrix, &r->p->dual, r->beta, r->f, r->p->bound);
+    mc_work_close(&work);
+    r->noise2 = 0;
+    return status;
+}
+
 /* The state of optimality; f is made anew first where what products have left in it would disturb the next round. */
 static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e) {
     *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
     r->aim = fmax(r->p->tolerance, INNER * e->violation);
     if (r->noise2 <= pow(HEARD * r->aim, 2))
         return MERCER_OK;
-    MC_TRY(mc_active_product(ctx, &r->p->matrix, MERCER_F64, &r->p->dual, r->beta, r->f));
-    r->noise2 = 0;
+    MC_TRY(renew(ctx, r, e));
     return look(ctx, r, e);
 }
 
@@ -302,28 +370,18 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
     return status;
 }
 
-/* The rows that have a coefficient and their coefficients, side by side; returns how many. */
-static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_t n, double *c, int64_t *ids) {
-    int64_t count = 0;
-    for (int64_t t = 0; t < dual->m; t++)
-        c[row_of(dual, t)] += beta[t];
-    for (int64_t i = 0; i < n; i++)
-        if (c[i] != 0) {
-            ids[count] = i;
-            c[count++] = c[i];
-        }
-    return count;
-}
-
-mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const mc_dual *dual, const double *beta,
-                                double *f) {
+mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const mc_dual *dual, const double *beta, double *f,
+                                double *bound) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(matrix->n, sizeof(double)) + mc_work_need(matrix->n, sizeof(int64_t))));
     double *c = mc_work_take(&work, matrix->n, sizeof *c);
     int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
     const int64_t count = list_coefficients(dual, beta, matrix->n, c, ids);
+    mc_doubt doubt = {bound, INFINITY};
     memset(f, 0, (size_t)matrix->n * sizeof *f);
-    const mercer_status status = count ? matrix->add(ctx, matrix, precision, ids, c, count, f) : MERCER_OK;
+    if (bound)
+        memset(bound, 0, (size_t)matrix->n * sizeof *bound);
+    const mercer_status status = count ? matrix->add(ctx, matrix, MERCER_F64, ids, c, count, f, &doubt) : MERCER_OK;
     mc_work_close(&work);
     return status;
 }

@@ -7,6 +7,12 @@
 
 #include "solve/smo.h"
 
+/* How wrong a product is. */
+typedef struct mc_doubt {
+    double *bound; /* n: grows by a bound on the error of each sum; NULL: nobody asks */
+    double reach;  /* becomes the largest sum of |c_k K(ids[k], i)|, where that is known; infinite before */
+} mc_doubt;
+
 /* A symmetric K that can be asked for blocks and for products. */
 typedef struct mc_matrix mc_matrix;
 struct mc_matrix {
@@ -15,9 +21,12 @@ struct mc_matrix {
     const double *diagonal;
     /* out <- K(ids, ids), count x count, row-major. ids rise. */
     mercer_status (*block)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out);
-    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. */
+    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. doubt, as it was before, may grow. */
     mercer_status (*add)(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f);
+                         int64_t count, double *f, mc_doubt *doubt);
+    /* f_i <- sum over k of c_k K(ids[k], i) in double at the listed rows alone. Both lists rise. */
+    mercer_status (*at)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count, const int64_t *rows,
+                        int64_t rows_count, double *f, mc_doubt *doubt);
     const void *self;
     const void *whole;      /* all of K, n x n, where it is at hand; NULL: blocks are asked for */
 };
@@ -37,14 +46,15 @@ typedef struct mc_active_problem {
     int64_t most;           /* variables in an active set; at least 2 */
     mc_active_rest rest;    /* call NULL: none */
     double noise2;          /* of f at the start */
+    double *bound;          /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
 } mc_active_problem;
 
 /* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */
 mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f, mc_smo_result *result);
 /* Bytes it takes beside what block and add take. */
 size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
-/* f <- K beta in this precision, from nothing. */
-mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const mc_dual *dual, const double *beta,
-                                double *f);
+/* f <- K beta in double, from nothing, and the bound on its error unless it is NULL. */
+mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const mc_dual *dual, const double *beta, double *f,
+                                double *bound);
 
 #endif

@@ -29,13 +29,25 @@ static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64
 }
 
 static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f) {
-    (void)ctx;
+                         int64_t count, double *f, mc_doubt *doubt) {
+    (void)ctx, (void)doubt;
     sample *s = (sample *)(uintptr_t)matrix->self;
     s->products += count;
     for (int64_t k = 0; k < count; k++)
         for (int64_t j = 0; j < N; j++)
             f[j] += c[k] * (precision == MERCER_F64 ? s->K[ids[k] * N + j] : (double)(float)s->K[ids[k] * N + j]);
+    return MERCER_OK;
+}
+
+static mercer_status at(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count, const int64_t *rows,
+                        int64_t rows_count, double *f, mc_doubt *doubt) {
+    (void)ctx, (void)doubt;
+    const sample *s = matrix->self;
+    for (int64_t i = 0; i < rows_count; i++) {
+        f[rows[i]] = 0;
+        for (int64_t k = 0; k < count; k++)
+            f[rows[i]] += c[k] * s->K[ids[k] * N + rows[i]];
+    }
     return MERCER_OK;
 }
 
@@ -66,7 +78,7 @@ static mc_active_problem classifier(sample *s, double C, mercer_dtype dtype, int
         s->beta[i] = s->f[i] = 0;
     }
     return (mc_active_problem){.dual = {.m = N, .q = s->q, .low = s->low, .high = s->high},
-                               .matrix = {.n = N, .dtype = dtype, .diagonal = s->diagonal, .block = block, .add = add, .self = s},
+                               .matrix = {.n = N, .dtype = dtype, .diagonal = s->diagonal, .block = block, .add = add, .at = at, .self = s},
                                .tolerance = 1e-4, .steps_max = 100000000, .most = most};
 }
 
@@ -161,7 +173,7 @@ static void test_two_variables_share_a_row_and_sums_stay(void **state) {
     p.dual.row = s->row;
     p.dual.group = s->group;
     mc_smo_result r;
-    assert_ok(ctx, mc_active_product(ctx, &p.matrix, MERCER_F64, &p.dual, s->beta, s->f));
+    assert_ok(ctx, mc_active_product(ctx, &p.matrix, &p.dual, s->beta, s->f, NULL));
     assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &r));
     double sum[2] = {0, 0};
     for (int64_t t = 0; t < 2 * N; t++)
