@@ -11,6 +11,7 @@
        svm_start.c     multipliers to start from: none, or those of a model
        svm_checkpoint.c  the state of the programmes in a file
        svm_path.c      one solution after the other along C
+       svm_folds.c     many splits and values of C over one K
        class_weight.c  weights of classes from text */
 #ifndef MC_LEARN_SVM_H
 #define MC_LEARN_SVM_H

@@ -1,7 +1,8 @@
 /* engines.c: how candidates are measured. One row each:
 
        fits      a fit of every candidate on every split
-       path      svc and svr: all values of C of a run on a split, each from the last; convex losses: all values of lambda
+       path      svc and svr: all values of C of a run on a split, each from the last, all splits over one K where it fits; convex losses:
+                 all values of lambda
        left out  ridge: every row, or every fold, predicted without itself by closed forms, all values of lambda of a run from one
                  eigendecomposition, few of them from factorisations; nothing is refitted
        evidence  gp: one fit to all rows */
@@ -10,7 +11,7 @@
 #include "data/data.h"
 #include "learn/loss.h"
 #include "learn/ridge_path.h"
-#include "learn/svm.h"
+#include "learn/svm_folds.h"
 #include "select/tune.h"
 #include "solve/eigen.h"
 #include <math.h>
@@ -23,7 +24,13 @@ static double *row_of(const mc_round *r, double *out, int64_t candidate) {
     return out + candidate * (r->parts + 1);
 }
 
-/* What a model says of the rows of a split, into the columns that belong to it. */
+/* Into the columns that belong to the split. */
+static mercer_status measure_split(mercer_ctx *ctx, const mc_round *r, mc_judged judged, int64_t split, double *out) {
+    return r->splits.count > 1 ? mc_measure_values(ctx, r->measure, judged, &out[1 + split])
+                               : mc_measure_blocks(ctx, r->measure, judged, out);
+}
+
+/* What a model says of the rows of a split. */
 static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_model *model, const mercer_data *test, int64_t split,
                            double *out) {
     double *values = NULL;
@@ -32,10 +39,8 @@ static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_mode
     MC_TRY(MC_ALLOC(ctx, values, test->n * model->f.outputs));
     mercer_status status = mc_model_predict(ctx, model, test, values);
     const mc_judged judged = mc_model_judged(model, test, values);
-    if (!status && r->splits.count > 1)
-        status = mc_measure_values(ctx, r->measure, judged, &out[1 + split]);
-    else if (!status)
-        status = mc_measure_blocks(ctx, r->measure, judged, out);
+    if (!status)
+        status = measure_split(ctx, r, judged, split, out);
     mc_free(values);
     return status;
 }
@@ -93,31 +98,86 @@ static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_
     return judge(ctx, w->round, &model, w->test, w->split, row_of(w->round, w->out, k));
 }
 
-static mercer_status walk_along(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const mercer_data *train, walk *w) {
+static mc_svm_kind kind_of(const mc_round *r) {
+    return strcmp(r->space->machine->name, "svr") == 0 ? MC_SVR : MC_SVC;
+}
+
+static mercer_status list_values(mercer_ctx *ctx, const mc_round *r, const mc_run *run, double **value) {
     const int64_t count = run->end - run->begin, last = r->space->settings - 1;
-    const mc_svm_kind kind = strcmp(r->space->machine->name, "svr") == 0 ? MC_SVR : MC_SVC;
-    const mc_loss *loss = mc_loss_named(r->space->machine->name);
-    double *value = NULL;
-    MC_TRY(MC_ALLOC(ctx, value, count));
+    MC_TRY(MC_ALLOC(ctx, *value, count));
     for (int64_t k = 0; k < count; k++)
-        value[k] = r->space->number[(run->begin + k) * r->space->width + last];
+        (*value)[k] = r->space->number[(run->begin + k) * r->space->width + last];
+    return MERCER_OK;
+}
+
+static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *value, int64_t split, double *out) {
+    mercer_data *train = NULL, *test = NULL;
+    const mc_loss *loss = mc_loss_named(r->space->machine->name);
+    const int64_t count = run->end - run->begin;
+    MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
+    walk w = {.round = r, .test = test, .split = split, .out = out};
     if (loss)
-        snprintf(w->tau, sizeof w->tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
-    const mercer_status status = loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, w)
-                                      : mc_svm_path(ctx, kind, run->settings, run->kernel, train, value, count, judge_step, w);
-    mc_free(value);
-    return forgive(ctx, r, status);
+        snprintf(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
+    const mercer_status status = loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, &w)
+                                      : mc_svm_path(ctx, kind_of(r), run->settings, run->kernel, train, value, count, judge_step, &w);
+    mc_split_free(&r->splits, train, test);
+    return status;
+}
+
+/* ---- All splits over one K ---- */
+
+void mc_shared_close(mercer_ctx *ctx, mc_shared *shared) {
+    mc_svm_folds_close(ctx, shared->folds);
+    *shared = (mc_shared){0};
+}
+
+/* A hold-out has rows of its own; losses have none of this. */
+static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run) {
+    mc_shared *shared = r->shared;
+    if (!r->splits.begin || mc_loss_named(r->space->machine->name) || (shared->made && shared->begin == run->begin))
+        return MERCER_OK;
+    mc_shared_close(ctx, shared);
+    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, &shared->folds));
+    shared->made = true;
+    shared->begin = run->begin;
+    return MERCER_OK;
+}
+
+static mercer_status judge_held(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t count, const double *values, double *out) {
+    const int64_t *begin = r->splits.begin + 2 * split, few = begin[2] - begin[1], outputs = mc_svm_folds_outputs(r->shared->folds);
+    mercer_data *test = NULL;
+    MC_TRY(mc_data_take(ctx, r->data, r->splits.rows + begin[1], few, &test));
+    mercer_status status = MERCER_OK;
+    for (int64_t k = 0; k < count && !status; k++) {
+        const mc_judged judged = {.known = test, .data = test, .outputs = outputs, .values = values + k * few * outputs, .tau = NAN};
+        status = measure_split(ctx, r, judged, split, row_of(r, out, k));
+    }
+    mercer_data_free(test);
+    return status;
+}
+
+static mercer_status walk_together(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C, int64_t split, double *out) {
+    const int64_t *begin = r->splits.begin + 2 * split, count = run->end - run->begin;
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, count * (begin[2] - begin[1]) * mc_svm_folds_outputs(r->shared->folds)));
+    mercer_status status = mc_svm_folds_walk(ctx, r->shared->folds, r->splits.rows + begin[0], begin[1] - begin[0], begin[2] - begin[0], C,
+                                             count, values);
+    if (!status)
+        status = judge_held(ctx, r, split, count, values, out);
+    mc_free(values);
+    return status;
 }
 
 static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
     if (!r->space->walks)
         return measure_fits(ctx, r, run, split, out);
-    mercer_data *train = NULL, *test = NULL;
-    MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
-    walk w = {.round = r, .test = test, .split = split, .out = out};
-    const mercer_status status = walk_along(ctx, r, run, train, &w);
-    mc_split_free(&r->splits, train, test);
-    return status;
+    double *value = NULL;
+    MC_TRY(list_values(ctx, r, run, &value));
+    mercer_status status = share(ctx, r, run);
+    if (!status)
+        status = r->shared->folds ? walk_together(ctx, r, run, value, split, out) : walk_alone(ctx, r, run, value, split, out);
+    mc_free(value);
+    return forgive(ctx, r, status);
 }
 
 /* ---- Rows left out ---- */

@@ -22,6 +22,7 @@ typedef struct sweep {
     const mercer_tune *set;
     mc_journal *journal;
     mc_round round;
+    mc_shared shared;
     bool *active;   /* count: candidates of this round */
     int64_t *start; /* the first candidate of every run */
     int64_t runs;
@@ -188,11 +189,13 @@ static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *dat
     w->late = false;
     mercer_status status = mc_round_open(ctx, w->s, w->set, data, groups, &w->round);
     w->round.number = number;
+    w->round.shared = &w->shared;
     snprintf(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
     if (!status)
         status = list_runs(ctx, w);
     if (!status)
         status = sweep_runs(ctx, w);
+    mc_shared_close(ctx, &w->shared);
     mc_splits_close(&w->round.splits);
     mc_free(w->start);
     w->start = NULL;

@@ -117,7 +117,15 @@ typedef struct mc_round {
     mc_splits splits;
     int64_t parts; /* scores of one candidate beside that of all: one of each split, or of blocks where there is one split */
     int number;
+    struct mc_shared *shared; /* what one measurement leaves for the next ones */
 } mc_round;
+
+/* One K for all splits of a run. */
+typedef struct mc_shared {
+    int64_t begin; /* the run it belongs to */
+    struct mc_svm_folds *folds; /* NULL: none was made, or it did not fit */
+    bool made;
+} mc_shared;
 
 /* Candidates [begin, end) of one run. */
 typedef struct mc_run {
@@ -136,6 +144,7 @@ typedef struct mc_engine {
 } mc_engine;
 /* exact: where the machine has closed forms and they may be used. */
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
+void mc_shared_close(mercer_ctx *ctx, mc_shared *shared);
 /* Whether closed forms serve: no hold-out, no order of time, no repeats, no approximation, memory for them. */
 bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, const mercer_data *data);
 

@@ -131,6 +131,8 @@ static void write_programme(run *r) {
 static mercer_status add(mercer_ctx *ctx, run *r, const double *c, int64_t count) {
     const mc_matrix *matrix = &r->p->matrix;
     double square = 0, largest = 0, top = 0;
+    if (matrix->settled)
+        return matrix->add(ctx, matrix, matrix->dtype, r->row_id, c, count, r->f, NULL);
     for (int64_t k = 0; k < count; k++) {
         square += c[k] * c[k];
         largest = fmax(largest, fabs(c[k]));
@@ -224,7 +226,7 @@ static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *mo
    what is left is rounding. Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
    variables apart by as much, and of many such, or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
-    const bool last = small->tolerance <= r->p->tolerance;
+    const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
     const int64_t worth = mc_interior_worth(ctx, r->rows, r->count);
     int64_t patience = CRAWL * r->count;
     bool inside = false;

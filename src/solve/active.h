@@ -29,6 +29,7 @@ struct mc_matrix {
                         int64_t rows_count, double *f, mc_doubt *doubt);
     const void *self;
     const void *whole;      /* all of K, n x n, where it is at hand; NULL: blocks are asked for */
+    bool settled;           /* the stored entries are what K is: products leave no error of their own, and at is not asked for */
 };
 
 /* A place to stand: called after every few sets, when beta and f are all that matters of what was done, so that a solution taken up from
@@ -47,6 +48,7 @@ typedef struct mc_active_problem {
     mc_active_rest rest;    /* call NULL: none */
     double noise2;          /* of f at the start */
     double *bound;          /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
+    bool rough;             /* the tolerance is enough: no Newton steps at the end, which would bring the gap far below it */
 } mc_active_problem;
 
 /* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */

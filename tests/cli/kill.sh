@@ -24,4 +24,13 @@ for delay in 0.1 0.2 0.3 0.4 0.5; do
 done 2> /dev/null
 fit killed killed.mercer; cmp alone.mercer killed.mercer
 mercer fit board.csv -m svc -k 'rbf(gamma=20)' --C 11 -q --checkpoint killed; echo "exit $?"
+# A search goes on from its journal to the scores of one that was left alone.
+mercer generate moons -n 400 --noise 0.3 --seed 3 -o moons.csv -q
+search() { mercer tune moons.csv -m squared-hinge --threads 1 --points 4 --json -o $1.mercer "${@:2}"; }
+scores() { python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["best"], [c["parts"] for c in r["candidates"]])'; }
+search one | scores > one.txt
+search two --journal journal > /dev/null & until test "$(wc -l < journal 2> /dev/null)" -gt 4; do sleep 0.01; done 2> /dev/null
+{ kill -9 -- -$!; wait $!; } 2> /dev/null
+search two --journal journal > resumed.json
+scores < resumed.json | cmp one.txt - && python3 -c 'import json; print(4 <= json.load(open("resumed.json"))["resumed"] < 80)'
 echo done

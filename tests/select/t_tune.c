@@ -21,6 +21,7 @@ static mercer_data *friedman(mercer_ctx *ctx) {
 /* A search of one kernel with one range of a setting; NULL: that which suits the machine. */
 typedef struct wish {
     const char *machine, *kernel, *range;
+    const void *settings;
     mercer_tune set;
 } wish;
 
@@ -31,7 +32,7 @@ static mercer_status tune(mercer_ctx *ctx, const wish *w, const mercer_data *dat
     set.kernels = (const mercer_kernel *const *)&kernel;
     set.kernel_count = 1;
     set.ranges = w->range ? ranges : NULL;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(w->machine), NULL, &set, data, out);
+    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(w->machine), w->settings, &set, data, out);
     mercer_kernel_free(kernel);
     return status;
 }
@@ -175,6 +176,41 @@ static void test_scores_are_those_of_refits(void **state) {
                      refit(ctx, "svc", &svm, "rbf(gamma=2)", classes, 5, offsetof(mercer_scores, auc)), 5e-3);
     }
     mercer_search_free(search);
+    mercer_data_free(numbers);
+    mercer_data_free(classes);
+    close_clean(ctx);
+}
+
+static void assert_shared(mercer_ctx *ctx, mercer_svm svm, const char *machine, const mercer_data *data, const char *score, size_t field) {
+    wish w = wish_of(machine, "rbf(gamma=0.4)", "C={0.1, 1, 20}");
+    mercer_search *search = NULL;
+    svm.tolerance = 1e-9;
+    svm.scale = "none";
+    w.settings = &svm;
+    w.set.folds = 3;
+    w.set.score = score;
+    assert_ok(ctx, tune(ctx, &w, data, &search));
+    static const double C[] = {0.1, 1, 20};
+    for (int64_t i = 0; i < 3; i++) {
+        svm.C = C[i];
+        assert_close(mercer_search_candidate(search, i).score, refit(ctx, machine, &svm, "rbf(gamma=0.4)", data, 3, field), 1e-7);
+    }
+    mercer_search_free(search);
+}
+
+/* Folds, values of C and pairs of classes over one K say what fits say that know nothing of each other. */
+static void test_one_matrix_serves_folds_costs_and_pairs(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *numbers = friedman(ctx), *classes = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "blobs", MANY, 2.5, 3, &classes));
+    assert_true(mercer_data_classes(classes) > 2);
+    mercer_svm svm = mercer_svm_defaults("svc");
+    assert_shared(ctx, svm, "svc", classes, "accuracy", offsetof(mercer_scores, accuracy));
+    svm.class_weight = "balanced";
+    svm.multiclass = "ovr";
+    assert_shared(ctx, svm, "svc", classes, "balanced-accuracy", offsetof(mercer_scores, balanced_accuracy));
+    assert_shared(ctx, mercer_svm_defaults("svr"), "svr", numbers, "rmse", offsetof(mercer_scores, rmse));
     mercer_data_free(numbers);
     mercer_data_free(classes);
     close_clean(ctx);
@@ -441,17 +477,27 @@ static void test_the_model_remembers_its_search(void **state) {
     close_clean(ctx);
 }
 
+typedef struct job {
+    const char *machine, *range;
+    const mercer_data *data;
+    const mercer_kernel *kernel; /* NULL: that of the search */
+    int64_t folds;
+} job;
+
 static mercer_status tune_with_a_journal(mercer_ctx *ctx, void *arg) {
-    const mercer_data *data = arg;
-    static const char *const ranges[] = {"lambda={0.1}", NULL};
+    const job *j = arg;
+    const char *const ranges[] = {j->range, NULL};
     char path[] = "/tmp/mercer-journal-XXXXXX";
     close(mkstemp(path));
     mercer_tune set = mercer_tune_defaults();
     mercer_search *search = NULL;
     set.ranges = ranges;
     set.points = 2;
+    set.kernels = j->kernel ? &j->kernel : NULL;
+    set.kernel_count = 1;
+    set.folds = j->folds;
     set.journal = path;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find("ridge"), NULL, &set, data, &search);
+    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(j->machine), NULL, &set, j->data, &search);
     mercer_search_free(search);
     unlink(path);
     return status;
@@ -462,7 +508,12 @@ static void test_tune_survives_failing_memory(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_generate(ctx, "sinc", 20, 0.1, 1, &data));
-    assert_survives_failing_memory(tune_with_a_journal, data);
+    assert_survives_failing_memory(tune_with_a_journal, &(job){"ridge", "lambda={0.1}", data, NULL, 0});
+    mercer_data_free(data);
+    assert_ok(ctx, mercer_data_generate(ctx, "blobs", 12, 1, 1, &data));
+    mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=1)");
+    assert_survives_failing_memory(tune_with_a_journal, &(job){"svc", "C={1, 10}", data, kernel, 2});
+    mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
 }
@@ -473,6 +524,7 @@ int main(void) {
         cmocka_unit_test(test_a_grid_takes_every_combination),
         cmocka_unit_test(test_random_points_fill_the_cube_evenly),
         cmocka_unit_test(test_scores_are_those_of_refits),
+        cmocka_unit_test(test_one_matrix_serves_folds_costs_and_pairs),
         cmocka_unit_test(test_rows_left_out_are_those_of_the_path),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_a_journal_takes_a_search_up_again),
