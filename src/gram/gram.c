@@ -81,6 +81,10 @@ int64_t mc_gram_columns(const mc_gram *gram) {
     return gram->z->n;
 }
 
+mercer_dtype mc_gram_precision(const mc_gram *gram) {
+    return gram->precision;
+}
+
 bool mc_gram_symmetric(const mc_gram *gram) {
     return gram->symmetric;
 }

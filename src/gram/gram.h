@@ -33,6 +33,7 @@ size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram);
 int64_t mc_gram_rows(const mc_gram *gram);
 int64_t mc_gram_columns(const mc_gram *gram);
 bool mc_gram_symmetric(const mc_gram *gram);
+mercer_dtype mc_gram_precision(const mc_gram *gram); /* of the tiles: double where floats would not do */
 
 /* Y <- K V: V is columns x t row-major, Y rows x t row-major. */
 mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y);
@@ -49,6 +50,8 @@ mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *
 /* Columns j0 .. j1-1 of listed rows, each to a place of its own: out[r][j - j0] <- K(rows[r], j). */
 mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0, int64_t j1,
                               mercer_dtype dtype, void *const *out);
+/* out[k] <- K(row[k], column[k]), the same bits as in a block; columns rise, so that entries of a panel are made together. */
+mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t *row, const int64_t *column, int64_t count, double *out);
 /* K_ii of a symmetric operator, by the judge's formula. */
 mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out);
 /* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular full packed

@@ -377,6 +377,14 @@ static void test_pieces_are_parts_of_the_whole(void **state) {
     for (int r = 0; r < 11; r++)
         for (int j = 0; j < n; j++)
             assert_true(rows[r * n + j] == (float)K[listed[r] * n + j]);
+    int64_t row[300], column[300];
+    for (int k = 0; k < 300; k++) {
+        row[k] = 37 * k % n;
+        column[k] = k * (n - 1) / 299;
+    }
+    assert_ok(o.ctx, mc_gram_pairs(o.ctx, o.gram, row, column, 300, piece));
+    for (int k = 0; k < 300; k++)
+        assert_true(piece[k] == K[row[k] * n + column[k]]);
     free(K), free(piece), free(rows);
     close_all(o);
 }

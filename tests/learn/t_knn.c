@@ -219,6 +219,77 @@ static void test_a_prediction_survives_failing_memory(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Many rows of many columns: floats look first ---- */
+
+enum { MANY = 8300, WIDE = 64, ASKED = 40 };
+
+/* A third of the rows are copies, a third nearly so, and some hundred stand together closer than floats can tell. */
+static double *crowd(void) {
+    double *x = calloc(MANY * WIDE, sizeof *x);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 41);
+    for (int64_t i = 0; i < MANY; i++) {
+        const int64_t from = i % 3 == 0 || i < 300 ? i : i % 7 == 1 ? 150 : i / 2;
+        for (int64_t j = 0; j < WIDE; j++)
+            x[i * WIDE + j] = from == i ? mc_rng_normal(&rng) : x[from * WIDE + j] + (i % 3 == 1 ? 1e-4 * mc_rng_normal(&rng) : 0);
+    }
+    return x;
+}
+
+static mercer_data *wide_data(mercer_ctx *ctx, const double *x, int64_t n, const double *y) {
+    const mercer_table table = {.n = n, .d = WIDE, .dtype = MERCER_F64, .values = x, .target = y, .outputs = y ? 1 : 0};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+/* The mean number of the k nearest, by doubles alone. */
+static double mean_number(const double *K, const double *diagonal, double own, int64_t k) {
+    double *square = calloc(MANY, sizeof *square), sum = 0;
+    for (int64_t j = 0; j < MANY; j++) {
+        square[j] = own + diagonal[j] - 2 * K[j];
+        square[j] = square[j] < 1e-10 ? 0 : square[j];
+    }
+    for (int64_t step = 0; step < k; step++) {
+        int64_t best = 0;
+        for (int64_t j = 1; j < MANY; j++)
+            best = square[j] < square[best] ? j : best;
+        square[best] = INFINITY;
+        sum += (double)best;
+    }
+    free(square);
+    return sum / (double)k;
+}
+
+static void test_a_look_in_floats_changes_nothing(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    double *x = crowd(), *y = calloc(MANY, sizeof *y), *diagonal = calloc(MANY, sizeof *diagonal), *K = calloc(ASKED * MANY, sizeof *K);
+    static const char *const kernels[] = {"linear", "rbf(gamma=0.01)"};
+    for (int64_t i = 0; i < MANY; i++)
+        y[i] = (double)i;
+    for (int c = 0; c < 2; c++) {
+        mercer_data *data = wide_data(ctx, x, MANY, y), *asked = wide_data(ctx, x + 130 * WIDE, ASKED, NULL);
+        mercer_model *model = fit_knn(ctx, kernels[c], data, 5, "uniform");
+        mercer_kernel *kernel = kernel_of(ctx, kernels[c]);
+        double out[ASKED];
+        assert_ok(ctx, mercer_predict(ctx, model, asked, out));
+        assert_ok(ctx, mercer_gram(ctx, kernel, asked, data, K));
+        for (int64_t i = 0; i < MANY; i++)
+            assert_ok(ctx, mercer_kernel_value(ctx, mercer_model_kernel(model), x + i * WIDE, x + i * WIDE, WIDE, &diagonal[i]));
+        for (int64_t i = 0; i < ASKED; i++)
+            assert_close(out[i], mean_number(K + i * MANY, diagonal, diagonal[130 + i], 5), 1e-14);
+        mercer_kernel_free(kernel);
+        mercer_model_free(model);
+        mercer_data_free(asked);
+        mercer_data_free(data);
+    }
+    free(K);
+    free(diagonal);
+    free(y);
+    free(x);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_are_the_mean_over_the_nearest_rows),
@@ -229,6 +300,7 @@ int main(void) {
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(test_a_saved_model_predicts_the_same_bits),
         cmocka_unit_test(test_a_prediction_survives_failing_memory),
+        cmocka_unit_test(test_a_look_in_floats_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
