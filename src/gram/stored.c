@@ -36,6 +36,7 @@ struct mc_stored {
     double unit;               /* of low */
     int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
     double *V;                 /* t planes of n */
+    float *narrow;             /* the same as floats */
     double *part[GROUPS];      /* t planes of the rows up to the group's last */
 };
 
@@ -78,8 +79,8 @@ size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
     mc_stored k = {.n = n, .t = t, .stripes = mc_chunks(n, BAND)};
     group(&k);
     const size_t block = 2 * MC_ALIGN;
-    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * sizeof(double)
-                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (fine ? sizeof(int16_t) : 0)) + 5 * block;
+    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * (sizeof(double) + sizeof(float))
+                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (fine ? sizeof(int16_t) : 0)) + 6 * block;
     for (int64_t g = 0; g < k.groups; g++)
         bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
     return bytes;
@@ -87,6 +88,7 @@ size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
 
 static mercer_status reserve(mercer_ctx *ctx, mc_stored *k, bool fine) {
     MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
+    MC_TRY(MC_ALLOC(ctx, k->narrow, k->n * k->t));
     MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
     for (int64_t g = 0; g < k->groups; g++)
         MC_TRY(MC_ALLOC(ctx, k->part[g], height_of(k, g) * k->t));
@@ -145,16 +147,26 @@ void mc_stored_close(mc_stored *k) {
         mc_free(k->part[g]);
     mc_free(k->stripe);
     mc_free(k->V);
+    mc_free(k->narrow);
     mc_free(k);
 }
 
 typedef struct product {
     const mc_stored *k;
     int64_t t;
-    bool fine;
+    bool fine, swift;
     const double *V;
     double *Y;
 } product;
+
+/* Left of the diagonal the same in float. */
+static void swift_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
+    const mc_stored *k = p->k;
+    const int64_t i = stripe * BAND;
+    k->body->swift(&(mc_swift){.A = k->stripe[stripe] + j, .ld = run_of(k, stripe), .m = rows_of(k, stripe), .n = columns, .t = p->t,
+                               .V = k->narrow + j, .vs = k->n, .Y = Y + i, .ys = height, .U = k->narrow + i, .us = k->n, .Z = Y + j,
+                               .zs = height});
+}
 
 /* Columns of a block: long runs of A for the memory, with the planes beside it still in the first cache. */
 static int64_t block_columns(int64_t t) {
@@ -178,12 +190,12 @@ static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     (void)begin, (void)end, (void)thread;
     const product *p = arg;
     const mc_stored *k = p->k;
-    const int64_t height = height_of(k, chunk), wide = block_columns(p->t);
+    const int64_t height = height_of(k, chunk), wide = p->swift ? MC_SWIFT_WIDTH : block_columns(p->t);
     double *Y = k->part[chunk];
     memset(Y, 0, (size_t)(height * p->t) * sizeof *Y);
     for (int64_t s = k->first[chunk]; s < k->first[chunk + 1]; s++) {
         for (int64_t j = 0; j < s * BAND; j += wide)
-            block_product(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
+            (p->swift ? swift_product : block_product)(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
         block_product(p, s, s * BAND, rows_of(k, s), height, Y);
     }
 }
@@ -194,7 +206,7 @@ static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     const product *p = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t c = 0; c < p->t; c++)
-            p->k->V[c * p->k->n + i] = p->V[i * p->t + c];
+            p->k->narrow[c * p->k->n + i] = (float)(p->k->V[c * p->k->n + i] = p->V[i * p->t + c]);
 }
 
 static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -209,19 +221,23 @@ static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     }
 }
 
-static mercer_status multiply(mercer_ctx *ctx, const mc_stored *k, bool fine, int64_t t, const double *V, double *Y) {
-    product p = {.k = k, .t = t, .fine = fine, .V = V, .Y = Y};
+static mercer_status multiply(mercer_ctx *ctx, product p) {
+    const mc_stored *k = p.k;
     MC_TRY(mc_for(ctx, k->n, GRAIN, spread, &p));
     MC_TRY(mc_for(ctx, k->groups, 1, group_product, &p));
     return mc_for(ctx, k->n, GRAIN, add_groups, &p);
 }
 
 static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply(ctx, self, false, t, V, Y);
+    return multiply(ctx, (product){.k = self, .t = t, .V = V, .Y = Y});
 }
 
 static mercer_status apply_fine(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply(ctx, self, true, t, V, Y);
+    return multiply(ctx, (product){.k = self, .t = t, .fine = true, .V = V, .Y = Y});
+}
+
+static mercer_status apply_swift(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply(ctx, (product){.k = self, .t = t, .swift = true, .V = V, .Y = Y});
 }
 
 /* ---- Entries ---- */
@@ -286,6 +302,10 @@ mc_entries mc_stored_entries(const mc_stored *k) {
 
 mc_operator mc_stored_operator(const mc_stored *k) {
     return (mc_operator){.n = k->n, .apply = apply, .diagonal = diagonal, .self = k};
+}
+
+mc_operator mc_stored_swift_operator(const mc_stored *k) {
+    return (mc_operator){.n = k->n, .apply = apply_swift, .diagonal = diagonal, .self = k};
 }
 
 bool mc_stored_is_fine(const mc_stored *k) {

@@ -20,6 +20,8 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bo
 void mc_stored_close(mc_stored *k);
 /* Its apply takes at most t columns at a time. The entries are floats, the arithmetic is double. */
 mc_operator mc_stored_operator(const mc_stored *k);
+/* The same with V rounded to floats and most of the arithmetic in float: nearly twice as fast where there are many columns. */
+mc_operator mc_stored_swift_operator(const mc_stored *k);
 /* Rows, pairs and the diagonal; rows as floats. */
 mc_entries mc_stored_entries(const mc_stored *k);
 

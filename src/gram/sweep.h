@@ -18,11 +18,23 @@ typedef struct mc_sweep {
     int64_t vs, ys, us, zs;
 } mc_sweep;
 
+enum { MC_SWIFT_WIDTH = 512 }; /* columns of A, at most */
+
+/* The same with multiplications in float: n is a multiple of 16. No sum of floats runs over more than 128 products. */
+typedef struct mc_swift {
+    const float *A;
+    int64_t ld, m, n, t;
+    const float *V, *U;
+    double *Y, *Z;
+    int64_t vs, ys, us, zs;
+} mc_swift;
+
 typedef struct mc_sweep_body {
     void (*rows)(const mc_sweep *s);    /* Y_k <- Y_k + A V_k */
     void (*columns)(const mc_sweep *s); /* Z_k <- Z_k + A' U_k */
     void (*both)(const mc_sweep *s);    /* the two with one reading of A */
     void (*fine_rows)(const mc_sweep *s), (*fine_both)(const mc_sweep *s);
+    void (*swift)(const mc_swift *s); /* both, in float */
 } mc_sweep_body;
 
 /* The bits depend on the instruction set (one multiplies and adds in one rounding, another in two), on nothing else. */

@@ -157,4 +157,86 @@ static void fine_both(const mc_sweep *s) {
     sweep(s, true, true, true);
 }
 
-const mc_sweep_body MC_SWEEP_BODY = {rows, columns, both, fine_rows, fine_both};
+/* ---- Floats throughout ---- */
+
+enum { WIDE = 16, FLUSH = 128 }; /* FLUSH: rows that a sum of floats across runs over */
+typedef float wide __attribute__((vector_size(64)));
+typedef float quarter __attribute__((vector_size(16)));
+
+INLINE wide floats_at(const float *p) {
+    wide v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* By halves. */
+INLINE double sum_floats(wide v) {
+    const narrow h = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+    const quarter q = __builtin_shufflevector(h, h, 0, 1, 2, 3) + __builtin_shufflevector(h, h, 4, 5, 6, 7);
+    return (double)((q[0] + q[2]) + (q[1] + q[3]));
+}
+
+/* Rows i .. i + rows - 1 against columns k .. k + columns - 1; the sums across stay in z. */
+INLINE void swift_strip(const mc_swift *s, int64_t i, const int rows, int64_t k, const int columns, float z[][MC_SWIFT_WIDTH]) {
+    wide y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
+    const int64_t ld = s->ld, vs = s->vs;
+    const float *A = s->A + i * ld, *V = s->V + k * vs;
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++)
+            u[r][c] = s->U[(k + c) * s->us + i + r] - (wide){0};
+    for (int64_t j = 0; j < s->n; j += WIDE) {
+        wide v[COLUMNS], sum[COLUMNS];
+        for (int c = 0; c < columns; c++) {
+            v[c] = floats_at(V + c * vs + j);
+            sum[c] = floats_at(z[c] + j);
+        }
+        for (int r = 0; r < rows; r++) {
+            if (k == 0)
+                __builtin_prefetch(A + (rows + r) * ld + j);
+            const wide a = floats_at(A + r * ld + j);
+            for (int c = 0; c < columns; c++) {
+                y[r][c] += a * v[c];
+                sum[c] += a * u[r][c];
+            }
+        }
+        for (int c = 0; c < columns; c++)
+            memcpy(z[c] + j, &sum[c], sizeof sum[c]);
+    }
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++)
+            s->Y[(k + c) * s->ys + i + r] += sum_floats(y[r][c]);
+}
+
+/* All rows against a number of columns that the compiler must know. */
+INLINE void swift_columns(const mc_swift *s, int64_t k, const int columns) {
+    float z[COLUMNS][MC_SWIFT_WIDTH];
+    for (int64_t from = 0; from < s->m; from += FLUSH) {
+        const int64_t end = from + FLUSH < s->m ? from + FLUSH : s->m;
+        int64_t i = from;
+        memset(z, 0, sizeof z);
+        for (; i + ROWS <= end; i += ROWS)
+            swift_strip(s, i, ROWS, k, columns, z);
+        for (; i < end; i++)
+            swift_strip(s, i, 1, k, columns, z);
+        for (int c = 0; c < columns; c++)
+            for (int64_t j = 0; j < s->n; j++)
+                s->Z[(k + c) * s->zs + j] += (double)z[c][j];
+    }
+}
+
+static void swift(const mc_swift *s) {
+    for (int64_t k = 0, parts = (s->t + COLUMNS - 1) / COLUMNS, width; parts > 0; k += width, parts--) {
+        width = (s->t - k + parts - 1) / parts;
+        switch (width) {
+        case 1: swift_columns(s, k, 1); break;
+        case 2: swift_columns(s, k, 2); break;
+#if defined(__AVX512F__)
+        case 3: swift_columns(s, k, 3); break;
+        case 4: swift_columns(s, k, 4); break;
+        default: swift_columns(s, k, 5); break;
+#endif
+        }
+    }
+}
+
+const mc_sweep_body MC_SWEEP_BODY = {rows, columns, both, fine_rows, fine_both, swift};

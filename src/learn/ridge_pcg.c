@@ -71,7 +71,7 @@ typedef struct solver {
     mc_lowrank *f;
     mc_precondition *inverse;
     double expected; /* steps */
-    scaled fast_scaled, exact_scaled;
+    scaled fast_scaled, swift_scaled, exact_scaled;
     double *diagonal, *B, *X, *V;
     double *bent; /* a direction of negative curvature; NULL: none was met */
     uint64_t key;
@@ -195,6 +195,7 @@ static mercer_status store(mercer_ctx *ctx, solver *s) {
     mc_log(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_fine(s->stored) ? "" : " as floats");
     s->entries = mc_stored_entries(s->stored);
     s->fast_scaled.K = mc_stored_operator(s->stored);
+    s->swift_scaled = (scaled){mc_stored_swift_operator(s->stored), s->r->p->root, s->V};
     if (!mc_stored_is_fine(s->stored))
         return MERCER_OK;
     s->exact_scaled.K = mc_stored_fine_operator(s->stored);
@@ -396,6 +397,7 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
     const mc_pcg_problem problem = {.n = s->n,
                                     .t = t,
                                     .fast = scaled_operator(&s->fast_scaled),
+                                    .swift = s->stored ? scaled_operator(&s->swift_scaled) : (mc_operator){0},
                                     .exact = scaled_operator(&s->exact_scaled),
                                     .floor = s->stored ? STORED_FLOOR : 0,
                                     .exact_error = product_error(s),

@@ -29,6 +29,7 @@
 static const double FLOOR = 1e-5;      /* what one run of float32 products can be trusted to gain */
 static const double WORTH = 0.1;       /* a run of float32 products that came to this share of its residual was worth its steps */
 static const double AIM = 0.5;         /* of the tolerance: the residual by the exact operator must pass too */
+static const double LATE = 0.2;        /* of the residual at the start of a run: from there on products may be rough */
 static const int64_t PATIENCE = 40;    /* where the problem names none */
 
 /* Everything that changes, in one block: this is what a checkpoint holds. Numbers per column first, then five n x t
@@ -334,13 +335,19 @@ static mercer_status inner_step(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     return !s->h->doubted && run_ends(s, *residual) ? mc_pcg_settle(ctx, s) : MERCER_OK;
 }
 
+/* The error of a product leaves its share of |p|, which falls with the residual, in the answer: late products may be rougher than the first
+   (Simoncini and Szyld, 2003). */
+static bool is_late(const mc_pcg *s) {
+    return s->p.swift.apply && s->h->best <= LATE * s->h->outer;
+}
+
 mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     *done = false;
     const bool inner = s->h->inner;
     const double share = inner ? share_done(s, s->h->best) : 0;
     mc_span(ctx, share, share);
     /* Only the product may be stopped: it leaves nothing behind, and the state is whole before and after. */
-    const mc_operator *K = s->h->careful ? &s->p.exact : &s->p.fast;
+    const mc_operator *K = s->h->careful ? &s->p.exact : is_late(s) ? &s->p.swift : &s->p.fast;
     MC_TRY(inner ? apply_A(ctx, s, K, s->P, s->AP) : exact_product(ctx, s));
     double residual = 0;
     mc_shield(ctx, true);

@@ -10,6 +10,7 @@ typedef struct mc_pcg mc_pcg;
 typedef struct mc_pcg_problem {
     int64_t n, t;
     mc_operator fast;           /* K for the iterations: float32 tiles, or stored */
+    mc_operator swift;          /* a rougher K for the steps once the residual is small; apply NULL: none */
     mc_operator exact;          /* K for the residuals that count: float64 */
     double floor;               /* what one run of the fast operator can be trusted to gain; 0: 1e-5, as with products in float */
     double exact_error;         /* |v'(computed K v) - v'K v| <= exact_error v'v: curvature below minus this is real */

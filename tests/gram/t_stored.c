@@ -49,7 +49,7 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
         setup *s = prepare(ctx, sizes[c]);
         mc_stored *k = NULL;
         assert_ok(ctx, mc_stored_open(ctx, s->gram, T, true, &k));
-        const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k);
+        const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k), swift = mc_stored_swift_operator(k);
         const double error = mc_stored_entry_error(k) * N * 4; /* |V| < 4 */
         assert_true(mc_stored_is_fine(k) && error < 1e-7);
         for (int64_t t = 1; t <= T; t++) {
@@ -60,6 +60,9 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
             assert_ok(ctx, fine.apply(ctx, fine.self, t, s->V, s->Y));
             for (int64_t i = 0; i < sizes[c] * t; i++)
                 assert_true(fabs(s->Y[i] - exact[i]) <= error);
+            assert_ok(ctx, swift.apply(ctx, swift.self, t, s->V, s->Y));
+            for (int64_t i = 0; i < sizes[c] * t; i++)
+                assert_true(fabs(s->Y[i] - exact[i]) <= 2e-6 * sqrt((double)N) * 3);
         }
         assert_ok(ctx, K.diagonal(ctx, K.self, s->Y));
         assert_ok(ctx, mc_gram_diagonal(ctx, s->gram, exact));
@@ -116,6 +119,10 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     const mc_operator Ka = mc_stored_operator(ka), Kb = mc_stored_operator(kb);
     assert_ok(one, Ka.apply(one, Ka.self, T, a->V, a->Y));
     assert_ok(five, Kb.apply(five, Kb.self, T, b->V, b->Y));
+    assert_memory_equal(a->Y, b->Y, sizeof a->Y);
+    const mc_operator Sa = mc_stored_swift_operator(ka), Sb = mc_stored_swift_operator(kb);
+    assert_ok(one, Sa.apply(one, Sa.self, T, a->V, a->Y));
+    assert_ok(five, Sb.apply(five, Sb.self, T, b->V, b->Y));
     assert_memory_equal(a->Y, b->Y, sizeof a->Y);
     mc_stored_close(ka);
     mc_stored_close(kb);
