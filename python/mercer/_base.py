@@ -3,10 +3,8 @@ import warnings
 
 import numpy as np
 
-from . import _arrays, _kernels, _model
+from . import _arrays, _few, _kernels, _model
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError
-
-_REAL = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def seed_of(random_state):
@@ -53,16 +51,14 @@ class KernelEstimator(BaseEstimator):
         return X
 
     def _check_rows(self, X):
-        """Rows to predict for. An array that can go to C as it is goes there at once; C looks for NaN itself."""
+        """Rows to predict for."""
         try:
             expected = self.n_features_in_
         except AttributeError:
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
                                  "before using this estimator.") from None
-        if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype in _REAL and X.flags.c_contiguous and X.shape[0]
-                and "feature_names_in_" not in self.__dict__ and X.shape[0] <= _model.QUICK_ROWS):
-            self._check_names(X)
-            X = _arrays.check_rows(X, type(self).__name__)
+        self._check_names(X)
+        X = _arrays.check_rows(X, type(self).__name__)
         if X.shape[1] != expected:
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {expected} features as input.")
         return X
@@ -118,7 +114,12 @@ class KernelEstimator(BaseEstimator):
         return self.model_.evaluate(function, self._to_library(X), self.model_.outputs if width is None else width)
 
     def _evaluate(self, function, X, width=None):
-        """The same for rows of the user."""
+        """The same for rows of the user. A few that are numbers already go to C at once, which looks for NaN itself."""
+        own = self.__dict__
+        if "model_" in own and _few.suits(X) and X.shape[1] == own["n_features_in_"] and "feature_names_in_" not in own \
+                and not _kernels.by_matrix(self.kernel):
+            model = own["model_"]
+            return _few.evaluate(model.address, function, X, model.outputs if width is None else width)
         return self._evaluate_checked(function, self._check_rows(X), width)
 
     # -- what a fit leaves --

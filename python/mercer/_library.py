@@ -205,6 +205,7 @@ class Context:
 
 class _Local(threading.local):
     context = None
+    rooms = None
 
 
 _local = _Local()
@@ -215,6 +216,14 @@ def thread_context():
     if _local.context is None:
         _local.context = Context()
     return _local.context
+
+
+def thread_rooms():
+    """A dict that lives as long as the context of this thread."""
+    rooms = _local.rooms
+    if rooms is None:
+        rooms = _local.rooms = {}
+    return rooms
 
 
 @contextmanager

@@ -8,11 +8,9 @@ import tempfile
 
 import numpy as np
 
-from . import _arrays, _header
+from . import _arrays, _few, _header
 from ._library import Handle, lib, parse, record, session, text, thread_context
 from ._types import ArrayLike, NDArray, Path, Rows
-
-QUICK_ROWS = 64  # dense rows up to here are predicted without looking out for Ctrl-C
 
 
 class Record(dict):
@@ -113,7 +111,7 @@ class Model:
         self._take(handle)
 
     def _take(self, handle):
-        self._handle = handle
+        self._handle, self.address = handle, handle.address
         self.outputs = lib.mercer_model_outputs(handle.address)
         self.decisions = lib.mercer_model_decisions(handle.address)
 
@@ -126,11 +124,11 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Write the model; a whole file or nothing."""
-        thread_context().call("mercer_model_save", self._handle.address, os.fsencode(path))
+        thread_context().call("mercer_model_save", self.address, os.fsencode(path))
 
     def export(self, path: Path, to: str = "libsvm") -> None:
         """Write the model for another program."""
-        thread_context().call("mercer_model_export", self._handle.address, to.encode(), os.fsencode(path))
+        thread_context().call("mercer_model_export", self.address, to.encode(), os.fsencode(path))
 
     def __getstate__(self):
         with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
@@ -157,7 +155,7 @@ class Model:
         return Record(record(self._report().certificate))
 
     def _report(self):
-        return lib.mercer_model_report(self._handle.address).contents
+        return lib.mercer_model_report(self.address).contents
 
     @property
     def machine(self):
@@ -167,23 +165,23 @@ class Model:
     @property
     def kernel(self):
         """The kernel as it was fitted, every parameter a number."""
-        return text(lib.mercer_kernel_text(lib.mercer_model_kernel(self._handle.address)))
+        return text(lib.mercer_kernel_text(lib.mercer_model_kernel(self.address)))
 
     @property
     def settings(self):
         """The settings of the fit as text."""
-        return text(lib.mercer_model_settings(self._handle.address))
+        return text(lib.mercer_model_settings(self.address))
 
     @property
     def n_features(self):
         """Columns of the rows it predicts for."""
-        return lib.mercer_model_columns(self._handle.address)
+        return lib.mercer_model_columns(self.address)
 
     @property
     def labels(self):
         """The texts of the classes, in the order of the outputs; empty for numbers."""
-        count = lib.mercer_model_classes(self._handle.address)
-        return [text(lib.mercer_model_label(self._handle.address, k)) for k in range(count)]
+        count = lib.mercer_model_classes(self.address)
+        return [text(lib.mercer_model_label(self.address, k)) for k in range(count)]
 
     @property
     def classes(self):
@@ -194,41 +192,40 @@ class Model:
     @property
     def rows(self):
         """The places of the rows kept in the training data, from 0."""
-        out = np.empty(lib.mercer_model_centres(self._handle.address), dtype=np.int64)
-        lib.mercer_model_rows(self._handle.address, out.ctypes.data)
+        out = np.empty(lib.mercer_model_centres(self.address), dtype=np.int64)
+        lib.mercer_model_rows(self.address, out.ctypes.data)
         return out
 
     @property
     def coefficients(self):
         """Of the rows kept, in every decision: rows x decisions."""
-        out = np.empty((lib.mercer_model_centres(self._handle.address), self.decisions))
-        lib.mercer_model_coefficients(self._handle.address, out.ctypes.data)
+        out = np.empty((lib.mercer_model_centres(self.address), self.decisions))
+        lib.mercer_model_coefficients(self.address, out.ctypes.data)
         return out
 
     @property
     def intercepts(self):
         """One for every decision."""
-        return np.asarray([lib.mercer_model_intercept(self._handle.address, k) for k in range(self.decisions)])
+        return np.asarray([lib.mercer_model_intercept(self.address, k) for k in range(self.decisions)])
 
     def __repr__(self):
-        return f"<mercer.Model {self.machine}, {self.kernel}, {lib.mercer_model_centres(self._handle.address)} rows kept>"
+        return f"<mercer.Model {self.machine}, {self.kernel}, {lib.mercer_model_centres(self.address)} rows kept>"
 
     # -- what it says --
 
     def evaluate(self, function, X, width):
         """One of the calls mercer_predict, mercer_decide, mercer_predict_proba for checked rows: n x width."""
+        if _few.suits(X):
+            return _few.evaluate(self.address, function, X, width)
         out = np.empty((X.shape[0], width))
-        if X.shape[0] <= QUICK_ROWS and type(X) is np.ndarray:
-            _evaluate_quickly(self._handle.address, function, X, out)
-        else:
-            with session() as context:
-                rows = _arrays.data(context, X)
-                context.call(function, self._handle.address, rows.address, out.ctypes.data)
+        with session() as context:
+            rows = _arrays.data(context, X)
+            context.call(function, self.address, rows.address, out.ctypes.data)
         return out
 
     def _rows(self, X):
         if isinstance(X, (str, os.PathLike)):
-            return None, Handle(thread_context().make("mercer_model_read", self._handle.address, os.fsencode(X), None), "data")
+            return None, Handle(thread_context().make("mercer_model_read", self.address, os.fsencode(X), None), "data")
         return _arrays.check_rows(X), None
 
     def _values(self, function, X, width):
@@ -237,7 +234,7 @@ class Model:
             return self.evaluate(function, array, width)
         out = np.empty((lib.mercer_data_rows(handle.address), width))
         with session() as context:
-            context.call(function, self._handle.address, handle.address, out.ctypes.data)
+            context.call(function, self.address, handle.address, out.ctypes.data)
         return out
 
     def predict(self, X: Rows) -> NDArray:
@@ -263,7 +260,7 @@ class Model:
         with session() as context:
             if handle is None:
                 handle = self._with_target(context, array, y)
-            context.call("mercer_score", self._handle.address, handle.address, ctypes.byref(scores))
+            context.call("mercer_score", self.address, handle.address, ctypes.byref(scores))
         return Record(record(scores))
 
     def _with_target(self, context, X, y):
@@ -271,18 +268,3 @@ class Model:
             return _arrays.data(context, X, target=_arrays.check_target(y, X.shape[0], outputs=True))
         classes, inverse = _arrays.check_classes(y, X.shape[0])
         return _arrays.data(context, X, labels=([_arrays.label_text(c) for c in classes.tolist()], inverse))
-
-
-_functions = {name: getattr(lib, name) for name in ("mercer_predict", "mercer_decide", "mercer_predict_proba")}
-
-
-def _evaluate_quickly(model, function, X, out):
-    """A few dense rows, through the context of the thread."""
-    context = thread_context()
-    table = _header.mercer_table(X.shape[0], X.shape[1], _header.MERCER_F64 if X.itemsize == 8 else _header.MERCER_F32, X.ctypes.data)
-    rows = ctypes.c_void_p()
-    context.check(lib.mercer_data_make(context.handle, ctypes.byref(table), ctypes.byref(rows)))
-    try:
-        context.check(_functions[function](context.handle, model, rows, out.ctypes.data))
-    finally:
-        lib.mercer_data_free(rows)

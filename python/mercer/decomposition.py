@@ -85,7 +85,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _keep(self):
         """Directions that were asked for and in which nothing varies have eigenvalue 0 and scores 0, as in scikit-learn."""
         count = self.model_.outputs
-        values = [lib.mercer_model_component(self.model_._handle.address, k).eigenvalue for k in range(count)]
+        values = [lib.mercer_model_component(self.model_.address, k).eigenvalue for k in range(count)]
         empty = 0 if self.remove_zero_eig or self.n_components is None else min(self.n_components, self.X_fit_.shape[0]) - count
         self.eigenvalues_ = np.asarray(values + [0.0] * empty)
         self.eigenvectors_ = self._scores(self.X_fit_) / np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))

@@ -106,7 +106,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
         return spread * factor if self._flat else spread[..., None] * np.broadcast_to(factor, self.y_train_.shape[1])
 
     def _posterior(self, context):
-        return Handle(context.make("mercer_posterior_open", self.model_._handle.address), "posterior")
+        return Handle(context.make("mercer_posterior_open", self.model_.address), "posterior")
 
     def _std(self, X):
         out = np.empty(X.shape[0])

@@ -61,9 +61,13 @@ static void run(loop *l, int thread) {
     flush_restore(csr);
 }
 
+int mc_for_threads(const mercer_ctx *ctx, int64_t chunks) {
+    return chunks < 1 ? 1 : chunks < ctx->threads ? (int)chunks : ctx->threads;
+}
+
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {
     loop l = {.ctx = ctx, .n = n, .grain = grain, .chunks = mc_chunks(n, grain), .body = body, .arg = arg};
-    const int threads = l.chunks < ctx->threads ? (int)l.chunks : ctx->threads;
+    const int threads = mc_for_threads(ctx, l.chunks);
     if (threads <= 1) {
         run(&l, 0);
     } else {

@@ -14,6 +14,8 @@ typedef void mc_body(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
    mc_phase. Returns MERCER_CANCELLED or MERCER_TIME when told to stop; the remaining chunks are then skipped. */
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg);
 int64_t mc_chunks(int64_t n, int64_t grain);
+/* Threads that mc_for takes for so many chunks: scratch for more is never touched. */
+int mc_for_threads(const mercer_ctx *ctx, int64_t chunks);
 
 /* Bracket calls of BLAS and LAPACK. The library computes on the one thread that calls it: its own threads split sums by their number,
    so that not even a matrix product would keep its bits. Parallel work is mc_for over blocks of a fixed size, one call of the library

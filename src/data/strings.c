@@ -1,7 +1,6 @@
 /* strings.c: lists of strings in one block. */
 #include "data/strings.h"
 #include "base/memory.h"
-#include <stdio.h>
 #include <string.h>
 
 char **mc_strings_new(mercer_ctx *ctx, int64_t count, int64_t bytes, char **first) {
@@ -40,16 +39,32 @@ char **mc_strings_take(mercer_ctx *ctx, char *const *list, int64_t width, const 
     return copy_items(ctx, (const char *const *)list, width, rows, count * width);
 }
 
+static int digits_of(int64_t k) {
+    int digits = 1;
+    for (; k >= 10; k /= 10)
+        digits++;
+    return digits;
+}
+
+/* stem and number, without printf: every table made in memory is named so, and one of one row should cost no time. */
+static char *write_numbered(char *at, const char *stem, size_t length, int64_t k) {
+    const int digits = digits_of(k);
+    memcpy(at, stem, length);
+    at[length + (size_t)digits] = '\0';
+    for (int i = digits - 1; i >= 0; i--, k /= 10)
+        at[length + (size_t)i] = (char)('0' + k % 10);
+    return at + length + digits + 1;
+}
+
 char **mc_strings_numbered(mercer_ctx *ctx, const char *stem, int64_t count) {
+    const size_t length = strlen(stem);
     int64_t bytes = 0;
     for (int64_t k = 1; k <= count; k++)
-        bytes += snprintf(NULL, 0, "%s%lld", stem, (long long)k) + 1;
+        bytes += (int64_t)length + digits_of(k) + 1;
     char *next = NULL, **list = mc_strings_new(ctx, count, bytes, &next);
     for (int64_t k = 0; list && k < count; k++) {
         list[k] = next;
-        const int length = snprintf(next, (size_t)bytes, "%s%lld", stem, (long long)k + 1);
-        next += length + 1;
-        bytes -= length + 1;
+        next = write_numbered(next, stem, length, k + 1);
     }
     return list;
 }

@@ -198,20 +198,25 @@ static void unscale(const mc_product *p) {
             p->Y[i * p->ld + c] *= p->unscale[c];
 }
 
+static int64_t tasks(const mc_product *p) {
+    if (!p->g->symmetric)
+        return p->blocks * p->ranges;
+    return p->blocks + (p->rounds_of > 0 ? (p->rounds_of - 1) * (p->rounds_of / 2) : 0);
+}
+
 static mercer_status run(mercer_ctx *ctx, mc_product *p) {
     memset(p->w, 0, (size_t)(p->length * p->stride * real_size(p)));
     for (int64_t c = 0; c < p->t; c++)
         load_right(p, c);
     if (!p->g->symmetric) {
-        MC_TRY(mc_for(ctx, p->blocks * p->ranges, 1, apply_rectangle, p));
+        MC_TRY(mc_for(ctx, tasks(p), 1, apply_rectangle, p));
         if (p->partial)
             add_ranges(p);
     } else {
         clear_result(p);
         for (int64_t b = 0; b < p->blocks; b++)
             atomic_init(&p->turn[b], 0);
-        const int64_t tasks = p->blocks + (p->rounds_of > 0 ? (p->rounds_of - 1) * (p->rounds_of / 2) : 0);
-        MC_TRY(mc_for(ctx, tasks, 1, apply_pair, p));
+        MC_TRY(mc_for(ctx, tasks(p), 1, apply_pair, p));
     }
     unscale(p);
     return mc_given_faults(ctx, p->g);
@@ -243,16 +248,16 @@ static size_t work_bytes(const mc_product *p, int threads) {
            + mc_work_need(threads, (size_t)buffer_bytes(p));
 }
 
-static mercer_status open_product(mercer_ctx *ctx, mc_product *p, mc_work *spaces, mc_work *work) {
-    MC_TRY(mc_spaces_open(ctx, p->g, p->rows_each / p->g->ops->rows, spaces, &p->space));
-    MC_TRY(mc_work_open(ctx, work, work_bytes(p, ctx->threads)));
+static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, mc_work *spaces, mc_work *work) {
+    MC_TRY(mc_spaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
+    MC_TRY(mc_work_open(ctx, work, work_bytes(p, threads)));
     p->unscale = mc_work_take(work, p->t, sizeof(double));
     p->w = mc_work_take(work, p->length * p->stride, (size_t)real_size(p));
     p->partial = mc_work_take(work, partial_sums(p), sizeof(double));
     p->partial = partial_sums(p) ? p->partial : NULL;
     p->turn = mc_work_take(work, turns(p), sizeof *p->turn);
     p->buffer_bytes = buffer_bytes(p);
-    p->buffers = mc_work_take(work, ctx->threads, (size_t)p->buffer_bytes);
+    p->buffers = mc_work_take(work, threads, (size_t)p->buffer_bytes);
     return MERCER_OK;
 }
 
@@ -262,10 +267,10 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
     mc_work spaces = {0}, work = {0};
     shape(&p);
     set_width(&p, t < most ? t : most);
-    mercer_status status = open_product(ctx, &p, &spaces, &work);
+    mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, tasks(&p)), &spaces, &work);
     for (int64_t c = 0; c < t && !status; c += most) {
         set_width(&p, t - c < most ? t - c : most);
-        memset(p.buffers, 0, (size_t)ctx->threads * (size_t)p.buffer_bytes);
+        memset(p.buffers, 0, (size_t)mc_for_threads(ctx, tasks(&p)) * (size_t)p.buffer_bytes);
         p.V = V + c;
         p.Y = Y + c;
         status = run(ctx, &p);

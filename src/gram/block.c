@@ -143,7 +143,7 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     r->column_tasks = mc_block_column_tasks(g->ops, r->j0, r->j1);
     const int64_t groups = groups_for(g, r->count, r->column_tasks);
     mc_work work;
-    MC_TRY(mc_spaces_open(ctx, g, groups, &work, &r->space));
+    MC_TRY(mc_spaces_open(ctx, g, ctx->threads, groups, &work, &r->space));
     r->group_rows = groups * g->ops->rows;
     mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
@@ -245,7 +245,7 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
     triangle t = {.gram = gram, .shift = shift, .out = out, .n = n, .h = (n + 1) / 2, .even = even, .ld = n + even};
     mc_work work;
     const int64_t groups = mc_block_groups(gram->ops, mc_space_groups(gram), t.h, 1);
-    MC_TRY(mc_spaces_open(ctx, gram, groups, &work, &t.space));
+    MC_TRY(mc_spaces_open(ctx, gram, ctx->threads, groups, &work, &t.space));
     const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
     mc_work_close(&work);
     return status ? status : mc_given_faults(ctx, gram);

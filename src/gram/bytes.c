@@ -132,7 +132,7 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const size_t working = working_bytes(w, ctx->threads, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
            + (w->x->row_start ? larger(working, working_bytes(w, ctx->threads, 0)) : working)
-           + (size_t)n->parts * (sizeof(mc_part) + 6 * block(d, 8)) + (size_t)n->lines * (sizeof(mc_line) + block(d, 8)) + sizeof(mc_gram);
+           + (size_t)n->parts * (sizeof(mc_part) + 7 * block(d, 8)) + (size_t)n->lines * (sizeof(mc_line) + block(d, 8)) + sizeof(mc_gram);
 }
 
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z, mercer_dtype precision,

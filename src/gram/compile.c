@@ -99,6 +99,7 @@ static void free_part(mc_part *p) {
     mc_free(p->column);
     mc_free(p->weight);
     mc_free(p->period);
+    mc_free(p->blank);
     mc_free(p->centre);
     mc_words_close(p);
 }

@@ -63,6 +63,8 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
 void mc_gram_close(mc_gram *gram) {
     if (!gram)
         return;
+    if (gram->kept)
+        mc_gram_give_back(gram);
     if (gram->lent)
         mc_gram_close_lent(gram);
     else

@@ -50,7 +50,7 @@ static mercer_status fill_side(mercer_ctx *ctx, mc_gram *g, bool right, mc_part 
     selves s = {.gram = &self, .n = right ? g->z->n : g->x->n, .norm2 = norm2};
     const int64_t panels = mc_chunks(s.n, g->ops->columns);
     mc_work work;
-    MC_TRY(mc_spaces_open(ctx, &self, g->ops->columns / g->ops->rows, &work, &s.space));
+    MC_TRY(mc_spaces_open(ctx, &self, mc_for_threads(ctx, panels), g->ops->columns / g->ops->rows, &work, &s.space));
     const mercer_status status = mc_for(ctx, panels, 1, fill_panel, &s);
     mc_work_close(&work);
     for (int i = 0; i < g->plan.parts && !status; i++) {
@@ -68,7 +68,7 @@ mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *g) {
         status = MC_ALLOC(ctx, norm2, g->plan.parts);
     if (!status)
         status = fill_side(ctx, g, false, part, norm2);
-    if (!status && !g->symmetric)
+    if (!status && !g->symmetric && !g->kept)
         status = fill_side(ctx, g, true, part, norm2);
     mc_free(part);
     mc_free(norm2);

@@ -16,14 +16,26 @@ struct mc_gram {
     double *diagonal;             /* symmetric: K_ii by the judge */
     mercer_data *taken;           /* z, where it is the operator's own */
     bool lent;                    /* all but the right sides belongs to another operator (columns.c) */
+    const mc_gram *kept;          /* its right side is ours: packs, centres, columns' vectors (again.c); NULL: our own */
     struct mc_fault *fault;       /* values from elsewhere that are none (given.c); NULL: there are no such parts */
 };
+
+/* What the right side that is ours only to use says of a part or a line; NULL: there is none. */
+static inline const mc_part *mc_kept_part(const mc_gram *g, int i) {
+    return g->kept ? &g->kept->plan.part[i] : NULL;
+}
+
+static inline const mc_line *mc_kept_line(const mc_gram *g, int i) {
+    return g->kept ? &g->kept->plan.line[i] : NULL;
+}
 
 /* pack.c: compile, measure the points, choose the precision and the ways; then lay the points out. */
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precision);
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
 /* columns.c: what such an operator has of its own in the plan. */
 void mc_gram_close_lent(mc_gram *gram);
+/* again.c: what is another operator's is let go of, before the rest is freed. */
+void mc_gram_give_back(mc_gram *gram);
 /* norms.c: the norms of the packed points, by the tiles' own arithmetic. */
 mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *gram);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MC_SPARSE_SHARE 0.25   /* below this density compressed rows are faster: bench/b_gram.c */
+enum { LEAST_GRAIN = 16 };      /* rows of a chunk in any loop of this file, at least */
 #define MC_DIRECT_COLUMNS 16   /* up to here direct differences cost less than a second look */
 
 /* One side of one part, worked on in chunks of rows. */
@@ -187,9 +188,10 @@ static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work
     s->scratch_each = s->part->d + (s->part->strings ? s->part->d : mc_feature_scratch(s->data, s->part));
     s->coordinates_each = s->part->sparse ? s->part->d : 0;
     int32_t *place = NULL;
-    mercer_status status = MC_ALLOC(ctx, s->scratch, ctx->threads * s->scratch_each);
+    const int threads = mc_for_threads(ctx, mc_chunks(s->data->n, LEAST_GRAIN));
+    mercer_status status = MC_ALLOC(ctx, s->scratch, threads * s->scratch_each);
     if (!status)
-        status = MC_ALLOC(ctx, s->coordinates, ctx->threads * s->coordinates_each);
+        status = MC_ALLOC(ctx, s->coordinates, threads * s->coordinates_each);
     if (!status && s->part->sparse && !s->part->strings)
         status = fill_place(ctx, s->part, s->data->d, &place);
     s->place = place;
@@ -207,7 +209,9 @@ static mercer_status each_side(mercer_ctx *ctx, mc_gram *g, mercer_status (*work
         side left = {.gram = g, .part = p, .pack = &p->left, .data = g->x};
         MC_TRY(with_scratch(ctx, &left, work));
         side right = {.gram = g, .part = p, .pack = &p->right, .data = g->z, .right = true};
-        if (p->shared)
+        if (g->kept)
+            p->right = g->kept->plan.part[i].right;
+        else if (p->shared)
             p->right = p->left;
         else
             MC_TRY(with_scratch(ctx, &right, work));
@@ -247,23 +251,42 @@ static bool column_is_zero(const mercer_data *data, int64_t column) {
     return true;
 }
 
+static mercer_status find_blanks(mercer_ctx *ctx, const mc_gram *g, mc_part *p, const mc_part *kept) {
+    MC_TRY(MC_ALLOC(ctx, p->blank, p->columns));
+    if (kept)
+        memcpy(p->blank, kept->blank, (size_t)p->columns * sizeof *p->blank);
+    for (int64_t k = 0; k < p->columns && !kept; k++)
+        p->blank[k] = column_is_zero(g->z, p->column[k]);
+    return MERCER_OK;
+}
+
 /* A column of zeros on both sides adds nothing to any sum: pictures have many. One is kept, so that there is a sum. */
-static void drop_zeros(const mc_gram *g, mc_part *p) {
+static mercer_status drop_zeros(mercer_ctx *ctx, const mc_gram *g, mc_part *p, const mc_part *given) {
     if (p->feature != MC_PLAIN || g->x->row_start || g->z->row_start)
-        return;
+        return MERCER_OK;
+    MC_TRY(find_blanks(ctx, g, p, given));
     int64_t kept = 0;
     for (int64_t k = 0; k < p->columns; k++) {
         const bool last = k + 1 == p->columns && kept == 0;
-        if (!last && column_is_zero(g->x, p->column[k]) && (g->symmetric || column_is_zero(g->z, p->column[k])))
+        if (!last && p->blank[k] && (g->symmetric || column_is_zero(g->x, p->column[k])))
             continue;
         p->column[kept] = p->column[k];
         p->weight[kept++] = p->weight[k];
     }
     p->columns = kept;
+    return MERCER_OK;
+}
+
+static mercer_status take_centre(mercer_ctx *ctx, mc_part *p, const mc_part *kept) {
+    if (p->columns != kept->columns)
+        return MERCER_OK; /* another layout: again.c sees it */
+    MC_TRY(MC_ALLOC(ctx, p->centre, p->columns));
+    memcpy(p->centre, kept->centre, (size_t)p->columns * sizeof *p->centre);
+    return MERCER_OK;
 }
 
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
-static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
+static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p, const mc_part *kept) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
     if (p->given || p->strings) {
         p->shared = g->symmetric;
@@ -272,11 +295,11 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p) {
     }
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
-    drop_zeros(g, p);
+    MC_TRY(drop_zeros(ctx, g, p, kept));
     p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
     p->longest = longest_of(g, p);
     if (distances && !p->sparse && g->z->n > 0)
-        MC_TRY(mc_part_centre(ctx, p, g->z));
+        MC_TRY(kept ? take_centre(ctx, p, kept) : mc_part_centre(ctx, p, g->z));
     const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
     for (int64_t k = 0; k < p->columns; k++) {
         p->weight[k] = scale * (p->kind == MC_DOT ? sqrt(p->weight[k]) : p->weight[k]);
@@ -385,7 +408,7 @@ mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision
     MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
     MC_TRY(mc_given_open(ctx, g));
     for (int i = 0; i < g->plan.parts; i++)
-        MC_TRY(settle_part(ctx, g, &g->plan.part[i]));
+        MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_kept_part(g, i)));
     MC_TRY(each_side(ctx, g, measure));
     MC_TRY(mc_vectors_measure(ctx, g));
     return choose(ctx, g, precision);

@@ -47,7 +47,7 @@ static void fill(void *arg, int64_t chunk, int64_t begin, int64_t end, int threa
 mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t *row, const int64_t *column, int64_t count, double *out) {
     pairs p = {.gram = gram, .row = row, .column = column, .out = out};
     mc_work work;
-    MC_TRY(mc_spaces_open(ctx, gram, 1, &work, &p.space));
+    MC_TRY(mc_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunks(count, GRAIN)), 1, &work, &p.space));
     const mercer_status status = mc_for(ctx, count, GRAIN, fill, &p);
     mc_work_close(&work);
     return status ? status : mc_given_faults(ctx, gram);

@@ -60,6 +60,7 @@ typedef struct mc_part {
     int64_t longest;      /* of them in one row: d, or fewer in compressed rows */
     double scale;         /* coordinates are multiplied by it: the first line then reads the part as it stands */
     double first;         /* what that line multiplies the statistic by */
+    bool *blank;          /* per column in view before any was dropped: zero in all rows of the right side; NULL: not looked at */
     double *centre;       /* per column; NULL: not centred */
     double centre2;       /* |scaled centre|^2 */
     double phase;         /* WAVE: how far rounding of x can move a point, at most */

@@ -117,11 +117,11 @@ void mc_space_cut(const mc_gram *g, int64_t groups, mc_work *work, mc_space *spa
     lay_out(g, groups, take_bytes, work, space);
 }
 
-mercer_status mc_spaces_open(mercer_ctx *ctx, const mc_gram *g, int64_t groups, mc_work *work, mc_space **out) {
+mercer_status mc_spaces_open(mercer_ctx *ctx, const mc_gram *g, int threads, int64_t groups, mc_work *work, mc_space **out) {
     const size_t each = mc_space_bytes(g, groups);
-    MC_TRY(mc_work_open(ctx, work, mc_work_need(ctx->threads, sizeof **out) + (size_t)ctx->threads * each));
-    *out = mc_work_take(work, ctx->threads, sizeof **out);
-    for (int i = 0; i < ctx->threads; i++)
+    MC_TRY(mc_work_open(ctx, work, mc_work_need(threads, sizeof **out) + (size_t)threads * each));
+    *out = mc_work_take(work, threads, sizeof **out);
+    for (int i = 0; i < threads; i++)
         mc_space_cut(g, groups, work, &(*out)[i]);
     return MERCER_OK;
 }

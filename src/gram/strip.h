@@ -41,7 +41,7 @@ int64_t mc_block_column_tasks(const mc_tile_ops *ops, int64_t j0, int64_t j1);
 size_t mc_space_bytes(const mc_gram *gram, int64_t groups);
 void mc_space_cut(const mc_gram *gram, int64_t groups, mc_work *work, mc_space *space);
 /* A workspace that holds one space for every thread. */
-mercer_status mc_spaces_open(mercer_ctx *ctx, const mc_gram *gram, int64_t groups, mc_work *work, mc_space **out);
+mercer_status mc_spaces_open(mercer_ctx *ctx, const mc_gram *gram, int threads, int64_t groups, mc_work *work, mc_space **out);
 
 /* Load rows[0 .. count-1], or rows first, first + 1, ... when rows is NULL. */
 void mc_space_rows(const mc_gram *gram, mc_space *space, const int64_t *rows, int64_t first, int64_t count);

@@ -127,24 +127,30 @@ static double largest(const double *v, int64_t n) {
     return m;
 }
 
-static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_line *line) {
+static mercer_status measure_columns(mercer_ctx *ctx, const mc_gram *g, mc_line *line) {
+    if (!g->symmetric)
+        MC_TRY(node_vector(ctx, line, g->z, &line->col_double));
+    else
+        line->col_double = line->row_double;
+    line->col_max = largest(line->col_double, g->z->n);
+    return MERCER_OK;
+}
+
+static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_line *line, const mc_line *kept) {
     if (line->vector == MC_VECTOR_IDENTITY)
         return identities(ctx, g, line);
     MC_TRY(node_vector(ctx, line, g->x, &line->row_double));
-    line->col_double = line->row_double;
-    if (!g->symmetric) {
-        line->col_double = NULL;
-        MC_TRY(node_vector(ctx, line, g->z, &line->col_double));
-    }
     line->row_max = largest(line->row_double, g->x->n);
-    line->col_max = largest(line->col_double, g->z->n);
+    if (!kept)
+        return measure_columns(ctx, g, line);
+    line->col_max = kept->col_max;
     return MERCER_OK;
 }
 
 mercer_status mc_vectors_measure(mercer_ctx *ctx, mc_gram *g) {
     for (int i = 0; i < g->plan.lines; i++)
         if (g->plan.line[i].vector != MC_VECTOR_NONE)
-            MC_TRY(measure_line(ctx, g, &g->plan.line[i]));
+            MC_TRY(measure_line(ctx, g, &g->plan.line[i], mc_kept_line(g, i)));
     return MERCER_OK;
 }
 
@@ -224,7 +230,7 @@ static bool wants_positive(mc_function_of_tile f) {
     return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL;
 }
 
-static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_line *line) {
+static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_line *line, const mc_line *kept) {
     const mc_part *p = &g->plan.part[line->part];
     recipe r = recipe_of(line, p);
     if (wants_positive(line->step.function))
@@ -235,17 +241,17 @@ static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_line *
     if (r.by_norm == 0 && r.by_shift == 0 && r.constant == 0)
         return MERCER_OK;
     MC_TRY(from_part(ctx, g, r, &p->left, &line->row));
-    if (p->shared) {
-        line->col = line->row;
+    if (p->shared || kept) {
+        line->col = kept ? kept->col : line->row;
         return MERCER_OK;
     }
     return from_part(ctx, g, r, &p->right, &line->col);
 }
 
-static mercer_status fill_node_line(mercer_ctx *ctx, const mc_gram *g, mc_line *line) {
+static mercer_status fill_node_line(mercer_ctx *ctx, const mc_gram *g, mc_line *line, const mc_line *kept) {
     MC_TRY(from_double(ctx, g, line, line->row_double, g->x->n, &line->row));
-    if (g->symmetric) {
-        line->col = line->row;
+    if (g->symmetric || kept) {
+        line->col = kept ? kept->col : line->row;
         return MERCER_OK;
     }
     return from_double(ctx, g, line, line->col_double, g->z->n, &line->col);
@@ -262,9 +268,9 @@ mercer_status mc_vectors_fill(mercer_ctx *ctx, mc_gram *g) {
     for (int i = 0; i < g->plan.lines; i++) {
         mc_line *line = &g->plan.line[i];
         if (line->vector != MC_VECTOR_NONE)
-            MC_TRY(fill_node_line(ctx, g, line));
+            MC_TRY(fill_node_line(ctx, g, line, mc_kept_line(g, i)));
         else if (line->part >= 0)
-            MC_TRY(fill_part_line(ctx, g, line));
+            MC_TRY(fill_part_line(ctx, g, line, mc_kept_line(g, i)));
         free_doubles(line);
         line->step.row = line->row;
         line->step.column = line->col;

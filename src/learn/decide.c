@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/fourier.h"
-#include "gram/gram.h"
 #include "learn/fitted.h"
+#include "learn/kept.h"
 #include "learn/neighbours.h"
 #include "learn/weights.h"
 #include <float.h>
@@ -23,20 +23,9 @@ static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, dou
             out[i * decisions + k] += f->intercept[k];
 }
 
-/* out <- K(rows, centres) alpha. */
-static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, const mercer_data *centres,
-                             const double *alpha, int64_t width, double *out, double *entry) {
-    mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, f->kernel, rows, centres, MERCER_F64, &gram));
-    const mercer_status status = mc_gram_apply(ctx, gram, width, alpha, out);
-    if (entry)
-        *entry = fmax(*entry, mc_gram_entry_error(gram));
-    mc_gram_close(gram);
-    return status;
-}
+/* ---- Products ---- */
 
-/* ---- Pairs ---- */
-
+/* The centres of one class, of which pairs take products; those of all classes are the model's own. */
 static mercer_status take_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, mercer_data **out) {
     const int64_t begin = f->class_start[c], count = f->class_start[c + 1] - begin;
     int64_t *rows = NULL;
@@ -47,6 +36,36 @@ static mercer_status take_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, 
     mc_free(rows);
     return status;
 }
+
+/* The operator of rows and centres; *own: centres made for it, NULL where the model's serve. */
+static mercer_status open_anew(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, mercer_data **own, mc_gram **out) {
+    if (c >= 0)
+        MC_TRY(take_class(ctx, f, c, own));
+    return mc_gram_open(ctx, f->kernel, rows, *own ? *own : f->centres, MERCER_F64, out);
+}
+
+/* out <- K(rows, centres of class c) alpha; c < 0: all centres. */
+static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, const double *alpha, int64_t width,
+                             double *out, double *entry) {
+    const int64_t place = c < 0 ? 0 : c;
+    const mc_gram *kept = rows->n <= MC_KEPT_ROWS ? mc_kept_find(f->kept, place) : NULL;
+    mercer_data *own = NULL;
+    mc_gram *gram = NULL;
+    mercer_status status = kept ? mc_gram_again(ctx, kept, rows, &gram) : MERCER_OK;
+    if (!status && !gram)
+        status = open_anew(ctx, f, c, rows, &own, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, width, alpha, out);
+    if (entry && gram)
+        *entry = fmax(*entry, mc_gram_entry_error(gram));
+    if (status || kept || rows->n > MC_KEPT_ROWS || !mc_kept_put(ctx, f->kept, place, own, gram)) {
+        mc_gram_close(gram);
+        mercer_data_free(own);
+    }
+    return status;
+}
+
+/* ---- Pairs ---- */
 
 static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *part, double *out) {
     const int64_t classes = f->outputs, width = classes - 1, decisions = classes * width / 2;
@@ -63,14 +82,9 @@ static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *pa
 static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, double *part,
                                   double *out, double *entry) {
     const int64_t width = f->outputs - 1;
-    mercer_data *centres = NULL;
-    MC_TRY(take_class(ctx, f, c, &centres));
-    const mercer_status status =
-        product(ctx, f, rows, centres, f->alpha + f->class_start[c] * width, width, part, entry);
-    mercer_data_free(centres);
-    if (!status)
-        add_class(f, c, rows->n, part, out);
-    return status;
+    MC_TRY(product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, entry));
+    add_class(f, c, rows->n, part, out);
+    return MERCER_OK;
 }
 
 static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out, double *entry) {
@@ -120,7 +134,7 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     } else if (f->form == MC_PAIRS && f->outputs > 2) {
         status = decide_pairs(ctx, f, rows, out, entry);
     } else if (f->centres->n > 0) {
-        status = product(ctx, f, rows, f->centres, f->alpha, decisions, out, entry);
+        status = product(ctx, f, -1, rows, f->alpha, decisions, out, entry);
     }
     add_intercepts(f, rows->n, decisions, out);
     return status;

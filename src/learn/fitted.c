@@ -1,12 +1,15 @@
 /* fitted.c: the shape of a fitted thing, and its end. Apart from the learners, so that a predictor links none of them. */
 #include "learn/fitted.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "data/data.h"
+#include "learn/kept.h"
 
 const char *const mc_form_names[MC_FORMS] = {[MC_VALUES] = "values", [MC_PAIRS] = "pairs", [MC_REGION] = "region",
                                               [MC_NEIGHBOURS] = "neighbours"};
 
 void mc_fitted_free(mc_fitted *fitted) {
+    mc_kept_free(fitted->kept);
     mercer_kernel_free(fitted->kernel);
     mercer_data_free(fitted->centres);
     mc_scale_free(&fitted->scale);
@@ -20,6 +23,10 @@ void mc_fitted_free(mc_fitted *fitted) {
     mc_free(fitted->primal);
     mc_free(fitted->spectrum);
     *fitted = (mc_fitted){0};
+}
+
+mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *f) {
+    return mc_kept_open(ctx, f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1, &f->kept);
 }
 
 int64_t mc_form_width(mc_form form, int64_t outputs) {

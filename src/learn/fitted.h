@@ -37,10 +37,13 @@ typedef struct mc_fitted {
     double *primal;      /* weights of the explicit features of the kernel, decisions x features: ridge by primal, which has no centres,
                             and support vector machines with a linear kernel, beside their centres; NULL otherwise */
     int64_t features;
+    struct mc_kept *kept; /* packed centres, one place for every class of pairs or one for all (kept.h); NULL: packed anew each time */
     mercer_report report;
 } mc_fitted;
 
 struct mc_problem;
+/* Places for packed centres; the last thing done to a model that is going to be predicted with. */
+mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *fitted);
 /* The kernel, the rows and the scaling of a solved problem change hands. */
 void mc_fitted_take(mc_fitted *fitted, struct mc_problem *problem, double seconds);
 void mc_fitted_free(mc_fitted *fitted);

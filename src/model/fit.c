@@ -40,7 +40,7 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
     MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
     double *distance = &model->f.report.certificate.distance;
     *distance = *distance > 0 ? *distance : NAN; /* most machines bound none */
-    return MERCER_OK;
+    return mc_fitted_keep(ctx, &model->f);
 }
 
 mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_kernel *kernel,
@@ -78,7 +78,8 @@ static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const
     MC_TRY(mc_settings_check(ctx, "own-loss", row->settings, row->count, set));
     MC_TRY(mc_model_can_hold(ctx, data));
     MC_TRY(settings_text(ctx, row, loss->name, set, &model->settings));
-    return mc_own_loss_fit(ctx, loss, set, kernel, data, &model->f);
+    MC_TRY(mc_own_loss_fit(ctx, loss, set, kernel, data, &model->f));
+    return mc_fitted_keep(ctx, &model->f);
 }
 
 mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_own_loss *loss,

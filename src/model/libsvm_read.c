@@ -379,6 +379,8 @@ mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, merce
     mercer_status status = MC_ALLOC(ctx, model, 1);
     if (!status)
         status = assemble(ctx, &r, model);
+    if (!status)
+        status = mc_fitted_keep(ctx, &model->f);
     mc_free(r.rho);
     mc_free(r.label);
     mc_free(r.count);

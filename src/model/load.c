@@ -264,6 +264,8 @@ mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mc_us
         status = MC_ALLOC(ctx, l->model, 1);
     if (!status)
         status = load(ctx, l);
+    if (!status)
+        status = mc_fitted_keep(ctx, &l->model->f);
     json_decref(l->root);
     if (status)
         mercer_model_free(l->model);

@@ -92,6 +92,7 @@ static mercer_status predict_open(mercer_ctx *ctx, const mc_fitted *f, ask what,
     centres.d = rows.d = data->d > f->centres->d ? data->d : f->centres->d;
     wide.centres = &centres;
     wide.kernel = NULL;
+    wide.kept = NULL;
     MC_TRY(mc_kernel_bind(ctx, f->kernel, &centres, &wide.kernel));
     const mercer_status status = predict_fitted(ctx, &wide, what, &rows, out);
     mercer_kernel_free(wide.kernel);

@@ -33,6 +33,8 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
     mercer_status status = settings_text(ctx, &chosen, &made->settings);
     if (!status)
         status = mc_lms_update(ctx, &model->f, data, &chosen, &made->f);
+    if (!status)
+        status = mc_fitted_keep(ctx, &made->f);
     if (status)
         mercer_model_free(made);
     else

@@ -413,6 +413,66 @@ static void test_equal_rows_have_equal_kernels_to_the_last_bit(void **state) {
             }
 }
 
+/* An operator made again on the kept right side of another is the one that is opened, to the bit: rows near and far, short and long, with
+   columns of zeros that the points have and others that they have not. Returns how often one was made. */
+static int made_again(mercer_ctx *ctx, const char *text, const mercer_data *z, const mercer_data *first, mercer_data *const *rows,
+                      int count) {
+    mercer_kernel *kernel = parse(ctx, text);
+    mc_gram *kept = NULL, *again = NULL, *anew = NULL;
+    double alpha[40], a[2] = {0}, b[2] = {0};
+    int made = 0;
+    for (int j = 0; j < 40; j++)
+        alpha[j] = cos(j);
+    assert_ok(ctx, mc_gram_open(ctx, kernel, first, z, MERCER_F64, &kept));
+    const bool keeps = mc_gram_keep(kept);
+    for (int i = 0; i < count && keeps; i++) {
+        assert_ok(ctx, mc_gram_again(ctx, kept, rows[i], &again));
+        if (!again)
+            continue;
+        made++;
+        assert_ok(ctx, mc_gram_open(ctx, kernel, rows[i], z, MERCER_F64, &anew));
+        assert_ok(ctx, mc_gram_apply(ctx, again, 1, alpha, a));
+        assert_ok(ctx, mc_gram_apply(ctx, anew, 1, alpha, b));
+        assert_memory_equal(a, b, sizeof a);
+        assert_true(mc_gram_entry_error(again) == mc_gram_entry_error(anew));
+        mc_gram_close(again), mc_gram_close(anew);
+    }
+    mc_gram_close(kept);
+    mercer_kernel_free(kernel);
+    return made;
+}
+
+static void test_an_operator_made_again_is_the_one_opened(void **state) {
+    (void)state;
+    enum { ROWS = 4 };
+    points z = draw(40, 5, 31, 0.3, 1, false);
+    for (int64_t i = 0; i < z.n; i++)
+        z.values[i * z.d + 2] = 0;
+    for (size_t isa = 0; isa < 3; isa++) {
+        mercer_ctx *ctx = open_isa(isas[isa], 2);
+        if (!ctx)
+            continue;
+        mercer_data *dz = make(ctx, z), *rows[ROWS];
+        for (int i = 0; i < ROWS; i++) {
+            points x = draw(2, 5, 40 + (uint64_t)i, 0, i == 2 ? 1e5 : 1, false);
+            for (int k = 0; k < 2 && i < 3; k++)
+                x.values[k * 5 + 2] = 0;
+            rows[i] = make(ctx, x);
+            free(x.values);
+        }
+        for (size_t c = 0; c < sizeof composites / sizeof composites[0]; c++)
+            made_again(ctx, composites[c], dz, rows[0], rows, ROWS);
+        assert_int_equal(made_again(ctx, "rbf(gamma=0.3)", dz, rows[0], rows, 2), 2);
+        assert_int_equal(made_again(ctx, "rbf(gamma=0.3)", dz, rows[0], rows + 3, 1), 0); /* a column more */
+        assert_int_equal(made_again(ctx, "periodic(period=2)", dz, rows[0], rows, 2), 0); /* not kept */
+        for (int i = 0; i < ROWS; i++)
+            mercer_data_free(rows[i]);
+        mercer_data_free(dz);
+        close_clean(ctx);
+    }
+    free(z.values);
+}
+
 static void test_a_rectangular_operator_has_no_diagonal(void **state) {
     (void)state;
     opened o = open_all("linear", 4, 2, MERCER_F64);
@@ -451,8 +511,27 @@ static mercer_status open_and_multiply(mercer_ctx *ctx, void *arg) {
     return status;
 }
 
+static mercer_status keep_and_make_again(mercer_ctx *ctx, void *arg) {
+    const opened *o = arg;
+    double V[100] = {1}, Y[100];
+    mc_gram *kept = NULL, *gram = NULL;
+    mercer_status status = mc_gram_open(ctx, o->kernel, o->data, o->data, MERCER_F64, &kept);
+    if (!status) {
+        assert_true(mc_gram_keep(kept));
+        status = mc_gram_again(ctx, kept, o->data, &gram);
+    }
+    if (!status)
+        status = mc_gram_apply(ctx, gram, 1, V, Y);
+    mc_gram_close(gram);
+    mc_gram_close(kept);
+    return status;
+}
+
 static void test_everything_survives_failing_memory(void **state) {
     (void)state;
+    opened plain = open_all("normalize(linear*rbf(gamma=0.1)) + form([[1, 0], [0, 1]])[1, 2] + arccos(order=1)", 20, 3, MERCER_F64);
+    assert_survives_failing_memory(keep_and_make_again, &plain);
+    close_all(plain);
     opened o = open_all("normalize(linear*rbf(gamma=0.1) + white) + form([[1, 0], [0, 1]])[1, 2] + arccos(order=1)", 100, 3, MERCER_F64);
     assert_survives_failing_memory(open_and_multiply, &o);
     close_all(o);
@@ -502,6 +581,7 @@ int main(void) {
         cmocka_unit_test(test_the_packed_triangle_is_lapacks),
         cmocka_unit_test(test_pieces_are_parts_of_the_whole),
         cmocka_unit_test(test_equal_rows_have_equal_kernels_to_the_last_bit),
+        cmocka_unit_test(test_an_operator_made_again_is_the_one_opened),
         cmocka_unit_test(test_a_rectangular_operator_has_no_diagonal),
         cmocka_unit_test(test_everything_survives_failing_memory),
         cmocka_unit_test(test_memory_keeps_to_the_forecast),
