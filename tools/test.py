@@ -2,10 +2,10 @@
 """test.py [--long] [LEG...]: the whole test run, leg by leg, with one closing line 'N passed, N failed, N skipped'.
 
 gcc      release build, every test
-clang    the same sources under the other compiler, every test but the slow ones
-asan     AddressSanitizer, UndefinedBehaviorSanitizer and the leak checker, every test but the slow ones
---long   the slow tests in every leg, and LIBSVM's own programs on every small data set of shared/data after gcc
-tsan     ThreadSanitizer on the tests of parallel code (clang with its own OpenMP: gcc's is not instrumented)"""
+asan     the other compiler, clang, with AddressSanitizer, UndefinedBehaviorSanitizer and the leak checker, every test but the slow ones
+tsan     ThreadSanitizer on the tests of parallel code (clang with its own OpenMP: gcc's is not instrumented)
+clang    clang's release build, every test but the slow ones: only with --long or by name
+--long   every leg with its slow tests, and LIBSVM's own programs on every small data set of shared/data after gcc"""
 import json
 import os
 import pathlib
@@ -18,10 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SANITIZED = ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "-Db_lundef=false"]
 LEGS = {
     "gcc": dict(cc="gcc", build="build", setup=[], only=[], skip=[]),
-    "clang": dict(cc="clang", build="build-clang", setup=[], only=[], skip=["slow"]),
-    "asan": dict(cc="gcc", build="build-asan", setup=SANITIZED + ["-Db_sanitize=address,undefined"], only=[], skip=["slow"]),
+    "asan": dict(cc="clang", build="build-asan", setup=SANITIZED + ["-Db_sanitize=address,undefined"], only=[], skip=["slow"]),
     "tsan": dict(cc="clang", build="build-tsan", setup=SANITIZED + ["-Db_sanitize=thread"], only=["parallel"], skip=["slow"]),
+    "clang": dict(cc="clang", build="build-clang", setup=[], only=[], skip=["slow"]),
 }
+EVERY_TIME = ["gcc", "asan", "tsan"]
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
     "LSAN_OPTIONS": f"suppressions={ROOT / 'tests/leaks.txt'}:print_suppressions=0",
@@ -112,7 +113,7 @@ def main(arguments):
     if "--long" in arguments:
         for spec in LEGS.values():
             spec["skip"] = []
-    chosen = [a for a in arguments if not a.startswith("--")] or list(LEGS)
+    chosen = [a for a in arguments if not a.startswith("--")] or (list(LEGS) if "--long" in arguments else EVERY_TIME)
     totals = [leg(name) for name in chosen]
     if "--long" in arguments and "gcc" in chosen:
         totals.append(sweep())

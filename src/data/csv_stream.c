@@ -276,7 +276,7 @@ mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
         return MERCER_OK;
     mc_input head;
     mercer_status status = load_head(ctx, input, &head);
-    mc_lines lines = {.begin = head.bytes, .end = head.bytes + head.size, .quotes = true};
+    mc_lines lines = {.begin = head.bytes, .end = head.bytes ? head.bytes + head.size : NULL, .quotes = true};
     mc_raw raw = {.input = &head, .lines = &lines};
     if (!status && head.size > 0 && mc_is_csv(&head)) {
         head.bytes[head.size] = '\n';

@@ -78,8 +78,8 @@ INLINE void finish(const mc_sweep *s, int64_t i, int rows, int64_t k, int column
 INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const int columns, bool along, bool across, bool fine) {
     lanes y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
     const int64_t whole = s->n / LANES * LANES, vs = s->vs, zs = s->zs, ld = s->ld;
-    const double *V = s->V + k * vs;
-    double *Z = s->Z + k * zs;
+    const double *V = along ? s->V + k * vs : NULL;
+    double *Z = across ? s->Z + k * zs : NULL;
     const float *A = s->A + i * ld;
     const int16_t *low = fine ? s->low + i * ld : NULL;
     for (int r = 0; r < rows && across; r++)

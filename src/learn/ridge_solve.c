@@ -152,6 +152,11 @@ mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *r, const 
     const double low = fmin(ends->low, -r->lambda); /* or it would not have failed */
     const bool settled = ends->error <= SETTLED * fabs(low);
     const double depth = r->p->proved ? 0 : (settled ? 1 : 2) * ends->error - low, enough = round_up(depth + rounding);
+    if (r->p->proved && r->lambda >= enough)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "ridge: the steps end far from the solution at lambda = %g, though it is above the rounding of %s (%.2g); take "
+                       "solver cholesky or a larger lambda",
+                       r->lambda, of_matrix(r), rounding);
     if (r->p->proved || depth < rounding)
         return mc_fail(
             ctx, MERCER_NUMERIC,

@@ -561,7 +561,7 @@ static void test_memory_keeps_to_the_forecast(void **state) {
     for (int k = 0; k < 3 * 2 * 5; k++) {
         const mercer_dtype precision = (mercer_dtype)(k / 3 % 2);
         const int64_t t = columns[k / 6];
-        opened o = open_all(texts[k % 3], 1500, 40, precision);
+        opened o = open_all(texts[k % 3], 800, 40, precision);
         const size_t forecast = mc_gram_bytes(o.ctx, o.kernel, o.data, NULL, precision, t), peak = peak_of(&o, precision, t);
         if (peak > forecast || forecast > 5 * peak)
             fail_msg("%s, %d columns: forecast %zu bytes, took %zu", texts[k % 3], (int)t, forecast, peak);

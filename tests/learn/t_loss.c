@@ -321,7 +321,7 @@ static void test_separable_rows_with_a_tiny_lambda_still_have_an_optimum(void **
     mercer_ctx *ctx = open_ctx(2);
     for (int64_t classes = 2; classes < 4; classes++)
         for (int solver = 0; solver < 2; solver++) {
-            const table t = random_table(80, classes, 600);
+            const table t = random_table(48, classes, 600);
             mercer_loss set = settings("logistic", 1e-9, 1e-6);
             set.solver = solver || classes > 2 ? "pcg" : "cholesky";
             mercer_model *model = fit_loss(ctx, "logistic", &set, "rbf(gamma=2)", &t);

@@ -223,8 +223,8 @@ static void test_every_changed_byte_is_refused(void **state) {
         const bytes b = file_of_case(ctx, k);
         mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 31);
         for (size_t i = 0; i < b.size; i++)
-            for (int bit = 0; bit <= 8; bit++) {
-                const int change = bit < 8 ? 1 << bit : (int)(1 + mc_rng_below(&rng, 255));
+            for (int more = 0; more < 2; more++) { /* one bit, then any */
+                const int change = more ? (int)(1 + mc_rng_below(&rng, 255)) : 1 << i % 8;
                 b.at[i] = (unsigned char)(b.at[i] ^ change);
                 assert_refused(ctx, b.at, b.size);
                 b.at[i] = (unsigned char)(b.at[i] ^ change);

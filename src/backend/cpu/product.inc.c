@@ -191,7 +191,7 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
     REAL K[ROWS * COLUMNS];
     const REAL *w = right->w_columns;
     REAL *y = right->y_columns;
-    for (int64_t p = 0; p < o->panels; p++, w += COLUMNS, y += y ? COLUMNS : 0, column += row ? COLUMNS : 0) {
+    for (int64_t p = 0; p < o->panels; p++, w += COLUMNS, y = y ? y + COLUMNS : y, column = row ? column + COLUMNS : column) {
         const mc_operands one = F(panel)(o, p);
         F(statistic)(kind, &one, false, K);
         if (guard && F(radial_tile)(true, (REAL)guard->share, row, column, K, K))

@@ -83,7 +83,7 @@ INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int6
                          const REAL *source, REAL *target) {
     const REAL alpha = (REAL)step->alpha, factor = (REAL)step->coefficient;
     const mc_combine combine = step->combine;
-    for (int64_t p = 0; p < panels; p++, column += row ? COLUMNS : 0)
+    for (int64_t p = 0; p < panels; p++, column = row ? column + COLUMNS : column)
         for (int r = 0; r < ROWS; r++, source += COLUMNS, target += COLUMNS) {
             V v[GROUPS];
             F(row_values)(function, step, alpha, r, row, column, source, v);
