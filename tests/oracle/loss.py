@@ -36,7 +36,7 @@ def predict(*options):
 
 def two_classes():
     for lam in (10.0, 1.0, 0.05):
-        theirs = LogisticRegression(C=1 / lam, tol=1e-10, max_iter=10000, solver="newton-cg").fit(X, NAMES[two])
+        theirs = LogisticRegression(C=1 / lam, tol=1e-7, max_iter=200, solver="newton-cg").fit(X, NAMES[two])
         for solver in ("cholesky", "pcg"):
             fit("logistic", NAMES[two], "linear", "--lambda", str(lam), "--solver", solver)
             labels, proba = predict("--proba")
@@ -46,7 +46,7 @@ def two_classes():
 
 def many_classes():
     for lam in (3.0, 0.2):
-        theirs = LogisticRegression(C=1 / lam, tol=1e-10, max_iter=10000, solver="newton-cg").fit(X, NAMES[four])
+        theirs = LogisticRegression(C=1 / lam, tol=1e-7, max_iter=200, solver="newton-cg").fit(X, NAMES[four])
         report = fit("logistic", NAMES[four], "linear", "--lambda", str(lam))
         labels, proba = predict("--proba")
         close(proba, theirs.predict_proba(T), 1e-5)
