@@ -842,6 +842,12 @@ typedef struct mercer_clusters {
 /* group: n numbers from 0, in the order of first rows. */
 MERCER_API mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
                                         int64_t *group, mercer_clusters *out);
+/* Spectral clustering: rows are joined as strongly as k says, which must not be negative and need not be proved; k(x,x) does not count. The
+   eigenvectors of the least eigenvalues of the normalised Laplacian I - D^-1/2 A D^-1/2 give each row as many coordinates as there are
+   groups; scaled to length one they are grouped by k-means, whose objective and total are told. eigenvalues: these, one per group, rising
+   from 0; a large step to the next says that the number of groups is right. */
+MERCER_API mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                                 const mercer_clustering *set, int64_t *group, double *eigenvalues, mercer_clusters *out);
 
 /* ---- Plan ---------------------------------------------------------------------------------------------------------- */
 

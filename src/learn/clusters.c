@@ -5,6 +5,7 @@
    so that one pass is one product of K with as many vectors as there are groups: K is never stored. It starts from rows drawn with
    probability proportional to the squared distance from those drawn before (k-means++), several times; the best end is kept. A group
    that loses its last row gets the row farthest from its mean. Groups are numbered in the order of their first rows. */
+#include "learn/clusters.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -185,19 +186,21 @@ mercer_clustering mercer_clustering_defaults(void) {
     return (mercer_clustering){.clusters = 2, .restarts = 10, .iterations = 300};
 }
 
-mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
-                             int64_t *group, mercer_clusters *out) {
-    mc_begin(ctx);
-    mc_phase(ctx, "cluster");
-    *out = (mercer_clusters){0};
-    if (set->clusters < 1 || set->clusters > data->n || set->restarts < 1 || set->iterations < 1)
+mercer_status mc_clusters_check(mercer_ctx *ctx, const mercer_clustering *set, int64_t n) {
+    if (set->clusters < 1 || set->clusters > n || set->restarts < 1 || set->iterations < 1)
         return mc_fail(ctx, MERCER_INVALID,
                        "cluster: clusters must be in [1, %lld], the number of rows, and restarts and iterations at least 1; got %lld, "
                        "%lld and %lld",
-                       (long long)data->n, (long long)set->clusters, (long long)set->restarts, (long long)set->iterations);
+                       (long long)n, (long long)set->clusters, (long long)set->restarts, (long long)set->iterations);
+    return MERCER_OK;
+}
+
+mercer_status mc_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
+                         int64_t *group, mercer_clusters *out) {
     mercer_kernel *bound = NULL;
     mc_gram *gram = NULL;
     clusters s = {.n = data->n, .k = set->clusters};
+    mc_phase(ctx, "cluster");
     mercer_status status = mc_kernel_bind(ctx, kernel, data, &bound);
     if (!status)
         status = mc_kernel_require(ctx, bound, data->d, false);
@@ -209,4 +212,12 @@ mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const
     mc_gram_close(gram);
     mercer_kernel_free(bound);
     return status;
+}
+
+mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
+                             int64_t *group, mercer_clusters *out) {
+    mc_begin(ctx);
+    *out = (mercer_clusters){0};
+    MC_TRY(mc_clusters_check(ctx, set, data->n));
+    return mc_cluster(ctx, kernel, data, set, group, out);
 }

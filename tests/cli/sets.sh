@@ -34,3 +34,5 @@ mercer test anova rows.csv rows.csv; echo "exit $?"
 mercer test hsic rows.csv; echo "exit $?"
 mercer cluster rows.csv -k linear -c 3 -o groups.csv; sort groups.csv | uniq -c
 mercer cluster rows.csv -c 13; echo "exit $?"
+mercer cluster rows.csv --method spectral -k 'rbf(sigma=0.3)' -c 3 --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["method"], r["sizes"], len(r["eigenvalues"]))'
+mercer cluster rows.csv --method spectral -k linear; echo "exit $?"; mercer cluster rows.csv --method x; echo "exit $?"

@@ -166,12 +166,81 @@ static void test_linear_clusters_are_those_of_k_means(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Spectral clustering ---- */
+
+/* Rings of radius 1 and 3; the inner one has the even rows. */
+static mercer_data *rings(mercer_ctx *ctx, int64_t n, double *x) {
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 71);
+    for (int64_t i = 0; i < n; i++) {
+        const double angle = 6.283185307179586 * (double)i / (double)n, radius = (i % 2 ? 3 : 1) + 0.1 * mc_rng_normal(&rng);
+        x[2 * i] = radius * cos(angle);
+        x[2 * i + 1] = radius * sin(angle);
+    }
+    const mercer_table table = {.n = n, .d = 2, .dtype = MERCER_F64, .values = x};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+/* With next to nothing between the rings L has the eigenvalue 0 nearly twice. */
+static void check_rings(mercer_ctx *ctx, int64_t n, const char *text, double second) {
+    double *x = calloc((size_t)(2 * n), sizeof *x), eigenvalues[2];
+    int64_t *group = calloc((size_t)n, sizeof *group);
+    mercer_data *data = rings(ctx, n, x);
+    mercer_kernel *k = parsed(ctx, text);
+    const mercer_clustering set = mercer_clustering_defaults();
+    mercer_clusters c;
+    assert_ok(ctx, mercer_cluster_spectral(ctx, k, data, &set, group, eigenvalues, &c));
+    for (int64_t i = 0; i < n; i++)
+        assert_int_equal(group[i], i % 2);
+    assert_true(eigenvalues[0] < 1e-8 && eigenvalues[1] >= eigenvalues[0] && eigenvalues[1] < second);
+    mercer_kernel_free(k);
+    mercer_data_free(data);
+    free(group);
+    free(x);
+}
+
+static void test_spectral_clusters_follow_rings(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    check_rings(ctx, 200, "rbf(sigma=0.3)", 1e-3);
+    check_rings(ctx, 1600, "rbf(sigma=0.2)", 1e-6); /* by Krylov spaces */
+    close_clean(ctx);
+}
+
+static void test_a_negative_value_and_rows_alone_are_told(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {1, 2, -3, 4};
+    double eigenvalues[4];
+    int64_t group[4];
+    mercer_data *data = NULL;
+    const mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x};
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    mercer_kernel *linear = parsed(ctx, "linear"), *far = parsed(ctx, "rbf(gamma=1000000)");
+    mercer_clustering set = mercer_clustering_defaults();
+    mercer_clusters c;
+    assert_fails(ctx, mercer_cluster_spectral(ctx, linear, data, &set, group, eigenvalues, &c), MERCER_DATA, "rows 1 and 3 is -3");
+    set.clusters = 4;
+    assert_ok(ctx, mercer_cluster_spectral(ctx, far, data, &set, group, eigenvalues, &c)); /* no row is joined to another */
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(group[i], i);
+    set.clusters = 5;
+    assert_fails(ctx, mercer_cluster_spectral(ctx, far, data, &set, group, eigenvalues, &c), MERCER_INVALID, "[1, 4]");
+    mercer_kernel_free(linear);
+    mercer_kernel_free(far);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mmd_is_what_its_definition_says_and_tells_samples_apart),
         cmocka_unit_test(test_hsic_is_what_its_definition_says_and_finds_dependence),
         cmocka_unit_test(test_p_values_are_uniform_where_there_is_nothing_to_find),
         cmocka_unit_test(test_linear_clusters_are_those_of_k_means),
+        cmocka_unit_test(test_spectral_clusters_follow_rings),
+        cmocka_unit_test(test_a_negative_value_and_rows_alone_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,13 @@ static mercer_status cluster(mercer_ctx *ctx, void *out) {
     return mercer_cluster(ctx, world.kernel, world.data, &set, out, &result);
 }
 
+static mercer_status cluster_spectral(mercer_ctx *ctx, void *out) {
+    mercer_clusters result;
+    double eigenvalues[2];
+    const mercer_clustering set = {.clusters = 2, .restarts = 1, .iterations = 2};
+    return mercer_cluster_spectral(ctx, world.kernel, world.data, &set, out, eigenvalues, &result);
+}
+
 static mercer_status settings_put(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_ridge set = mercer_ridge_defaults();
@@ -316,7 +323,7 @@ static void test_every_call_survives_failing_memory(void **state) {
     (void)state;
     static scenario *const calls[] = {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse,
-        kernel_parse_with, test_mmd, test_hsic, cluster, kernel_bind,
+        kernel_parse_with, test_mmd, test_hsic, cluster, cluster_spectral, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
         model_load_with,
