@@ -803,7 +803,10 @@ MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
 MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);
 MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out); /* also LIBSVM's model files */
-/* The same for a model whose kernel calls functions of yours. */
+/* The bytes of the file in memory instead: *size says how many there are; bytes NULL: that alone, otherwise there must be room for them. */
+MERCER_API mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model, void *bytes, size_t capacity, size_t *size);
+MERCER_API mercer_status mercer_model_from_memory(mercer_ctx *ctx, const void *bytes, size_t size, mercer_model **out);
+/* The same as loading, for a model whose kernel calls functions of yours. */
 MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users, int count,
                                                 mercer_model **out);
 /* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as

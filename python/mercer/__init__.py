@@ -21,6 +21,8 @@ _PLACES = {
     "_library": ("Error", "FileError", "InvalidError", "KernelError", "NumericError", "OutOfMemoryError", "TimeLimitError", "info",
                  "options"),
     "_model": ("Model", "machines"),
+    "_plot": ("Picture", "plot"),
+    "_tune": ("Search", "tune"),
     "decomposition": ("KernelPCA",),
     "features": ("Nystroem", "RandomFourierFeatures"),
     "gp": ("GaussianProcessRegressor",),
@@ -37,6 +39,8 @@ if typing.TYPE_CHECKING:
     from ._functions import Proof, gram, gram_check, plan, prove
     from ._library import (Error, FileError, InvalidError, KernelError, NumericError, OutOfMemoryError, TimeLimitError, info, options)
     from ._model import Model, machines
+    from ._plot import Picture, plot
+    from ._tune import Search, tune
     from .decomposition import KernelPCA
     from .features import Nystroem, RandomFourierFeatures
     from .gp import GaussianProcessRegressor

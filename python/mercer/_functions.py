@@ -121,7 +121,7 @@ def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
     X, row = _arrays.check_rows(X, "plan"), _model.machine(machine)
     out = _header.mercer_plan()
     with session() as context:
-        data = _arrays.data(context, X, **_target(row.contents.target, y, X.shape[0]))
+        data = _arrays.data(context, X, **target_of(row.contents.target, y, X.shape[0]))
         expression = parse(context, kernel)
         struct = _model.settings_struct(context, row, {name.replace("_", "-"): value for name, value in settings.items()})
         context.call("mercer_plan_fit", row, struct, expression.address, data.address, ctypes.byref(out))
@@ -130,7 +130,7 @@ def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
     return chosen
 
 
-def _target(kind, y, n):
+def target_of(kind, y, n):
     """y as the machine wants it."""
     if y is None or kind == _header.MERCER_TARGET_NONE:
         return {}

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pathlib
-import tempfile
 
 import numpy as np
 
@@ -131,16 +129,14 @@ class Model:
         thread_context().call("mercer_model_export", self.address, to.encode(), os.fsencode(path))
 
     def __getstate__(self):
-        with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-            path = pathlib.Path(folder, "model")
-            self.save(path)
-            return {"bytes": path.read_bytes()}
+        context, size = thread_context(), ctypes.c_size_t()
+        context.call("mercer_model_to_memory", self.address, None, 0, ctypes.byref(size))
+        room = ctypes.create_string_buffer(size.value)
+        context.call("mercer_model_to_memory", self.address, room, size.value, ctypes.byref(size))
+        return {"bytes": room.raw}
 
     def __setstate__(self, state):
-        with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-            path = pathlib.Path(folder, "model")
-            path.write_bytes(state["bytes"])
-            self._take(Handle(thread_context().make("mercer_model_load", os.fsencode(path)), "model"))
+        self._take(Handle(thread_context().make("mercer_model_from_memory", state["bytes"], len(state["bytes"])), "model"))
 
     # -- what it is --
 

@@ -310,3 +310,16 @@ mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const me
     mc_begin(ctx);
     return load_file(ctx, path, (mc_users){users, count}, out);
 }
+
+mercer_status mercer_model_from_memory(mercer_ctx *ctx, const void *bytes, size_t size, mercer_model **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    if (!size)
+        return mc_fail(ctx, MERCER_FORMAT, "memory: a model has no bytes");
+    FILE *file = fmemopen((void *)(uintptr_t)bytes, size, "rb"); /* it is only read */
+    if (!file)
+        return mc_fail(ctx, MERCER_MEMORY, "memory: no stream could be opened");
+    const mercer_status status = mc_model_load(ctx, file, "memory", (mc_users){0}, out);
+    fclose(file);
+    return status;
+}

@@ -178,36 +178,81 @@ static void put_checksum(const mercer_model *model, const mc_array *arrays, cons
     memcpy(header + MC_CHECKSUM_PLACE, digits, MC_CHECKSUM_DIGITS);
 }
 
-static mercer_status write_all(mercer_ctx *ctx, const mercer_model *model, const mc_array *arrays,
-                               const unsigned char *size, const char *header, size_t length, mc_output *output) {
-    MC_TRY(mc_output_write(ctx, output, size, 8));
-    MC_TRY(mc_output_write(ctx, output, header, length));
-    for (int k = 0; k < MC_ARRAYS; k++)
-        if (arrays[k].dtype)
-            MC_TRY(mc_output_write(ctx, output, mc_array_place(model, k), mc_array_bytes(&arrays[k])));
+/* A model as a file has it: eight bytes, the header, the arrays where they lie. */
+typedef struct image {
+    const mercer_model *model;
+    mc_array arrays[MC_ARRAYS];
+    unsigned char size[8];
+    char *header;
+    size_t length, bytes; /* of the header; of all arrays */
+} image;
+
+static mercer_status open_image(mercer_ctx *ctx, const mercer_model *model, image *out) {
+    *out = (image){.model = model};
+    const mc_model_shape shape = mc_model_shape_of(model);
+    mc_model_arrays(&shape, out->arrays, &out->bytes); /* they lie in memory, so their size does not overflow */
+    MC_TRY(make_header(ctx, model, out->arrays, &out->header, &out->length));
+    put_length(out->size, out->length);
+    put_checksum(model, out->arrays, out->size, out->header, out->length);
     return MERCER_OK;
+}
+
+/* The pieces of it in order, to a file or to memory. */
+typedef mercer_status sink(mercer_ctx *ctx, void *to, const void *bytes, size_t size);
+
+static mercer_status pour(mercer_ctx *ctx, const image *m, sink *put, void *to) {
+    MC_TRY(put(ctx, to, m->size, sizeof m->size));
+    MC_TRY(put(ctx, to, m->header, m->length));
+    for (int k = 0; k < MC_ARRAYS; k++)
+        if (m->arrays[k].dtype)
+            MC_TRY(put(ctx, to, mc_array_place(m->model, k), mc_array_bytes(&m->arrays[k])));
+    return MERCER_OK;
+}
+
+static mercer_status put_to_file(mercer_ctx *ctx, void *to, const void *bytes, size_t size) {
+    return mc_output_write(ctx, to, bytes, size);
+}
+
+static mercer_status put_to_memory(mercer_ctx *ctx, void *to, const void *bytes, size_t size) {
+    (void)ctx;
+    char **at = to;
+    if (size)
+        memcpy(*at, bytes, size);
+    *at += size;
+    return MERCER_OK;
+}
+
+static mercer_status save(mercer_ctx *ctx, const image *m, const char *path) {
+    mc_output *output = NULL;
+    MC_TRY(mc_output_open(ctx, path, &output));
+    const mercer_status status = pour(ctx, m, put_to_file, output);
+    if (!status)
+        return mc_output_commit(ctx, output);
+    mc_output_abandon(output);
+    return status;
 }
 
 mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path) {
     mc_begin(ctx);
-    mc_array arrays[MC_ARRAYS];
-    const mc_model_shape shape = mc_model_shape_of(model);
-    size_t bytes, length;
-    char *header = NULL;
-    mc_model_arrays(&shape, arrays, &bytes); /* they lie in memory, so their size does not overflow */
-    MC_TRY(make_header(ctx, model, arrays, &header, &length));
-    unsigned char size[8];
-    put_length(size, length);
-    put_checksum(model, arrays, size, header, length);
-    mc_output *output = NULL;
-    mercer_status status = mc_output_open(ctx, path, &output);
-    if (!status) {
-        status = write_all(ctx, model, arrays, size, header, length, output);
-        if (status)
-            mc_output_abandon(output);
-        else
-            status = mc_output_commit(ctx, output);
-    }
-    mc_free(header);
+    image m;
+    MC_TRY(open_image(ctx, model, &m));
+    const mercer_status status = save(ctx, &m, path);
+    mc_free(m.header);
+    return status;
+}
+
+mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model, void *bytes, size_t capacity, size_t *size) {
+    mc_begin(ctx);
+    image m;
+    *size = 0;
+    MC_TRY(open_image(ctx, model, &m));
+    *size = sizeof m.size + m.length + m.bytes;
+    char *at = bytes;
+    mercer_status status = MERCER_OK;
+    if (bytes && capacity < *size)
+        status = mc_fail(ctx, MERCER_INVALID, "model: it takes %zu bytes and there is room for %zu", *size, capacity);
+    else if (bytes)
+        status = pour(ctx, &m, put_to_memory, &at);
+    mc_free(m.header);
     return status;
 }

@@ -109,10 +109,29 @@ static mercer_model *fit_case(mercer_ctx *ctx, int k, const mercer_data *data) {
     return model;
 }
 
+/* The bytes in memory are those of the file, and no room less will do. */
+static void assert_memory_is_the_file(mercer_ctx *ctx, const mercer_model *model, const char *path) {
+    bytes b = read_file(path);
+    size_t size = 0, seen = 0;
+    unsigned char *room = take(b.size);
+    mercer_model *again = NULL;
+    assert_ok(ctx, mercer_model_to_memory(ctx, model, NULL, 0, &size));
+    assert_int_equal(size, b.size);
+    assert_fails(ctx, mercer_model_to_memory(ctx, model, room, size - 1, &seen), MERCER_INVALID, "room for");
+    assert_ok(ctx, mercer_model_to_memory(ctx, model, room, size, &seen));
+    assert_memory_equal(room, b.at, size);
+    assert_ok(ctx, mercer_model_from_memory(ctx, room, size, &again));
+    mercer_model_free(again);
+    assert_fails(ctx, mercer_model_from_memory(ctx, room, size - 1, &again), MERCER_FORMAT, "memory");
+    assert_fails(ctx, mercer_model_from_memory(ctx, room, 0, &again), MERCER_FORMAT, "a model has no bytes");
+    free(room), free(b.at);
+}
+
 static bytes file_of_case(mercer_ctx *ctx, int k) {
     mercer_data *data = cases[k].data(ctx);
     mercer_model *model = fit_case(ctx, k, data);
     assert_ok(ctx, mercer_model_save(ctx, model, path_of("case.mercer")));
+    assert_memory_is_the_file(ctx, model, path_of("case.mercer"));
     mercer_model_free(model);
     mercer_data_free(data);
     return read_file(path_of("case.mercer"));

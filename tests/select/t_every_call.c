@@ -17,6 +17,8 @@ static struct {
     mercer_posterior *posterior;
     mercer_search *search;
     char folder[64];
+    char bytes[1 << 16]; /* of the ridge model */
+    size_t size;
 } world;
 
 static const char *path_of(const char *name) {
@@ -60,6 +62,11 @@ static int make_world(void **state) {
     world.lms = fitted("lms", world.kernel, world.data);
     world.svc = fitted("svc", world.kernel, world.classes);
     world.logistic = fitted("logistic", world.kernel, world.classes);
+    mercer_model *const models[] = {world.ridge, world.gp, world.lms, world.svc, world.logistic};
+    for (int i = 0; i < 5; i++) { /* what a first prediction packs stays with the model: here, not in the contexts that fail */
+        double out[MOST];
+        assert_ok(ctx, mercer_decide(ctx, models[i], i < 3 ? world.data : world.classes, out));
+    }
     assert_ok(ctx, mercer_tune_run(ctx, mercer_machine_find("ridge"), NULL, NULL, world.data, &world.search));
     assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
     assert_ok(ctx, mercer_data_write(ctx, world.data, path_of("table.csv")));
@@ -171,6 +178,8 @@ SCENARIO_PLAIN(calibration, mercer_calibration(ctx, world.logistic, world.classe
 SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
 SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
 SCENARIO_PLAIN(model_save, mercer_model_save(ctx, world.ridge, path_of("out.mercer")))
+SCENARIO_PLAIN(model_to_memory, mercer_model_to_memory(ctx, world.ridge, world.bytes, sizeof world.bytes, &world.size))
+SCENARIO(model_from_memory, model, mercer_model_from_memory(ctx, world.bytes, world.size, &made))
 SCENARIO(model_load_with, model, mercer_model_load_with(ctx, path_of("ridge.mercer"), &all_ones, 1, &made))
 SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &made))
 SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
@@ -326,7 +335,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         kernel_parse_with, test_mmd, test_hsic, cluster, cluster_spectral, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
-        model_load_with,
+        model_load_with, model_to_memory, model_from_memory,
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,

@@ -1,0 +1,95 @@
+"""tune: a search over kernels and settings by the library, as `mercer tune` does it."""
+from __future__ import annotations
+
+import ctypes
+import json
+
+from . import _arrays, _functions, _header, _model
+from ._library import Handle, lib, parse, record, session, text
+from ._types import ArrayLike, Rows
+
+
+class Search:
+    """What tune found: model (the best candidate fitted to all rows), best (its Record), candidates (all of them in the order they were
+    made), report (the score's name, how it was measured, how sure the choice is). As text it is a table of the best ten."""
+
+    def __init__(self, model, candidates, report, json_text):
+        self.model, self.candidates, self.report = model, candidates, report
+        self.best = candidates[report.best]
+        self.json = json.loads(json_text)
+
+    def __repr__(self):
+        sign = -1 if self.report.larger_is_better else 1
+        ranked = sorted((c for c in self.candidates if c.score == c.score), key=lambda c: sign * c.score)
+        lines = [f"{self.report.score:>12}  candidate"]
+        lines += [f"{c.score:12.6g}  {' '.join(filter(None, (c.kernel, c.settings)))}" for c in ranked[:10]]
+        return "\n".join(lines + ([f"{'...':>12}  {len(ranked) - 10} more"] if len(ranked) > 10 else []))
+
+
+def _is_range(value):
+    return isinstance(value, str) and (".." in value or value.strip().startswith("{"))
+
+
+def _range(name, value):
+    """name=low..high or name={a, b}, from text or from a list."""
+    return f"{name}={value}" if isinstance(value, str) else f"{name}={{{', '.join(repr(float(v)) for v in value)}}}"
+
+
+class _Wish:
+    """The struct of the search and everything its pointers point to."""
+
+    def __init__(self, context, kernels, ranges, options):
+        self.set = lib.mercer_tune_defaults()
+        self.kernels = [parse(context, kernel) for kernel in kernels]
+        self.ranges = [text_of.encode() for text_of in ranges]
+        self.texts = []
+        if self.kernels:
+            self.array = (ctypes.c_void_p * len(self.kernels))(*[kernel.address for kernel in self.kernels])
+            self.set.kernels, self.set.kernel_count = ctypes.addressof(self.array), len(self.kernels)
+        if self.ranges:
+            self.list = (ctypes.c_char_p * (len(self.ranges) + 1))(*self.ranges, None)
+            self.set.ranges = ctypes.addressof(self.list)
+        for name, value in options.items():
+            if value is not None:
+                setattr(self.set, name, value.encode() if isinstance(value, str) else value)
+
+    def group(self, groups):
+        encoded = [str(group).encode() for group in groups]
+        self.groups = (ctypes.c_char_p * len(encoded))(*encoded)
+        self.set.groups = ctypes.addressof(self.groups)
+
+
+def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *, points: int | None = None,
+         search: str | None = None, candidates: int | None = None, folds: int | None = None, repeats: int | None = None,
+         groups: ArrayLike | None = None, ordered: bool | None = None, score: str | None = None, one_error: bool | None = None,
+         halving: bool | None = None, journal: str | None = None, random_state: int = 0, verbose: bool = False, **settings) -> Search:
+    """The best kernel, parameters and settings on rows they were not fitted to, and the model fitted with them to all rows.
+
+    kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default.
+    settings: those of `mercer fit`, with _ for -; text with a range or a set, or a list of numbers, is searched, everything else is set.
+    The other arguments are the options of `mercer tune`; score is 'accuracy', 'rmse', 'log-loss', ...
+
+    >>> import mercer, numpy as np
+    >>> X = np.random.RandomState(0).randn(80, 2)
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "even", "odd")
+    >>> found = mercer.tune(X, y, "svc", "rbf(gamma=0.1..10)", C=[1, 100], points=3)
+    >>> len(found.candidates), found.report.score, found.model.machine
+    (6, 'accuracy', 'svc')
+    """
+    X, row = _arrays.check_rows(X, "tune"), _model.machine(machine)
+    searched = {name: value for name, value in settings.items() if _is_range(value) or isinstance(value, (list, tuple))}
+    plain = {name.replace("_", "-"): value for name, value in settings.items() if name not in searched}
+    options = {"points": points, "search": search, "candidates": candidates, "folds": folds, "repeats": repeats, "ordered": ordered,
+               "score": score, "one_error": one_error, "halving": halving, "journal": journal, "seed": random_state}
+    with session(random_state, verbose) as context:
+        data = _arrays.data(context, X, **_functions.target_of(row.contents.target, y, X.shape[0]))
+        struct = _model.settings_struct(context, row, plain)
+        ranges = [_range(name.replace("_", "-"), value) for name, value in searched.items()]
+        wish = _Wish(context, [kernel] if isinstance(kernel, str) else kernel or [], ranges, options)
+        if groups is not None:
+            _arrays.check_length(X.shape[0], groups, "groups")
+            wish.group(groups)
+        found = Handle(context.make("mercer_tune_run", row, struct, ctypes.byref(wish.set), data.address), "search")
+        model = _model.Model(Handle(context.make("mercer_search_fit", found.address, data.address), "model"))
+        listed = [_model.Record(record(lib.mercer_search_candidate(found.address, i))) for i in range(lib.mercer_search_count(found.address))]
+        return Search(model, listed, _model.Record(record(lib.mercer_search_result(found.address))), text(lib.mercer_search_json(found.address)))
