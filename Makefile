@@ -33,6 +33,7 @@ fuzz:
 	@tools/setup build test
 	@tools/fuzz
 
+# QUICK=1 make bench: the main rows in under ten minutes.
 bench: all
 	@tools/setup build bench
 	@python3 bench/run.py --build $(BUILD)

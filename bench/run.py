@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""run.py [--build DIR] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into bench/RESULTS.md,
-in place of what stood there of the same benchmark. Other options are passed on to them (`run.py svm --no-sklearn`).
+"""run.py [--build DIR] [--quick] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into
+bench/RESULTS.md, in place of what stood there of the same benchmark, and every number of its tables into bench/results.csv. Other options
+are passed on to them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes. bench/README.md explains the choices.
 
-Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py) that takes the command as its argument, or else a program bench/b_NAME of
-the build. Nothing else may run meanwhile: the load of the machine is recorded before and after each. OpenBLAS gets the kernels of this
-processor (it does not know one newer than itself), for Mercer and for its peers alike."""
+Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py) that takes the command as its argument, or else a
+program bench/b_NAME of the build. Nothing else may run meanwhile: each waits for an idle machine, and what other processes took during it is
+recorded. OpenBLAS gets the kernels of this processor (it does not know one newer than itself), for Mercer and for its peers alike."""
 import argparse
+import csv
 import os
 import pathlib
 import platform
+import resource
 import subprocess
 import sys
 import time
@@ -27,8 +30,12 @@ TITLES = {  # in the order they are run
     "calibration": "Calibration of probabilities",
     "tune": "Searches",
     "pca": "Principal components and nearest neighbours",
+    "r": "R: e1071 and kernlab",
     "python": "What Python adds",
 }
+TABLE = ROOT / "bench" / "results.csv"
+FIELDS = ["benchmark", "table", "row", "column", "value", "commit", "date"]
+QUICK = {"gram": [], "read": [], "ridge": [], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": [], "python": []}
 
 
 def better_core(command):
@@ -44,13 +51,64 @@ def steps(build, name):
     return [[python, str(script), str(build / "mercer")]] if script != program else [[str(program)]] if program.exists() else []
 
 
+def busy():
+    """CPU seconds that all processes have taken since the machine started."""
+    user, nice, system, _, _, irq, softirq = (int(x) for x in open("/proc/stat").readline().split()[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def own():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def wait_for_quiet(most=60):
+    """Until all processes together take under a tenth of a core, or a minute has passed."""
+    end = time.time() + most
+    while time.time() < end:
+        before = busy()
+        time.sleep(0.5)
+        if busy() - before < 0.05:
+            return
+
+
 def run(command, environment):
-    before, began = os.getloadavg()[0], time.time()
+    wait_for_quiet()
+    before, mine, began = busy(), own(), time.time()
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    wall = time.time() - began
+    others = max(0.0, busy() - before - (own() - mine)) / wall * 100
     text = done.stdout if done.returncode == 0 else f"{done.stdout}\n**failed** (exit {done.returncode})\n\n```\n{done.stderr[-2000:]}\n```\n"
     note = f"\n`{' '.join(os.path.relpath(c, ROOT) if c.startswith(str(ROOT)) else c for c in command)}`: " \
-           f"{time.time() - began:.0f} s; load before {before:.2f}\n"
+           f"{wall:.0f} s; others took {others:.0f}% of one core{' (**not a quiet machine**)' if others > 10 else ''}\n"
     return text.strip() + "\n" + note
+
+
+def tables(text):
+    """The Markdown tables of a text, each a list of rows of cells, the header first."""
+    found, last = [], None
+    for line in text.splitlines():
+        cells = [c.strip() for c in line.strip().strip("|").split("|")] if line.startswith("|") else None
+        if cells and last is None:
+            found.append([])
+        if cells and not set(line) <= set("|-: "):
+            found[-1].append(cells)
+        last = cells
+    return found
+
+
+def numbers(name, text):
+    """Rows for results.csv: one a cell."""
+    stamp = [commit(), time.strftime("%Y-%m-%d")]
+    return [[name, str(t + 1), row[0] if header[0] != "n" else "n = " + row[0], f"{k + 1} {column}", cell, *stamp]
+            for t, (header, *rows) in enumerate(tables(text)) for row in rows for k, (column, cell) in enumerate(zip(header, row)) if k]
+
+
+def keep_numbers(name, text):
+    old = [r for r in csv.reader(open(TABLE, newline=""))][1:] if TABLE.exists() else []
+    rows = [r for r in old if r[0] != name] + numbers(name, text)
+    with open(TABLE, "w", newline="") as out:
+        csv.writer(out).writerows([FIELDS, *sorted(rows, key=lambda r: list(TITLES).index(r[0]))])
 
 
 def machine():
@@ -76,6 +134,7 @@ def write(path, sections):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
+    parser.add_argument("--quick", action="store_true", default=bool(os.environ.get("QUICK")))
     parser.add_argument("names", nargs="*")
     arguments, more = parser.parse_known_args()
     build = (ROOT / arguments.build).resolve()
@@ -84,12 +143,14 @@ def main():
     if core:
         environment.setdefault("OPENBLAS_CORETYPE", core)
     sections = kept(RESULTS)
-    for name in arguments.names or TITLES:
-        texts = [run(command + more, environment) for command in steps(build, name)]
+    for name in arguments.names or (QUICK if arguments.quick else TITLES):
+        more_of = more + (QUICK.get(name, []) if arguments.quick else [])
+        texts = [run(command + more_of, environment) for command in steps(build, name)]
         if texts:
             sections[TITLES[name]] = "\n".join([f"At commit {commit()} on {time.strftime('%Y-%m-%d')}, {machine()}.\n", *texts])
             print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
             write(RESULTS, sections)
+            keep_numbers(name, sections[TITLES[name]])
 
 
 if __name__ == "__main__":

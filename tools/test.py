@@ -5,7 +5,8 @@ gcc      release build, every test
 asan     the other compiler, clang, with AddressSanitizer, UndefinedBehaviorSanitizer and the leak checker, every test but the slow ones
 tsan     ThreadSanitizer on the tests of parallel code (clang with its own OpenMP: gcc's is not instrumented)
 clang    clang's release build, every test but the slow ones: only with --long or by name
---long   every leg with its slow tests, and LIBSVM's own programs on every small data set of shared/data after gcc"""
+--long   every leg with its slow tests, and after gcc LIBSVM's own programs on every small data set of shared/data
+         and the instructions that fixed jobs take"""
 import json
 import os
 import pathlib
@@ -98,14 +99,14 @@ def leg(name):
     return total
 
 
-def sweep():
-    """LIBSVM on every small data set of shared/data: its counts."""
-    done = subprocess.run([sys.executable, "tests/model/libsvm.py", "build/mercer", "--all"], cwd=ROOT, capture_output=True, text=True)
+def script(name, what, command):
+    """A script that exits with 0 or, where it cannot run, 77: its counts."""
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
     if done.returncode not in (0, 77):
         print(done.stdout[-4000:] + done.stderr[-2000:])
     total = [int(done.returncode == code) for code in (0, None, 77)]
     total[1] = 1 - total[0] - total[2]
-    print(f"libsvm {total[0]:5} passed {total[1]:3} failed {total[2]:3} skipped   every small data set", flush=True)
+    print(f"{name:6} {total[0]:5} passed {total[1]:3} failed {total[2]:3} skipped   {what}", flush=True)
     return total
 
 
@@ -116,7 +117,8 @@ def main(arguments):
     chosen = [a for a in arguments if not a.startswith("--")] or (list(LEGS) if "--long" in arguments else EVERY_TIME)
     totals = [leg(name) for name in chosen]
     if "--long" in arguments and "gcc" in chosen:
-        totals.append(sweep())
+        totals.append(script("libsvm", "every small data set", ["tests/model/libsvm.py", "build/mercer", "--all"]))
+        totals.append(script("counts", "instructions of fixed jobs", ["bench/instructions.py", "build/mercer"]))
     passed, failed, skipped = (sum(t[i] for t in totals) for i in range(3))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return bool(failed or not passed)
