@@ -8,6 +8,7 @@ program bench/b_NAME of the build. Nothing else may run meanwhile: each waits fo
 recorded. OpenBLAS gets the kernels of this processor (it does not know one newer than itself), for Mercer and for its peers alike."""
 import argparse
 import csv
+import draw
 import os
 import pathlib
 import platform
@@ -151,6 +152,7 @@ def main():
             print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
             write(RESULTS, sections)
             keep_numbers(name, sections[TITLES[name]])
+            draw.main()
 
 
 if __name__ == "__main__":
