@@ -47,7 +47,7 @@ def main(mercer):
     for n, d in ((500, 8), (1000, 8), (2000, 8)):
         X, y = friedman(n, d)
         theirs, ours = [with_sklearn(X, y)], [with_mercer(mercer, X, y) for _ in range(3)]
-        seconds, value = min(ours)
+        seconds, value = sorted(ours)[1]
         ratio = theirs[0][0] / seconds
         good = value >= theirs[0][1] - 1e-6 * abs(theirs[0][1])  # rounding of the two sums
         verdict = ("met" if ratio >= 5 and good else "**missed**") if n == 2000 else ""
