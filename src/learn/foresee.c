@@ -69,7 +69,7 @@ static void follow(const sample *s, const mc_rank_rule *rule, int64_t n, int64_t
         *rank = next;
     for (; rule->asked && START << k < *rank; k++)
         ;
-    *steps = ceil(mc_rank_steps(gain_at(s, k), rule->lambda, rule->tolerance));
+    *steps = mc_rank_likely_steps(gain_at(s, k), rule->lambda, rule->tolerance);
 }
 
 static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t rows) {

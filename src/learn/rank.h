@@ -20,6 +20,8 @@ double mc_rank_entry(double d);
 double mc_rank_step(int64_t n, double entry, int64_t t);
 /* Steps to expect when a further column lowers the trace by gain. */
 double mc_rank_steps(double gain, double lambda, double tolerance);
+/* As many as most often come true: for forecasts. */
+double mc_rank_likely_steps(double gain, double lambda, double tolerance);
 /* Operations of growing a factor of n rows from one rank to another and making its preconditioner anew. */
 double mc_rank_growth(int64_t n, double entry, int64_t from, int64_t to);
 /* Whether to go on from rank (gain after it; before: at half of it) and how far: the next rank, or rank itself. */

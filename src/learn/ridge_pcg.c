@@ -237,7 +237,7 @@ static mercer_status precondition(mercer_ctx *ctx, solver *s) {
     mc_phase(ctx, "factor");
     MC_TRY(mc_precondition_open(ctx, s->f, s->r->lambda, s->t, &s->inverse));
     const double kappa = 1 + s->f->trace_left / s->r->lambda;
-    s->expected = ceil(mc_rank_steps(s->f->gain, s->r->lambda, s->r->tolerance));
+    s->expected = mc_rank_likely_steps(s->f->gain, s->r->lambda, s->r->tolerance);
     s->r->rank = s->f->rank;
     s->r->iteration_bound = mc_pcg_iteration_bound(kappa, s->r->tolerance);
     mc_log(ctx, "pcg: %lld columns leave %.3g of the trace %.4g: condition number at most %.3g, at most %lld steps (about %.0f expected)",

@@ -12,11 +12,13 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "learn/rank.h"
 #include "solve/cholesky.h"
 #include "solve/eigen.h"
 #include <math.h>
 
-enum { FACTOR_ORDER = 640, EIGEN_ORDER = 128, PAIR_ROWS = 768, WAVES = 4096, TAKES = 5 };
+enum { FACTOR_ORDER = 640, EIGEN_ORDER = 128, PAIR_ROWS_LEAST = 512, PAIR_ROWS = 2048, WAVES = 4096, TAKES = 5 };
+static const double PAIRS_WORK = 2e8; /* operations of a product of the rows that pairs are timed on, in float */
 static const double START = 0.004; /* seconds that a fit takes before it computes anything: threads wake, memory is touched */
 
 /* A well conditioned matrix without structure that LAPACK could use: 1 / (1 + |i - j|), and more on the diagonal. */
@@ -70,8 +72,16 @@ static mercer_status time_rows(mercer_ctx *ctx, const mc_problem *p, const merce
     return status;
 }
 
+/* The more rows, the less weighs what every product takes beside its pairs; the wider they are, the fewer suffice. */
+static int64_t rows_to_pair(const mercer_ctx *ctx, const mc_problem *p) {
+    const double entry = mc_rank_entry((double)mercer_data_stored(p->x) / (double)p->n) + 4 * (double)p->outputs;
+    const double wanted = fmax(PAIR_ROWS_LEAST, fmin(PAIR_ROWS, sqrt(2 * PAIRS_WORK / entry)));
+    const int64_t room = order_within(ctx, p->n, (int64_t)wanted);
+    return p->n < room ? p->n : room;
+}
+
 static mercer_status time_pairs(mercer_ctx *ctx, const mc_problem *p, mc_speed *s) {
-    const int64_t room = order_within(ctx, p->n, PAIR_ROWS), n = p->n < room ? p->n : room;
+    const int64_t n = rows_to_pair(ctx, p);
     mercer_data *rows = NULL;
     double *V = NULL;
     MC_TRY(mc_data_take(ctx, p->x, NULL, n, &rows));
