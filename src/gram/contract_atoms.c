@@ -191,37 +191,70 @@ static void rq_back(const mc_node *node, const mc_pairs *p, const double *s, con
     distance_back(node, 1, true, p, A, sums);
 }
 
+/* Sines and cosines of pi (x - z_0)/period and pi (z - z_0)/period: sin and cos of pi (x - z)/period follow by the theorem of addition, so
+   that a pair costs products alone. */
+typedef struct waves {
+    double sin_x[SIDE], cos_x[SIDE], sin_z[SIDE], cos_z[SIDE];
+} waves;
+
+static void make_waves(const mc_pairs *p, int64_t column, double period, waves *out) {
+    const double *x = p->x + column * SIDE, *z = p->z + column * SIDE;
+    for (int64_t i = 0; i < p->rows; i++)
+        sincos(pi * (x[i] - z[0]) / period, &out->sin_x[i], &out->cos_x[i]);
+    for (int64_t j = 0; j < SIDE; j++)
+        sincos(j < p->columns ? pi * (z[j] - z[0]) / period : 0, &out->sin_z[j], &out->cos_z[j]);
+}
+
 static void periodic(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+    waves w;
     clear(s);
     for (int64_t c = 0; c < p->d; c++) {
-        const double period = mc_value_at(&node->parameter[0], c), l = mc_value_at(&node->parameter[1], c);
+        const double l = mc_value_at(&node->parameter[1], c), scale = 2 / (l * l);
+        make_waves(p, c, mc_value_at(&node->parameter[0], c), &w);
         for (int64_t i = 0; i < p->rows; i++)
-            for (int64_t j = 0; j < p->columns; j++) {
-                const double wave = sin(pi * (p->x[c * SIDE + i] - p->z[c * SIDE + j]) / period);
-                s[i * SIDE + j] += 2 * wave * wave / (l * l);
+            for (int64_t j = 0; j < SIDE; j++) {
+                const double wave = w.sin_x[i] * w.cos_z[j] - w.cos_x[i] * w.sin_z[j];
+                s[i * SIDE + j] += scale * wave * wave;
             }
     }
     exp_minus(p, s, k);
 }
 
+/* sum_ij A_ij sin(2w) (x - z) and sum_ij A_ij sin^2(w), w = pi (x - z)/period, in eight running sums each. */
+static void contract_waves(const mc_pairs *p, int64_t column, const waves *w, const double *A, double *turned, double *squared) {
+    const double *x = p->x + column * SIDE, *z = p->z + column * SIDE;
+    double by_turn[8] = {0}, by_square[8] = {0};
+    for (int64_t i = 0; i < p->rows; i++)
+        for (int64_t j = 0; j < SIDE; j += 8)
+            for (int64_t e = 0; e < 8; e++) {
+                const double a = A[i * SIDE + j + e], u = x[i] - z[j + e];
+                const double sine = w->sin_x[i] * w->cos_z[j + e] - w->cos_x[i] * w->sin_z[j + e];
+                const double cosine = w->cos_x[i] * w->cos_z[j + e] + w->sin_x[i] * w->sin_z[j + e];
+                by_turn[e] += a * 2 * sine * cosine * u;
+                by_square[e] += a * sine * sine;
+            }
+    *turned = *squared = 0;
+    for (int e = 0; e < 8; e++) {
+        *turned += by_turn[e];
+        *squared += by_square[e];
+    }
+}
+
 /* With w = pi u / period: ds/dperiod = -2 sin(2w) w / (period l^2), ds/dl = -4 sin^2(w) / l^3; dk/ds = -k. */
 static void periodic_back(const mc_node *node, const mc_pairs *p, const double *s, const double *k, double *A,
                           double *const *sums) {
+    waves w;
     (void)s;
     scale_by(p, A, k, -1);
     for (int64_t c = 0; c < p->d; c++) {
         const double period = mc_value_at(&node->parameter[0], c), l = mc_value_at(&node->parameter[1], c);
-        double by_period = 0, by_length = 0;
-        for (int64_t i = 0; i < p->rows; i++)
-            for (int64_t j = 0; j < p->columns; j++) {
-                const double w = pi * (p->x[c * SIDE + i] - p->z[c * SIDE + j]) / period, a = A[i * SIDE + j];
-                by_period -= a * 2 * sin(2 * w) * w / (period * l * l);
-                by_length -= a * 4 * sin(w) * sin(w) / (l * l * l);
-            }
+        double turned, squared;
+        make_waves(p, c, period, &w);
+        contract_waves(p, c, &w, A, &turned, &squared);
         if (sums[0])
-            *sum_at(node, 0, c, sums[0]) += by_period;
+            *sum_at(node, 0, c, sums[0]) -= 2 * pi / (period * period * l * l) * turned;
         if (sums[1])
-            *sum_at(node, 1, c, sums[1]) += by_length;
+            *sum_at(node, 1, c, sums[1]) -= 4 / (l * l * l) * squared;
     }
 }
 

@@ -2,15 +2,13 @@
 
        theta <- theta + step sum_i w_i (y_i - <theta, phi(x_i)>) phi(x_i),      all rows at once or one at a time, from theta = 0
 
-   kept as coefficients of the rows, theta = sum_i alpha_i phi(x_i). Without a penalty the limit is the least-squares function of
-   least norm;
-   stopping early is the regularisation. The intercept is the weighted mean of the target and stays there. Row weights count as
-   repetitions
-   of a row within its step; on held-out rows they weigh the error.
+   kept as coefficients of the rows, theta = sum_i alpha_i phi(x_i); with an explicit map the model is theta itself. Without a penalty the
+   limit is the least-squares function of least norm; stopping early is the regularisation. The intercept is the weighted mean of the
+   target and stays there. Row weights count as repetitions of a row within its step; on held-out rows they weigh the error.
 
    Order of work: rows are held out (a seeded choice among those of positive weight) before anything is learned from them, scaling and
-   bandwidths included; problem.c makes the others ready; lms_values.c and lms_steps.c run; certify.c measures the gradient of the
-   unpenalised problem at what came out, however early it stopped. */
+   bandwidths included; problem.c makes the others ready; lms_values.c and lms_steps.c run; certify.c (certify_weights.c for weights)
+   measures the gradient of the unpenalised problem at what came out, however early it stopped. */
 #include "learn/lms.h"
 #include "base/clock.h"
 #include "base/ctx.h"
@@ -18,6 +16,7 @@
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
+#include "base/work.h"
 #include "data/data.h"
 #include "data/folds.h"
 #include "gram/gram.h"
@@ -168,9 +167,13 @@ static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p, const size *s, mc_l
     const size_t lanczos = (size_t)(8 * ((MC_LMS_LANCZOS + 1) * s->n + 4 * MC_LMS_LANCZOS * (MC_LMS_LANCZOS + 4)));
     const size_t rows = (size_t)(8 * s->held * (3 * p->x->d + 2 * s->outputs + 4)),
                  model = (size_t)(8 * s->n * (s->outputs + 2));
-    return mc_lms_values_bytes(way, s->n, s->held, s->outputs, s->map > 0 ? s->map : 0, mercer_threads(ctx))
-           + mc_lms_steps_bytes(s->n, s->held, s->outputs) + mc_certify_bytes(s->n, s->outputs) + 2 * s->gram
-           + (size_t)across + lanczos + rows + model + 16384;
+    const int64_t D = s->map > 0 ? s->map : 0;
+    const size_t common = mc_lms_values_bytes(way, s->n, s->held, s->outputs, D, mercer_threads(ctx))
+                          + mc_lms_steps_bytes(s->n, s->held, s->outputs) + lanczos + rows + model + 16384;
+    if (way == MC_LMS_FEATURES)
+        return common + s->gram + mc_work_need(D * s->outputs, 8)
+               + mc_certify_weights_bytes(p->x->d, D, s->outputs, mercer_threads(ctx), 4 * D + p->x->d + 1);
+    return common + mc_certify_bytes(s->n, s->outputs) + 2 * s->gram + (size_t)across;
 }
 
 /* Products of all rows: epochs, the step, the check. */
@@ -184,9 +187,9 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_prob
             "the kernel has a finite map of fewer columns than there are rows; seconds if every pass is needed",
         [MC_LMS_STORED] = "the Gram matrix fits in memory; seconds if every pass is needed",
         [MC_LMS_STREAMED] = "the Gram matrix is computed in every pass; seconds if every pass is needed"};
-    const double n = (double)s->n, width = way == MC_LMS_FEATURES ? (double)s->map : n;
+    const double n = (double)s->n, width = way == MC_LMS_FEATURES ? fmax(0, (double)s->map) : n;
     mc_option o = {.solver = mc_lms_names[way], .reason = reasons[way], .bytes = bytes_of(ctx, p, s, way)};
-    o.pairs = n * n * (way == MC_LMS_STREAMED ? products(set) + 2 : way == MC_LMS_STORED ? 4 : 2);
+    o.pairs = n * n * (way == MC_LMS_STREAMED ? products(set) + 2 : way == MC_LMS_STORED ? 4 : 0);
     o.factor = way == MC_LMS_STREAMED ? 0 : 4 * products(set) * n * width * (double)s->outputs;
     o.possible = o.bytes <= mc_memory_left(ctx);
     if (!o.possible)
@@ -234,6 +237,7 @@ typedef struct work {
     mc_problem *p;
     mercer_data *held;
     double *held_Y;
+    double *alpha; /* features: the coefficients on the way */
     mc_fitted *f;
 } work;
 
@@ -284,7 +288,8 @@ static mercer_status certify(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc
     mc_phase(ctx, "check");
     if (run->stopped)
         mc_shield(ctx, true); /* stopped already: what is left is done whole */
-    const mercer_status status = mc_certify(ctx, w->p, 0, false, w->f->alpha, w->f->intercept, &found);
+    const mercer_status status = w->f->primal ? mc_certify_weights(ctx, w->p, 0, false, w->f->primal, w->f->intercept, &found)
+                                              : mc_certify(ctx, w->p, 0, false, w->f->alpha, w->f->intercept, &found);
     if (run->stopped)
         mc_shield(ctx, false);
     if (!status)
@@ -292,11 +297,20 @@ static mercer_status certify(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc
     return status;
 }
 
+/* What is left of a function of explicit features: its weights. */
+static mercer_status keep_weights(mercer_ctx *ctx, const work *w, const mc_lms_values *values) {
+    w->f->features = values->width;
+    MC_TRY(MC_ALLOC(ctx, w->f->primal, values->width * values->t));
+    return mc_lms_weights(ctx, values, w->alpha, w->f->primal);
+}
+
 static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_way way, mc_lms_run *run) {
     mc_lms_values values;
     mc_phase(ctx, "gram");
     MC_TRY(mc_lms_values_open(ctx, w->p, w->held, way, &values));
-    const mercer_status status = mc_lms_steps(ctx, &values, run);
+    mercer_status status = mc_lms_steps(ctx, &values, run);
+    if (!status && way == MC_LMS_FEATURES)
+        status = keep_weights(ctx, w, &values);
     mc_lms_values_close(&values);
     return status;
 }
@@ -306,15 +320,18 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     mc_lms_way way;
     MC_TRY(choose_way(ctx, w->set, p, &way));
     w->f->outputs = p->outputs;
-    MC_TRY(MC_ALLOC(ctx, w->f->alpha, p->n * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, w->f->alpha, way == MC_LMS_FEATURES ? 0 : p->n * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, w->alpha, way == MC_LMS_FEATURES ? p->n * p->outputs : 0));
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, p->outputs));
     if (w->set->intercept)
         mc_problem_means(p, w->f->intercept);
     mc_problem_shift(p, w->f->intercept, -1);
     MC_TRY(take_held(ctx, w));
-    mc_lms_run run = {.set = w->set, .p = p, .held = w->held, .held_Y = w->held_Y, .alpha = w->f->alpha};
+    mc_lms_run run = {.set = w->set, .p = p, .held = w->held, .held_Y = w->held_Y,
+                      .alpha = way == MC_LMS_FEATURES ? w->alpha : w->f->alpha};
     MC_TRY(run_steps(ctx, w, way, &run));
-    return certify(ctx, w, &run, way);
+    MC_TRY(certify(ctx, w, &run, way));
+    return w->f->primal ? mc_problem_drop_rows(ctx, p) : MERCER_OK;
 }
 
 static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
@@ -329,6 +346,8 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
 
 /* The places of the centres in the data, when some rows were held out. */
 static void keep_places(work *w) {
+    if (w->f->primal) /* there are none */
+        return;
     w->f->row = w->division.rows;
     w->division.rows = NULL;
 }
@@ -350,6 +369,7 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     }
     mercer_data_free(w.held);
     mc_free(w.held_Y);
+    mc_free(w.alpha);
     mc_free(w.division.rows);
     mc_problem_close(&p);
     if (status)

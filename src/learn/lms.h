@@ -36,6 +36,9 @@ size_t mc_lms_values_bytes(mc_lms_way way, int64_t n, int64_t held, int64_t t, i
 mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *values, int64_t t, const double *alpha, double *F);
 mercer_status mc_lms_apply_held(mercer_ctx *ctx, const mc_lms_values *values, const double *alpha, double *F);
 
+/* features: the weights of the function, t x width. */
+mercer_status mc_lms_weights(mercer_ctx *ctx, const mc_lms_values *values, const double *alpha, double *weights);
+
 /* One sample after the other: alpha_i <- alpha_i + step w_i (y_i - f(x_i)) for i in this order (NULL: as they stand), f after
    every step
    that of the coefficients then. root: square roots of the weights, NULL: all 1. f: t numbers of scratch. */

@@ -1,8 +1,8 @@
 /* lms_values.c: the fitted values that LMS corrects, by features, by a stored K, or by rows of K computed when they are needed.
 
    With an explicit map the state of the method is theta = sum_j alpha_j phi(x_j): a step on row i adds step (y_i - f(x_i)) phi(x_i) to it,
-   which is the same as adding step (y_i - f(x_i)) to alpha_i. Both are kept, so that a model is centres and coefficients whichever way it
-   was fitted. Sums run in one order on any number of threads. */
+   which is the same as adding step (y_i - f(x_i)) to alpha_i. Both are kept while it runs, so that the steps are the same whichever way is
+   taken; the model is theta then, and keeps no row. Sums run in one order on any number of threads. */
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -187,6 +187,14 @@ mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, c
 mercer_status mc_lms_apply_held(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *F) {
     return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->across, v->t, alpha, F)
                                      : times(ctx, v, v->right, v->held, v->t, alpha, F);
+}
+
+mercer_status mc_lms_weights(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *weights) {
+    MC_TRY(gather(ctx, v, v->t, alpha));
+    for (int64_t j = 0; j < v->width; j++)
+        for (int64_t k = 0; k < v->t; k++)
+            weights[k * v->width + j] = v->theta[j * v->t + k];
+    return MERCER_OK;
 }
 
 /* ---- One sample at a time ---- */

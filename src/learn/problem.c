@@ -194,6 +194,14 @@ void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
     problem->scale = (mc_scale){0};
 }
 
+mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *p) {
+    mercer_data *none = NULL;
+    MC_TRY(mc_data_take(ctx, p->x, NULL, 0, &none));
+    mercer_data_free(p->x);
+    p->x = none;
+    return MERCER_OK;
+}
+
 void mc_problem_close(mc_problem *problem) {
     mercer_kernel_free(problem->kernel);
     mercer_data_free(problem->x);

@@ -328,15 +328,6 @@ static void find_gcv(mc_ridge_system *r, const mc_findings *found) {
     r->gcv = found->loss / weight / (double)r->p->outputs * (n / left) * (n / left);
 }
 
-/* No row is needed any more: an empty table keeps the names and the schema. */
-static mercer_status drop_rows(mercer_ctx *ctx, mc_problem *p) {
-    mercer_data *none = NULL;
-    MC_TRY(mc_data_take(ctx, p->x, NULL, 0, &none));
-    mercer_data_free(p->x);
-    p->x = none;
-    return MERCER_OK;
-}
-
 /* Steps of conjugate gradients before a factorisation, which fits as well, is taken instead; 0: it does not, or they were asked for. */
 static int64_t steps_worth(const mc_ridge_size *size, const mc_options *options) {
     const bool pcg = strcmp(options->option[options->chosen].solver, "pcg") == 0;
@@ -381,7 +372,7 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, mc_
     mc_ridge_system r = system_of(set, p, size, options, f);
     const mercer_status status = solve_and_check(ctx, &r, f);
     mc_witness_close(&r.witness);
-    return !status && f->primal ? drop_rows(ctx, p) : status;
+    return !status && f->primal ? mc_problem_drop_rows(ctx, p) : status;
 }
 
 static void say_hurry(mercer_ctx *ctx, const mc_options *options) {

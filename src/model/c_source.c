@@ -207,7 +207,9 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
                        f->report.machine, f->waves ? " by fourier" : "");
     if (!f->alpha || f->centres->n == 0)
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over (%s)",
-                       f->primal ? "fit with --solver cholesky" : "it is constant");
+                       !f->primal                              ? "it is constant"
+                       : strcmp(f->report.machine, "lms") == 0 ? "fit with --solver stored"
+                                                               : "fit with --solver cholesky");
     return MERCER_OK;
 }
 
