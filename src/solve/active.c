@@ -215,10 +215,54 @@ static double rounding_of(const run *r) {
 }
 
 /* The optimum from the inside, then Newton steps from there. */
-static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *moved) {
+static mercer_status leap_on(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *moved) {
     bool more;
     MC_TRY(mc_interior(ctx, &r->dual, rows, r->own, r->own_f, moved));
     return *moved ? mc_polish(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more) : MERCER_OK;
+}
+
+/* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a number per row. */
+static mercer_status renew(mercer_ctx *ctx, run *r, const mc_rows *rows, double *c, const void **scratch, int64_t *ids) {
+    for (int64_t i = 0; i < r->rows; i++) {
+        r->own_f[i] = r->f[r->row_id[i]];
+        ids[i] = i;
+        c[i] = 0;
+    }
+    for (int64_t k = 0; k < r->count; k++)
+        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
+    return mc_rows_add(ctx, rows, ids, c, r->rows, scratch, r->own_f);
+}
+
+/* Where K is stored in single precision its rounding, times a large C, is all that such a programme would find: it is made in double. */
+static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
+    const int64_t n = r->rows;
+    mc_matrix matrix = r->p->matrix;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *))));
+    double *c = mc_work_take(&work, n, sizeof *c), *K = mc_alloc_unset(ctx, n * n, sizeof *K);
+    const void **scratch = mc_work_take(&work, n, sizeof *scratch);
+    int64_t *ids = mc_work_take(&work, n, sizeof *ids);
+    const mc_rows rows = mc_rows_stored(n, MERCER_F64, K, n, r->diagonal);
+    mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
+    matrix.dtype = MERCER_F64;
+    if (!status)
+        status = matrix.block(ctx, &matrix, r->row_id, n, K);
+    if (!status)
+        status = renew(ctx, r, &rows, c, scratch, ids);
+    if (!status)
+        status = leap_on(ctx, r, &rows, moved);
+    mc_free(K);
+    mc_work_close(&work);
+    return status;
+}
+
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *moved) {
+    return rows->dtype == MERCER_F64 ? leap_on(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
+}
+
+/* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
+static int64_t longer(int64_t patience, int64_t until) {
+    return 4 * patience < until || until <= 0 ? 4 * patience : until;
 }
 
 /* The programme on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps that led nowhere SMO goes on
@@ -227,7 +271,7 @@ static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *mo
    variables apart by as much, and of many such, or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
-    const int64_t worth = mc_interior_worth(ctx, r->rows, r->count);
+    const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);
     int64_t patience = CRAWL * r->count;
     bool inside = false;
     for (int polishes = 0;; polishes++) {
@@ -250,7 +294,7 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         inside = !one.converged && found->steps >= worth;
         if (inside)
             MC_TRY(leap(ctx, r, &small->rows, &moved));
-        patience = moved ? patience : 4 * patience;
+        patience = moved ? patience : longer(patience, worth - found->steps);
     }
 }
 
