@@ -691,7 +691,8 @@ MERCER_API int64_t mercer_model_centres(const mercer_model *model); /* rows kept
 MERCER_API const char *mercer_model_column_name(const mercer_model *model, int64_t column);
 MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64_t output); /* as mercer_data_target_name */
 
-/* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. */
+/* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. What stands in its column
+   is not looked at where the machine learned from rows alone; one-class takes it as numbers, for a score, where set asks for numbers. */
 MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path,
                                            const mercer_read *set, mercer_data **out);
 /* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the first of equals.

@@ -219,9 +219,12 @@ class Model:
             context.call(function, self.address, rows.address, out.ctypes.data)
         return out
 
-    def _rows(self, X):
+    def _rows(self, X, kind=_header.MERCER_TARGET_AUTO):
         if isinstance(X, (str, os.PathLike)):
-            return None, Handle(thread_context().make("mercer_model_read", self.address, os.fsencode(X), None), "data")
+            reading = lib.mercer_read_defaults()
+            reading.kind = kind
+            made = thread_context().make("mercer_model_read", self.address, os.fsencode(X), ctypes.byref(reading))
+            return None, Handle(made, "data")
         return _arrays.check_rows(X), None
 
     def _values(self, function, X, width):
@@ -251,7 +254,7 @@ class Model:
 
     def score(self, X: Rows, y: ArrayLike | None = None) -> Record:
         """Scores on rows with a target, or on a data file that holds it."""
-        array, handle = self._rows(X)
+        array, handle = self._rows(X, _header.MERCER_TARGET_NUMBER)
         scores = _header.mercer_scores()
         with session() as context:
             if handle is None:

@@ -195,8 +195,8 @@ int input_kernel(session *s, const char *expression, mercer_kernel **out);
    for where the options do not say. */
 int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted, mercer_data **out);
 int input_model(session *s, const char *path, mercer_model **out);
-/* A file read as the model's training file was. */
-int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out);
+/* A file read as the model's training file was; wanted: MERCER_TARGET_NUMBER to score one-class by, otherwise AUTO. */
+int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out);
 /* By its first bytes: a model file starts with the length of a JSON header, then the header; one of LIBSVM with its type. */
 bool is_model(const char *path);
 /* Refuses to replace a file that is not a model, and a folder that cannot be written to, before the work starts. */

@@ -76,8 +76,9 @@ int input_model(session *s, const char *path, mercer_model **out) {
     return EXIT_DONE;
 }
 
-int input_data_for(session *s, const mercer_model *model, const char *path, mercer_data **out) {
+int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
+    set.kind = wanted;
     TRY(read_missing(&s->args, &set));
     TRY_CTX(s, mercer_model_read(s->ctx, model, path, &set, out));
     return EXIT_DONE;

@@ -103,7 +103,7 @@ static int read_operands(session *s, picture *p) {
     if (p->model_path)
         TRY(input_model(s, p->model_path, &p->model));
     if (p->data_path)
-        TRY(p->model ? input_data_for(s, p->model, p->data_path, &p->data)
+        TRY(p->model ? input_data_for(s, p->model, p->data_path, MERCER_TARGET_AUTO, &p->data)
                      : input_data(s, NULL, p->data_path, NULL, MERCER_TARGET_AUTO, &p->data));
     if (p->model && p->data && mercer_model_report(p->model)->variance > 0) /* pca looks at no target; a picture does */
         TRY(input_data(s, NULL, p->data_path, NULL, MERCER_TARGET_AUTO, &p->labelled));

@@ -249,7 +249,7 @@ static int predict(session *s, prediction *p) {
     p->decisions = mercer_model_decisions(p->model);
     TRY(args_whole(a, "samples", 1, 1000000, &p->samples));
     TRY(check_columns(a, p));
-    TRY(input_data_for(s, p->model, a->operand[1], &p->data));
+    TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_AUTO, &p->data));
     TRY(compute(s, p));
     if (args_flag(a, "proba"))
         TRY(compute_proba(s, p));

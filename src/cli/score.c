@@ -119,7 +119,7 @@ static int run_score(session *s) {
     mercer_data *data = NULL;
     int code = input_model(s, s->args.operand[0], &model);
     if (code == EXIT_DONE)
-        code = input_data_for(s, model, s->args.operand[1], &data);
+        code = input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data);
     if (code == EXIT_DONE)
         code = score(s, model, data);
     mercer_data_free(data);

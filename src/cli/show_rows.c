@@ -144,7 +144,7 @@ static void say_totals(session *s, const rows *r, const char *path) {
 static int look(session *s, rows *r) {
     const char *path = args_text(&s->args, "output");
     TRY(input_model(s, s->args.operand[0], &r->model));
-    TRY(input_data_for(s, r->model, args_text(&s->args, "rows"), &r->data));
+    TRY(input_data_for(s, r->model, args_text(&s->args, "rows"), MERCER_TARGET_AUTO, &r->data));
     r->n = mercer_data_rows(r->data);
     r->decisions = mercer_model_decisions(r->model);
     r->view = session_take(s, r->n, r->decisions, sizeof *r->view);

@@ -88,7 +88,7 @@ static int update(session *s, updating *u) {
     TRY(read_settings(s, u));
     TRY(input_model(s, s->args.operand[0], &u->from));
     TRY(check_path(u));
-    TRY(input_data_for(s, u->from, s->args.operand[1], &u->data));
+    TRY(input_data_for(s, u->from, s->args.operand[1], MERCER_TARGET_AUTO, &u->data));
     TRY(learn(s, u));
     if (s->json)
         TRY(report_json(s, u));

@@ -177,7 +177,8 @@ mercer_status mc_weights_check(mercer_ctx *ctx, const double *weights, int64_t n
                            (long long)i + 1, weights[i]);
         positive |= weights[i] > 0;
     }
-    return positive ? MERCER_OK : mc_fail(ctx, MERCER_DATA, "all %lld weights are zero", (long long)n);
+    return positive ? MERCER_OK
+                    : mc_fail(ctx, MERCER_DATA, "all %lld weights are zero; give at least one row a weight above 0", (long long)n);
 }
 
 static mercer_status name_columns(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {

@@ -112,6 +112,18 @@ static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *d
 
 /* ---- Solving ---- */
 
+static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
+    const char *first = s->p.x->label[t->a], *second = t->b < 0 ? "the rest" : s->p.x->label[t->b];
+    const double highest = mc_task_highest_nu(s, t);
+    if (s->set->nu < 0.99 * highest)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero; raise nu (at most %.6g) or take a kernel that tells "
+                       "the rows apart", s->set->nu, first, second, highest);
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "nu-svc: the margin between '%s' and '%s' is zero even at nu = %g, the largest there is for them; take svc or a kernel "
+                   "that tells the rows apart", first, second, s->set->nu);
+}
+
 /* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with it. */
 static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
     const double least = 1e-9 * mc_task_mean_diagonal(s, t);
@@ -120,9 +132,7 @@ static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
         if (r > 4 * t->tolerance)
             return MERCER_OK;
         if (t->tolerance < least)
-            return mc_fail(ctx, MERCER_NUMERIC,
-                           "nu-svc: at nu = %g the margin between the classes is zero; raise nu or take a kernel that tells the rows apart",
-                           s->set->nu);
+            return refuse_margin(ctx, s, t);
         t->tolerance /= 10;
         MC_TRY(mc_task_solve(ctx, s, t));
     }

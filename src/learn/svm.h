@@ -106,6 +106,7 @@ typedef struct mc_programme {
 } mc_programme;
 mercer_status mc_programme_open(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, mc_programme *out);
 void mc_programme_close(mc_programme *p);
+double mc_task_highest_nu(const mc_svm *s, const mc_task *t); /* that nu-svc can have */
 /* A feasible start, with MERCER_INVALID when nu leaves none. */
 mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t);
 /* unit, intercept and epsilon from the multipliers of the sums. */

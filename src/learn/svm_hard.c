@@ -1,7 +1,8 @@
-/* svm_hard.c: the hard margin. C rises tenfold from stage to stage, each starting from ten times the last multipliers, which is feasible
-   and needs no kernel value. Once no multiplier is at its bound the solution is that of C = infinity. The loss at the optimum of C is
-   at most |w|^2 / (2 C), w the widest separating margin: where it stays as it is while C grows a thousandfold, no margin separates, and
-   the multipliers would grow without end. */
+/* svm_hard.c: the hard margin. C rises a hundredfold from stage to stage, each starting from that multiple of the last multipliers, which
+   is feasible and needs no kernel value. Once no multiplier is at its bound the solution is that of C = infinity. The loss at the optimum
+   of C is at most |w|^2 / (2 C), w the widest separating margin: where it stays as it is while C grows ten thousandfold, to where rows
+   that differ by a millionth of their size to the kernel would be told apart, no margin separates, and the multipliers would grow without
+   end. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -9,7 +10,7 @@
 #include "learn/svm.h"
 #include <math.h>
 
-static const double FIRST = 1e2, PATIENCE = 1e6, LAST = 1e11; /* C times the mean diagonal of K */
+static const double FIRST = 1e2, RISE = 1e2, PATIENCE = 1e6, LAST = 1e11; /* C times the mean diagonal of K */
 
 static int64_t count_bounded(const mc_svm *s, const mc_task *t) {
     int64_t count = 0;
@@ -71,18 +72,18 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_task *t)
 
 mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
     const double unit = mc_task_mean_diagonal(s, t);
-    double loss[4] = {INFINITY, INFINITY, INFINITY, INFINITY}; /* of the last stages */
+    double loss[3] = {INFINITY, INFINITY, INFINITY}; /* of the last stages */
     s->C = FIRST / unit;
     mercer_status status = mc_task_improve(ctx, s, t);
     for (int stage = 0; !status && count_bounded(s, t) > 0; stage++) {
-        loss[stage % 4] = total_loss(s, t);
-        const bool stays = s->C * unit >= PATIENCE && loss[stage % 4] > 0.7 * loss[(stage + 1) % 4];
+        loss[stage % 3] = total_loss(s, t);
+        const bool stays = s->C * unit >= 0.99 * PATIENCE && loss[stage % 3] > 0.7 * loss[(stage + 1) % 3];
         if (stays || s->C * unit > LAST) {
             status = give_up(ctx, s, t);
             break;
         }
-        s->C *= 10;
-        mc_task_scale(s, t, 10);
+        s->C *= RISE;
+        mc_task_scale(s, t, RISE);
         status = mc_task_improve(ctx, s, t);
     }
     s->C = INFINITY;

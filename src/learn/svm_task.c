@@ -148,6 +148,23 @@ static double total_bound(const mc_svm *s, const mc_task *t, double sign) {
     return sum;
 }
 
+double mc_task_highest_nu(const mc_svm *s, const mc_task *t) {
+    const double above = total_bound(s, t, 1), below = total_bound(s, t, -1);
+    return 2 * fmin(above, below) / (above + below);
+}
+
+/* Each class gives nu W / 2 of multipliers, which a small one cannot; one whose rows all weigh nothing can give none. */
+static mercer_status refuse_nu(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
+    const char *first = s->p.x->label[t->a], *second = t->b < 0 ? "the rest" : s->p.x->label[t->b];
+    const double highest = mc_task_highest_nu(s, t);
+    if (highest == 0)
+        return mc_fail(ctx, MERCER_DATA, "nu-svc: no row of class '%s' has a weight; give one a weight above 0 or leave the class out",
+                       total_bound(s, t, 1) > 0 ? second : first);
+    return mc_fail(ctx, MERCER_INVALID,
+                   "nu-svc: nu = %g is infeasible for classes '%s' and '%s', of which the smaller has %.3g%% of the weight; nu must be at "
+                   "most %.6g", s->set->nu, first, second, 50 * highest, highest);
+}
+
 mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
     if (s->kind == MC_SVC || s->kind == MC_SVR)
         return MERCER_OK;
@@ -155,8 +172,7 @@ mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
     const double all = s->row->doubled ? above : above + below, sum = s->row->grouped ? nu * all / 2 : nu * all;
     const double rounding = 1e-12 * all;
     if (s->kind == MC_NU_SVC && sum > fmin(above, below) + rounding)
-        return mc_fail(ctx, MERCER_INVALID, "nu-svc: nu = %g is infeasible for classes '%s' and '%s'; it must be at most %.6g", nu,
-                       s->p.x->label[t->a], t->b < 0 ? "the rest" : s->p.x->label[t->b], 2 * fmin(above, below) / all);
+        return refuse_nu(ctx, s, t);
     pour(s, t, 1, sum);
     if (s->row->grouped)
         pour(s, t, -1, sum);

@@ -119,7 +119,8 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
     const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes; /* a region learned from no target: numbers, if any */
     mercer_read rows_alone = set ? *set : mercer_read_defaults();
     rows_alone.kind = MERCER_TARGET_NONE;
-    if (model->f.spectrum)
+    const bool scored = model->f.form == MC_REGION && set && set->kind == MERCER_TARGET_NUMBER;
+    if (model->f.spectrum || (model->f.form == MC_REGION && !scored))
         set = &rows_alone; /* what the file called a target is passed over, whatever it holds */
     return mc_data_read_like(ctx, path, set, &x->schema, model->f.open ? -x->d : x->d, classes, x->label, out);
 }

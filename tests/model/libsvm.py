@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""libsvm.py MERCER [--all]: machines and model files against LIBSVM's own programs.
+"""libsvm.py MERCER [--all | --only NAME]: machines and model files against LIBSVM's own programs.
 
 Every kind of machine and every kernel is trained by both at a tight tolerance and must decide the same; a model of either must be read by the
 other and predict the same. Decisions of a LIBSVM model are computed here from the text of its file. Exits 77 (skipped) without svm-train.
---all adds every small data set of shared/data that is there (make test-long does that): at most MOST rows of each, PROBES of them decided."""
+--all adds every small data set of shared/data that is there (make test-long does that), --only one of them: at most MOST rows of each, PROBES
+of them decided. Each program has a limit of its own: a case that svm-train does not finish within PATIENCE is skipped and counted, one that
+Mercer does not finish fails."""
+import collections
 import csv
 import gzip
 import io
@@ -21,23 +24,24 @@ TYPES = {"svc": 0, "nu-svc": 1, "one-class": 2, "svr": 3, "nu-svr": 4}
 # LIBSVM's options and the same kernel here. Debian's svm-train reads -g and -c as float: powers of two are exact.
 KERNELS = [("-t 0", "linear"), ("-t 1 -d 2 -g 0.25 -r 1", "poly(degree=2, c=1, gamma=0.25)"), ("-t 2 -g 0.125", "rbf(gamma=0.125)"),
            ("-t 3 -g 0.03125 -r -0.5", "tanh(a=0.03125, c=-0.5)")]
-MOST, PROBES, PATIENCE = 200, 40, 30  # rows trained on, rows decided, seconds for svm-train
-failures = 0
+MOST, PROBES, PATIENCE = 200, 40, 20  # rows trained on, rows decided, seconds for one program
+failures, passed, skipped = 0, 0, []
 
 
 def run(*words):
     try:
         done = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"{' '.join(map(str, words))}: took more than {PATIENCE} s") from None
+        raise RuntimeError(f"took more than {PATIENCE} s") from None
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
     return done.stdout
 
 
 def check(name, good, detail=""):
-    global failures
+    global failures, passed
     failures += not good
+    passed += good
     if not good:
         print(f"not ok - {name}: {detail}")
 
@@ -76,11 +80,16 @@ def text_of(path):
     return gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()
 
 
+def sampled(rows):
+    """At most MOST of them, from all over the file: many are sorted by class."""
+    return [rows[i * len(rows) // MOST] for i in range(MOST)] if len(rows) > MOST else rows
+
+
 def read_csv(path):
     """(class or None, number, x) of each row; columns standardised. The target is the column whose name starts with y."""
     head, *lines = csv.reader(io.StringIO(text_of(path)))
     place = next(j for j, name in enumerate(head) if name.startswith("y"))
-    lines = [line for line in lines if line][:MOST]
+    lines = sampled([line for line in lines if line])
     labels = sorted({line[place] for line in lines})
     few = len(labels) <= 12 and all(float(v) == int(float(v)) for v in labels)
     y = [float(line[place]) for line in lines]
@@ -91,10 +100,9 @@ def read_csv(path):
 
 def read_libsvm(path):
     rows = []
-    for line in text_of(path).split("\n")[:MOST]:
+    for line in sampled([line for line in text_of(path).split("\n") if line.strip()]):
         words = line.split()
-        if words:
-            rows.append((int(float(words[0])), float(words[0]), {int(w.split(":")[0]): float(w.split(":")[1]) for w in words[1:]}))
+        rows.append((int(float(words[0])), float(words[0]), {int(w.split(":")[0]): float(w.split(":")[1]) for w in words[1:]}))
     width = max((max(x, default=1) for _, _, x in rows), default=1)
     rows = [(c, y, [x.get(j + 1, 0.0) for j in range(width)]) for c, y, x in rows]
     return rows if path.name == "heart_scale" else standardised(rows)
@@ -190,7 +198,33 @@ def flat(rows):
     return [v for row in rows for v in row]
 
 
-def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
+def tube_loss(values, targets, nu):
+    """What nu-svr pays for these values beside |w|^2/2, over C: nu n epsilon + sum max(0, |y - f| - epsilon) at the best epsilon."""
+    errors = sorted(abs(y - f) for y, f in zip(targets, values))
+    return min(nu * len(errors) * e + math.fsum(r - e for r in errors if r > e) for e in [0.0] + errors)
+
+
+def same_but_intercept(mercer, folder, machine, nu, expected, seen):
+    """Whether the functions differ by a constant that the loss does not feel. Where no vector of one sign is free b may lie anywhere in an
+    interval: on airfoil (nu-svr, linear) it is 0.0102 wide, and svm-train itself ends at either end of it, by -e."""
+    if machine != "nu-svr" or not close([a - b for a, b in zip(expected, seen)], [expected[0] - seen[0]] * len(seen), 2e-4):
+        return False
+    oracle = Model(folder / "their.model")
+    rows = [line.split() for line in (folder / "data").read_text().splitlines()]
+    targets = [float(row[0]) for row in rows]
+    theirs = [oracle.decide({int(w.split(":")[0]): float(w.split(":")[1]) for w in row[1:]})[0] for row in rows]
+    ours = flat(decisions(mercer, folder / "our.mercer", folder / "data", machine))
+    return tube_loss(ours, targets, nu) <= tube_loss(theirs, targets, nu) * (1 + 1e-6)
+
+
+def case(mercer, folder, name, *rest):
+    try:
+        compare(mercer, folder, name, *rest)
+    except RuntimeError as error:
+        check(name, False, error)
+
+
+def compare(mercer, folder, name, rows, machine, options, kernel, extra, settings):
     data, probe, theirs, ours, exported = (folder / f for f in ("data", "probe", "their.model", "our.mercer", "our.model"))
     write(data, rows, machine in ("svr", "nu-svr"))
     rows = rows[::max(1, len(rows) // PROBES)]
@@ -198,7 +232,8 @@ def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
     try:
         run("svm-train", "-q", "-s", TYPES[machine], *options.split(), *extra, "-e", "1e-7", "-m", "100", data, theirs)
     except RuntimeError as error:
-        print(f"# {name}: svm-train says {error}")
+        skipped.append(name)
+        print(f"# {name}: svm-train {error}")
         return
     oracle = Model(theirs)
     expected = [oracle.decide(sparse(x)) for _, _, x in rows]
@@ -218,7 +253,12 @@ def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
     seen = decisions(mercer, ours, probe, machine)
     if oracle.labels:
         seen = reorder(seen, oracle.labels)
-    check(f"{name}: same decisions", close(flat(expected), flat(seen), 2e-4), worst(flat(expected), flat(seen)))
+    same = (close(flat(expected), flat(seen), 2e-4)
+            or same_but_intercept(mercer, folder, machine, float(extra[-1]), flat(expected), flat(seen)))
+    if "tanh" in kernel and not same:  # not a kernel: there are several stationary points, and the check below says that this is one
+        print(f"# {name}: another stationary point than svm-train's")
+    else:
+        check(f"{name}: same decisions", same, worst(flat(expected), flat(seen)))
     check(f"{name}: violation", report["certificate"]["kkt_violation"] <= 1e-7, report["certificate"])
 
     run(mercer, "export", ours, "--to", "libsvm", "-o", exported)
@@ -232,6 +272,15 @@ def case(mercer, folder, name, rows, machine, options, kernel, extra, settings):
           or close(flat(decisions(mercer, exported, probe, machine)), flat(decisions(mercer, ours, probe, machine)), 1e-12))
 
 
+def feasible(rows):
+    """The largest power of two below 1 that nu-svc can have for every pair of classes."""
+    counts = sorted(collections.Counter(c for c, _, _ in rows).values())
+    nu = 0.5
+    while len(counts) > 1 and nu > 2 * counts[0] / (counts[0] + counts[-1]):
+        nu /= 2
+    return repr(nu)
+
+
 def cases(mercer, folder, name, rows):
     labels = sorted({c for c, _, _ in rows}, key=lambda c: (c is None, c))
     weights = (["-c", "2", f"-w{labels[0]}", "4", f"-w{labels[-1]}", "0.5"],
@@ -242,7 +291,7 @@ def cases(mercer, folder, name, rows):
             if machine in ("svc", "svr", "nu-svr"):
                 extra, settings = ["-c", "2"], ["--C", "2"]
             if machine in ("nu-svc", "nu-svr", "one-class"):
-                nu = "0.5" if machine == "nu-svc" else "0.25"
+                nu = feasible(rows) if machine == "nu-svc" else "0.25"
                 extra, settings = extra + ["-n", nu], settings + ["--nu", nu]
             if machine == "svr":
                 extra, settings = extra + ["-p", "0.125"], settings + ["--epsilon", "0.125"]
@@ -271,21 +320,23 @@ def wider(mercer, folder):
     check("wider rows", close(there, here, 1e-12), worst(there, here))
 
 
-def main(mercer, everything):
+def main(mercer, everything, only):
     shared = [pathlib.Path(p) / "small" for p in (os.environ.get("MERCER_SHARED", ""), "../shared/data", "../../shared/data") if p]
     folder = next((p for p in shared if (p / "heart_scale").exists()), None)
     sets = {"two classes": generated(2, 40, 1), "three classes": generated(3, 50, 2)}
     if everything and not folder:
         print("# no shared/data/small here: generated data only")
-    if folder and everything:
+    if folder and (everything or only):
         sets.update(read_all(folder))
+    if only:
+        sets = {name: rows for name, rows in sets.items() if name.startswith(only)}
     with tempfile.TemporaryDirectory() as scratch:
         for name, rows in sets.items():
             if rows:
                 cases(mercer, pathlib.Path(scratch), name, rows)
                 print(f"# {name}: {len(rows)} rows", flush=True)
         wider(mercer, pathlib.Path(scratch))
-    print(f"{failures} failures")
+    print(f"{passed} passed, {failures} failures, {len(skipped)} skipped because svm-train did not finish")
     return failures > 0
 
 
@@ -293,4 +344,4 @@ if not shutil.which("svm-train") or not shutil.which("svm-predict"):
     print("skipped: svm-train is not installed (libsvm-tools)")
     sys.exit(77)
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), "--all" in sys.argv))
+sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), "--all" in sys.argv, sys.argv[3] if sys.argv[2:3] == ["--only"] else ""))
