@@ -222,7 +222,7 @@ static mercer_status leap_on(mercer_ctx *ctx, run *r, const mc_rows *rows, bool 
 }
 
 /* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a number per row. */
-static mercer_status renew(mercer_ctx *ctx, run *r, const mc_rows *rows, double *c, const void **scratch, int64_t *ids) {
+static mercer_status follow(mercer_ctx *ctx, run *r, const mc_rows *rows, double *c, const void **scratch, int64_t *ids) {
     for (int64_t i = 0; i < r->rows; i++) {
         r->own_f[i] = r->f[r->row_id[i]];
         ids[i] = i;
@@ -248,7 +248,7 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     if (!status)
         status = matrix.block(ctx, &matrix, r->row_id, n, K);
     if (!status)
-        status = renew(ctx, r, &rows, c, scratch, ids);
+        status = follow(ctx, r, &rows, c, scratch, ids);
     if (!status)
         status = leap_on(ctx, r, &rows, moved);
     mc_free(K);

@@ -28,6 +28,7 @@ enum { STEPS = 80, LULL = 6, COLUMNS = 32 };
 static const double DONE = 1e-14;   /* of the objective: what the multipliers of the bounds may still add up to */
 static const double BACK = 0.995;   /* of the way to the nearest bound */
 static const double SHORT = 1e-5;   /* a step that leads nowhere */
+static const double STIFF = 1e100;
 
 typedef struct sides {
     double *low, *high; /* m: one number for either bound of a variable */
@@ -54,9 +55,14 @@ static int64_t row_of(const mc_dual *dual, int64_t t) {
     return dual->row ? dual->row[t] : t;
 }
 
+/* No room between its bounds: it stays there, with a D that lets nothing move. */
+static bool fixed(const interior *p, int64_t t) {
+    return !(p->dual->high[t] > p->dual->low[t]);
+}
+
 static double value(const interior *p, int64_t t) {
     const double s = p->room.low[t], r = p->room.high[t];
-    return s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
+    return fixed(p, t) ? p->dual->low[t] : s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
 }
 
 /* ---- The system ---- */
@@ -143,7 +149,7 @@ static mercer_status solve(mercer_ctx *ctx, interior *p, const double *r, double
 
 static mercer_status prepare(mercer_ctx *ctx, interior *p, bool *done) {
     for (int64_t t = 0; t < p->dual->m; t++)
-        p->D[t] = p->z.low[t] / p->room.low[t] + p->z.high[t] / p->room.high[t];
+        p->D[t] = fixed(p, t) ? STIFF : p->z.low[t] / p->room.low[t] + p->z.high[t] / p->room.high[t];
     MC_TRY(factor(ctx, p, done));
     for (int g = 0; g < p->groups && *done; g++) {
         for (int64_t t = 0; t < p->dual->m; t++)
@@ -235,7 +241,7 @@ static mercer_status advance(mercer_ctx *ctx, interior *p, double a) {
 static int64_t count_bounds(const interior *p) {
     int64_t count = 0;
     for (int64_t t = 0; t < p->dual->m; t++)
-        count += isfinite(p->dual->low[t]) + isfinite(p->dual->high[t]);
+        count += fixed(p, t) ? 0 : isfinite(p->dual->low[t]) + isfinite(p->dual->high[t]);
     return count;
 }
 
@@ -291,7 +297,7 @@ static void stand_inside(interior *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double low = p->dual->low[t], high = p->dual->high[t];
         const double far = 1 / fmax(p->rows->diagonal[row_of(p->dual, t)], 1e-300);
-        const bool both = isfinite(low) && isfinite(high);
+        const bool both = isfinite(low) && isfinite(high) && !fixed(p, t);
         p->room.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
         p->room.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
         p->d[t] = value(p, t) - beta[t];
@@ -310,8 +316,8 @@ static mercer_status start(mercer_ctx *ctx, interior *p, const double *beta, con
         top = fmax(top, fmax(fabs(mc_slope(p->dual, p->f, t)), fabs(p->dual->q[t])));
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double v = mc_slope(p->dual, p->f, t);
-        p->z.low[t] = isfinite(p->dual->low[t]) ? fmax(-v, 0) + top : 0;
-        p->z.high[t] = isfinite(p->dual->high[t]) ? fmax(v, 0) + top : 0;
+        p->z.low[t] = isfinite(p->dual->low[t]) && !fixed(p, t) ? fmax(-v, 0) + top : 0;
+        p->z.high[t] = isfinite(p->dual->high[t]) && !fixed(p, t) ? fmax(v, 0) + top : 0;
     }
     return MERCER_OK;
 }
@@ -322,7 +328,7 @@ static void settle(interior *p) {
         const double k = p->rows->diagonal[row_of(p->dual, t)];
         const bool low = k * p->room.low[t] < p->z.low[t], high = k * p->room.high[t] < p->z.high[t];
         p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : value(p, t);
-        p->room.low[t] = low || high ? 0 : fmin(p->room.low[t], p->room.high[t]);
+        p->room.low[t] = low || high || fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
     }
 }
 
@@ -398,7 +404,7 @@ static void cut(mc_work *work, interior *p) {
     p->row = mc_work_take(work, n, sizeof(void *));
 }
 
-/* Whether every row has one variable or two, and every variable room and a bound. */
+/* Whether every row has one variable or two, and every variable a bound. */
 static bool pair_up(interior *p) {
     for (int64_t i = 0; i < p->rows->n; i++) {
         p->pair[2 * i] = p->pair[2 * i + 1] = -1;
@@ -406,7 +412,7 @@ static bool pair_up(interior *p) {
     }
     for (int64_t t = 0; t < p->dual->m; t++) {
         int64_t *pair = p->pair + 2 * row_of(p->dual, t);
-        if (pair[1] >= 0 || !(p->dual->high[t] > p->dual->low[t]) || !(isfinite(p->dual->low[t]) || isfinite(p->dual->high[t])))
+        if (pair[1] >= 0 || !(isfinite(p->dual->low[t]) || isfinite(p->dual->high[t])))
             return false;
         pair[pair[0] < 0 ? 0 : 1] = t;
     }

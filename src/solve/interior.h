@@ -9,7 +9,7 @@
 
 /* beta is feasible and f belongs to it (f - K beta, the part of variables held elsewhere, is kept) before and after; the objective does
    not rise. rows are stored: all may be asked for at once. Nothing is done where a row has no variable or more than two, or a variable no
-   room to move or no bound. *moved: whether beta has changed. */
+   bound. *moved: whether beta has changed. */
 mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double *beta, double *f, bool *moved);
 
 /* Pairs that SMO could move in the time it takes for n rows and m variables; INT64_MAX where memory is short for it and, where K is stored
