@@ -4,7 +4,7 @@
    main.c      the table of verbs, help and version, the life of one run
    args.c      options and operands from the command line, by the verb's tables and the settings rows of the machines
    suggest.c   the nearest known name to a mistyped one
-   help.c      help texts, made from the same tables
+   help.c      help texts, made from the same tables; complete.c: completion for shells and the manual page
    session.c   the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
    say.c       results for people; json.c: results for programs
    input.c     kernels, data files and model files, as several verbs read them
@@ -113,6 +113,8 @@ void nearest_try(nearest *best, const char *name);
 
 void help_overview(FILE *out, const verb *const *verbs, int count);
 void help_verb(FILE *out, const verb *v);
+/* what: --man, or --completion with a shell (complete.c). */
+int help_for_programs(FILE *out, const char *what, const char *shell, const verb *const *verbs, int count);
 
 /* ---- One run (session.c) -------------------------------------------------------------------------------------------
  */

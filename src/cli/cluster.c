@@ -142,8 +142,9 @@ const verb verb_cluster = {
     .notes = "Kernel k-means: each row belongs to the group whose mean in feature space is nearest. With linear this is k-means\n"
              "itself. With --method spectral values of the kernel join rows, and the eigenvectors of the normalised Laplacian say which\n"
              "belong together: groups of any shape. The target column is left out; --no-target keeps it.\n\n"
-             "  mercer cluster iris.csv -c 3 -o groups.csv\n"
-             "  mercer cluster rings.csv --method spectral -k 'rbf(sigma=0.2)' -c 2",
+             "  mercer cluster flowers.csv -c 3 -o groups.csv\n"
+             "  mercer cluster rings.csv --method spectral -k 'rbf(sigma=0.2)' -c 2\n"
+             "  mercer cluster flowers.csv -k linear -c 3 --restarts 20 --json",
     .least = 1,
     .most = 1,
     .tables = {options, data_options, seed_options, common_options},

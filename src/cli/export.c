@@ -44,8 +44,9 @@ const verb verb_export = {
              "c: one file of C99 that needs nothing but the C library: double NAME_predict(const double *x) and more, NAME that of the\n"
              "file; c-float keeps the rows as float. Every kernel that follows from the columns; machines that are sums over rows.\n"
              "Model files of LIBSVM can be given to predict, score and show in place of Mercer's own.\n\n"
-             "  mercer fit heart_scale --scale none -o heart.mercer && mercer export heart.mercer --to libsvm -o heart.model\n"
-             "  mercer export pump.mercer --to c -o pump.c && cc -std=c99 -O2 -c pump.c",
+             "  mercer fit moons.csv -m svc --scale none -o moons.mercer && mercer export moons.mercer --to libsvm -o moons.model\n"
+             "  mercer export houses.mercer --to c -o houses.c && cc -std=c99 -O2 -c houses.c\n"
+             "  mercer export houses.mercer --to c-float -o small.c",
     .least = 1,
     .most = 1,
     .tables = {options, common_options},

@@ -268,7 +268,7 @@ const verb verb_folds = {
              "are dealt out. Of the settings of ridge it takes --lambda, --intercept, --scale and --allow-indefinite.\n\n"
              "  mercer folds houses.csv --lambda 0.1 --intercept\n"
              "  mercer folds houses.csv --folds 10 --lambda 0.1 -o left_out.csv\n"
-             "  mercer folds patients.csv --groups hospital --target days",
+             "  mercer folds houses.csv --groups town --target price",
     .least = 1,
     .most = 1,
     .tables = {options, fold_options, job_options, data_options, seed_options, common_options},

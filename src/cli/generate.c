@@ -80,7 +80,8 @@ const verb verb_generate = {
     .notes = "Writes CSV with a header, the target last. The same name, size, noise and seed give the same numbers on "
              "every machine.\n\n"
              "  mercer generate\n"
-             "  mercer generate moons -n 500 --noise 0.2 -o moons.csv",
+             "  mercer generate moons -n 500 --noise 0.2 -o moons.csv\n"
+             "  mercer generate friedman1 -n 100 --seed 7 | mercer fit - -o friedman.mercer",
     .least = 0,
     .most = 1,
     .tables = {options, seed_options, common_options},

@@ -217,9 +217,9 @@ const verb verb_gram = {
              "--no-target keeps every column. Without -o and --check a matrix of at most 50 x 50 is printed as CSV. "
              "The kernel need not be\n"
              "proved: --check is how to look at one that is not.\n\n"
-             "  mercer gram rbf iris.csv -o K.npy\n"
-             "  mercer gram 'poly(degree=2)' iris.csv --features -o Z.npy\n"
-             "  mercer gram 'tanh(a=1, c=0)' iris.csv --check",
+             "  mercer gram rbf flowers.csv -o K.npy\n"
+             "  mercer gram 'poly(degree=2)' flowers.csv --features -o Z.npy\n"
+             "  mercer gram 'tanh(a=1, c=0)' flowers.csv --check",
     .least = 2,
     .most = 3,
     .tables = {options, data_options, common_options},

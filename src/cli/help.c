@@ -11,7 +11,8 @@ void help_overview(FILE *out, const verb *const *verbs, int count) {
     fprintf(out, "usage: mercer VERB ... [options]\n\n");
     for (int i = 0; i < count; i++)
         fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-    fprintf(out, "\n'mercer help VERB' says more about one; 'mercer --version' prints the version.\n");
+    fprintf(out, "\n'mercer help VERB' says more about one; 'mercer --version' prints the version.\n"
+                 "'mercer help --completion bash' (or zsh, fish) prints a script for the shell, 'mercer help --man' the manual page.\n");
 }
 
 /* Words from column COLUMN to the right edge, as many lines as they need. */

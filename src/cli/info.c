@@ -21,7 +21,10 @@ const verb verb_info = {
     .summary = "print version, instruction set, threads, BLAS and memory limit",
     .usage = "[options]",
     .notes = "What this build is and what it found on this machine. MERCER_ISA=portable|avx2|avx512 forces an "
-             "instruction set.",
+             "instruction set.\n\n"
+             "  mercer info\n"
+             "  mercer info --json\n"
+             "  mercer info --memory 4G --threads 2",
     .least = 0,
     .most = 0,
     .tables = {common_options},

@@ -1,5 +1,6 @@
 /* input.c: kernels, data files and model files, as several verbs read them. */
 #include "cli.h"
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,35 @@ const option missing_options[] = {
     {"missing", 0, "WAY", "error|mean|drop: what to do with missing values (default error)"},
     {0},
 };
+
+/* The name in a folder nearest to the one wanted, the first by the alphabet of equals; "" when none is near. */
+static void nearest_file(const char *folder, const char *wanted, char found[256]) {
+    DIR *listed = opendir(folder);
+    int distance = 0;
+    found[0] = '\0';
+    for (const struct dirent *entry; listed && (entry = readdir(listed)) != NULL;) {
+        nearest one = {.text = wanted};
+        nearest_try(&one, entry->d_name);
+        const bool better = !*found || one.distance < distance || (one.distance == distance && strcmp(entry->d_name, found) < 0);
+        if (one.name && entry->d_name[0] != '.' && better) {
+            snprintf(found, 256, "%s", entry->d_name);
+            distance = one.distance;
+        }
+    }
+    if (listed)
+        closedir(listed);
+}
+
+/* A file that is not there and has a neighbour of nearly its name; anything else is for the reader to say. */
+static int check_file(const char *path) {
+    char folder[4096], found[256];
+    const char *slash = strrchr(path, '/');
+    if (strcmp(path, "-") == 0 || access(path, F_OK) == 0 || errno != ENOENT)
+        return EXIT_DONE;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+    nearest_file(*folder ? folder : ".", slash ? slash + 1 : path, found);
+    return *found ? complain("%s: there is no such file; did you mean '%s%s'?", path, folder, found) : EXIT_DONE;
+}
 
 int input_kernel(session *s, const char *expression, mercer_kernel **out) {
     const mercer_status status = mercer_kernel_parse(s->ctx, expression, out);
@@ -64,6 +94,7 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
         set.text = groups;
     if (is_model(path))
         return complain("'%s' is a model, not data; 'mercer show %s' prints it", path, path);
+    TRY(check_file(path));
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));
     return EXIT_DONE;
 }
@@ -72,6 +103,7 @@ int input_model(session *s, const char *path, mercer_model **out) {
     const args *a = &s->args;
     if (a->operands == 2 && !is_model(path) && is_model(a->operand[1]))
         return complain("'%s' is not a model but '%s' is: give the model first", path, a->operand[1]);
+    TRY(check_file(path));
     TRY_CTX(s, mercer_model_load(s->ctx, path, out));
     return EXIT_DONE;
 }
@@ -80,6 +112,7 @@ int input_data_for(session *s, const mercer_model *model, const char *path, merc
     mercer_read set = mercer_read_defaults();
     set.kind = wanted;
     TRY(read_missing(&s->args, &set));
+    TRY(check_file(path));
     TRY_CTX(s, mercer_model_read(s->ctx, model, path, &set, out));
     return EXIT_DONE;
 }

@@ -64,6 +64,8 @@ static int run_verb(const verb *v, int argc, char **argv) {
 }
 
 static int help(int argc, char **argv) {
+    if (argc > 2 && (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--completion") == 0))
+        return help_for_programs(stdout, argv[2], argc > 3 ? argv[3] : NULL, verbs, VERBS);
     const verb *v = argc > 2 ? find_verb(argv[2]) : NULL;
     if (v)
         help_verb(stdout, v);

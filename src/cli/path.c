@@ -258,8 +258,8 @@ const verb verb_path = {
              "along lambda, from the largest down, measured on --test and on --folds.\n\n"
              "  mercer path houses.csv -k 'rbf(sigma=2)' --intercept\n"
              "  mercer path houses.csv --from 1e-4 --to 10 --count 200 --json\n"
-             "  mercer path train.svm -m svc -k 'rbf(gamma=0.5)' --C 0.1,1,10 --test new.svm\n"
-             "  mercer path train.csv -m logistic --lambdas 0.01,0.1,1 --folds 5",
+             "  mercer path moons.csv -m svc -k 'rbf(gamma=0.5)' --C 0.1,1,10 --test moons.csv\n"
+             "  mercer path moons.csv -m logistic --lambdas 0.01,0.1,1 --folds 5",
     .least = 1,
     .most = 1,
     .tables = {options, fold_options, job_options, data_options, seed_options, common_options},

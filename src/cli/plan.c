@@ -147,8 +147,9 @@ const verb verb_plan = {
     .notes = "Reads the data, asks which solver fit would take under the memory limit, and prints it with the bytes "
              "and seconds to expect and\n"
              "the alternatives. Exit status 1: no solver fits under the limit.\n\n"
-             "  mercer plan large.csv --memory 4G\n"
-             "  mercer plan large.csv --tune -m svc --C 0.1..1000",
+             "  mercer plan houses.csv --memory 4G\n"
+             "  mercer plan houses.csv --lambda 0.1 --threads 4 --json\n"
+             "  mercer plan moons.csv --tune -m svc --C 0.1..1000",
     .least = 1,
     .most = 1,
     .tables = {search_options, job_options, tune_options, fold_options, data_options, seed_options, common_options},

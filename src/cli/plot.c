@@ -225,8 +225,8 @@ const verb verb_plot = {
              "calibration, scatter\n"
              "(scores of pca). Of rows and a kernel: gram (a heat map, ordered by class), spectrum (eigenvalues). Of a "
              "kernel alone: profile.\n\n"
-             "  mercer plot model.mercer train.csv -o regions.svg\n"
-             "  mercer plot data.csv -k 'rbf(gamma=0.5)' --kind gram -o gram.png\n"
+             "  mercer plot flowers.mercer flowers.csv -o regions.svg\n"
+             "  mercer plot flowers.csv -k 'rbf(gamma=0.5)' --kind gram -o gram.png\n"
              "  mercer plot -k 'matern(nu=1.5, length_scale=1) + 0.2' -o profile.pdf",
     .least = 0,
     .most = 2,

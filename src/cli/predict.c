@@ -281,7 +281,8 @@ const verb verb_predict = {
              "name where the files have\n"
              "headers; the target may be absent. Numbers read back to the same double.\n\n"
              "  mercer predict houses.mercer new.csv -o prices.csv\n"
-             "  mercer predict flowers.mercer new.csv --decision",
+             "  mercer predict flowers.mercer flowers.csv --decision\n"
+             "  mercer predict flowers.mercer flowers.csv --proba | head",
     .least = 2,
     .most = 2,
     .tables = {options, missing_options, seed_options, common_options},

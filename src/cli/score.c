@@ -134,8 +134,9 @@ const verb verb_score = {
     .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, for "
              "two classes, the area\n"
              "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
-             "  mercer score houses.mercer test.csv\n"
-             "  mercer score digits.mercer test.csv --bins 10",
+             "  mercer score houses.mercer new.csv\n"
+             "  mercer score flowers.mercer flowers.csv --bins 10\n"
+             "  mercer score houses.mercer new.csv --json",
     .least = 2,
     .most = 2,
     .tables = {options, missing_options, common_options},

@@ -307,7 +307,8 @@ const verb verb_show = {
              "A support vector machine with --rows and the data it was fitted to: margins, slacks, and which rows support it.\n"
              "Options about the target and missing values apply to data files.\n\n"
              "  mercer show houses.mercer\n"
-             "  mercer show houses.csv --missing mean",
+             "  mercer show houses.csv --missing mean\n"
+             "  mercer show flowers.mercer --json",
     .least = 1,
     .most = 2,
     .tables = {options, data_options, common_options},

@@ -99,8 +99,9 @@ const verb verb_test = {
     .notes = "mmd compares the means of two samples in feature space, hsic looks for any dependence between two sets of columns.\n"
              "The p-value is that of a permutation test, valid for every number of rows; the same seed gives the same one on any\n"
              "number of threads. The target column is left out; --no-target keeps it.\n\n"
-             "  mercer test mmd before.csv after.csv --no-target\n"
-             "  mercer test hsic table.csv --x 1:3 --y income --no-target",
+             "  mercer test mmd houses.csv new.csv --no-target\n"
+             "  mercer test hsic houses.csv --x 2:3 --y price --no-target\n"
+             "  mercer test mmd houses.csv new.csv --no-target --permutations 99 --json",
     .least = 2,
     .most = 3,
     .tables = {options, data_options, seed_options, common_options},

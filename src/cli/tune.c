@@ -161,8 +161,8 @@ const verb verb_tune = {
              "along paths of C; the others by a fit on every fold. The best candidate is fitted to all rows and saved.\n"
              "Stopped by --time-limit or Ctrl-C, the best so far is fitted and saved, and the exit status is 4.\n\n"
              "  mercer tune houses.csv -k 'rbf(gamma=1e-3..10)' -k 'matern(nu={0.5, 1.5, 2.5}, length_scale=0.1..10)'\n"
-             "  mercer tune heart.csv -m svc -k 'rbf(gamma=1e-3..10)' --C 0.1..1000 --folds 10 -o heart.mercer\n"
-             "  mercer tune large.csv -m logistic --search random --candidates 100 --halving --journal search.log",
+             "  mercer tune moons.csv -m svc -k 'rbf(gamma=1e-3..10)' --C 0.1..1000 --folds 10 -o moons.mercer\n"
+             "  mercer tune moons.csv -m logistic --search random --candidates 100 --halving --journal search.log",
     .least = 1,
     .most = 1,
     .tables = {output_options, tune_options, fold_options, job_options, data_options, seed_options, common_options},

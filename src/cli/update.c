@@ -119,7 +119,8 @@ const verb verb_update = {
              "intercept stay. For lms models, and for ridge models, whose function is then the start: the result is an "
              "lms model.\n\n"
              "  mercer update houses.mercer monday.csv\n"
-             "  mercer update houses.mercer tuesday.csv --budget 500 -o small.mercer",
+             "  mercer update houses.mercer tuesday.csv --budget 500 -o small.mercer\n"
+             "  mercer update houses.mercer monday.csv --passes 3 --json",
     .least = 2,
     .most = 2,
     .tables = {options, missing_options, common_options},

@@ -3,6 +3,8 @@ t() { echo "\$ mercer $*"; mercer "$@"; echo "exit $?"; }
 python3 $TESTS/sine.py > sine.csv
 mercer fit sine.csv -q
 t fit nothing.csv
+t fit sien.csv
+t predict sine.mercr sine.csv
 t fit .
 t fit sine.csv/x
 printf 'x,y\n1,2\n3\n' > ragged.csv; t fit ragged.csv
