@@ -209,6 +209,9 @@ int choose_model_path(session *s, char *path, size_t size);
 /* Rows of a report that several verbs print. */
 void say_data(session *s, const char *path, const mercer_data *data);
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
+void say_model(session *s, const char *path, const mercer_model *model); /* all that show prints of a model */
+int say_table(session *s, const mercer_data *data);                      /* columns with their ranges, target or classes */
+void say_scores(session *s, const mercer_model *model, const mercer_scores *scores);
 void say_approximate(session *s, const mercer_report *report); /* nothing for an exact one */
 void say_certificate(session *s, const mercer_report *report);
 void say_freedom(session *s, const mercer_report *report); /* of ridge, where they were found; nothing otherwise */
@@ -267,6 +270,6 @@ void folding_close(folding *f);
  */
 
 extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_export,
-    verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_tune, verb_test, verb_cluster;
+    verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_report, verb_tune, verb_test, verb_cluster;
 
 #endif

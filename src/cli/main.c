@@ -7,7 +7,8 @@
 
 static const verb *const verbs[] = {&verb_fit,  &verb_predict, &verb_score,    &verb_update, &verb_prove,
                                     &verb_gram, &verb_path,    &verb_folds,    &verb_tune,   &verb_plan,
-                                    &verb_plot, &verb_show, &verb_export,  &verb_generate, &verb_info,   &verb_test, &verb_cluster};
+                                    &verb_plot, &verb_report, &verb_show, &verb_export,  &verb_generate, &verb_info,
+                                    &verb_test, &verb_cluster};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static const verb *find_verb(const char *name) {

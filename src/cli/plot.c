@@ -88,7 +88,7 @@ static int check_needs(const kind *k, const picture *p) {
 
 /* ---- Operands ---- */
 
-static int read_operands(session *s, picture *p) {
+int picture_open(session *s, picture *p) {
     for (int i = 0; i < s->args.operands; i++) {
         const char *path = s->args.operand[i];
         if (is_model(path) && p->model_path)
@@ -197,6 +197,31 @@ static int draw(session *s, picture *p, const char *path) {
     return write_picture(s, p, k, path);
 }
 
+void picture_close(picture *p) {
+    canvas_close(p->on);
+    mercer_kernel_free(p->own);
+    mercer_data_free(p->data);
+    mercer_data_free(p->labelled);
+    mercer_model_free(p->model);
+}
+
+int picture_svg(session *s, picture *p, const char *name, const char **caption, const void **bytes, size_t *size) {
+    const kind *k = kind_named(name);
+    if (!k)
+        return EXIT_BAD;
+    canvas_close(p->on);
+    p->on = NULL;
+    if (!p->own)
+        TRY(read_kernel(s, p));
+    p->on = canvas_open("svg", k->width, 420);
+    if (!p->on)
+        return session_fail(s, MERCER_MEMORY);
+    TRY(k->draw(s, p));
+    *caption = k->help;
+    *bytes = canvas_finish(p->on, size);
+    return *bytes ? EXIT_DONE : session_fail(s, MERCER_MEMORY);
+}
+
 static int run_plot(session *s) {
     picture p = {0};
     const char *path = args_text(&s->args, "output");
@@ -204,14 +229,10 @@ static int run_plot(session *s) {
         return complain("plot needs a file to write: -o picture.svg (or .png, .pdf)");
     if (!format_of(path))
         return complain("-o %s: the name must end in .svg, .png or .pdf", path);
-    int code = read_operands(s, &p);
+    int code = picture_open(s, &p);
     if (code == EXIT_DONE)
         code = draw(s, &p, path);
-    canvas_close(p.on);
-    mercer_kernel_free(p.own);
-    mercer_data_free(p.data);
-    mercer_data_free(p.labelled);
-    mercer_model_free(p.model);
+    picture_close(&p);
     return code;
 }
 

@@ -17,6 +17,12 @@ typedef struct picture {
     canvas *on;
 } picture;
 
+/* The operands of the command, a model and rows as they come; closed after a failure too. */
+int picture_open(session *s, picture *p);
+void picture_close(picture *p);
+/* One picture of them by its name, as the bytes of an svg file that live until the next one, and what it shows in words. */
+int picture_svg(session *s, picture *p, const char *name, const char **caption, const void **bytes, size_t *size);
+
 int draw_regions(session *s, picture *p);
 int draw_curve(session *s, picture *p);
 int draw_gram(session *s, picture *p);

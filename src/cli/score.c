@@ -86,6 +86,14 @@ static void say_numbers(session *s, const mercer_scores *r) {
         say(s, "pinball", "%.4g, the loss of its quantile", r->pinball);
 }
 
+void say_scores(session *s, const mercer_model *model, const mercer_scores *scores) {
+    const curve none = {0};
+    if (mercer_model_classes(model))
+        say_classes(s, scores, &none);
+    else
+        say_numbers(s, scores);
+}
+
 static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
     mercer_scores scores;
     TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));

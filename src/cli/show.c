@@ -44,15 +44,15 @@ static void say_search(session *s, const mercer_model *model) {
     json_decref(search);
 }
 
-static void say_model(session *s, const mercer_model *model) {
+void say_model(session *s, const char *path, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const char *target = mercer_model_target_name(model, 0);
     if (strcmp(r->solver, "libsvm") == 0)
-        say(s, "model", "%s: %s, written by LIBSVM", s->args.operand[0], r->machine);
+        say(s, "model", "%s: %s, written by LIBSVM", path, r->machine);
     else if (isnan(r->lambda))
-        say(s, "model", "%s: %s (%s), by %s", s->args.operand[0], r->machine, mercer_model_settings(model), r->solver);
+        say(s, "model", "%s: %s (%s), by %s", path, r->machine, mercer_model_settings(model), r->solver);
     else
-        say(s, "model", "%s: %s, %s, by %s", s->args.operand[0], r->machine, text_penalty(r).bytes, r->solver);
+        say(s, "model", "%s: %s, %s, by %s", path, r->machine, text_penalty(r).bytes, r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
     if (mercer_model_features(model) > 0 && mercer_model_centres(model) == 0)
         say(s, "fitted on", "%s; none kept: it is %s of the features of the kernel", text_count(r->n, "row").bytes,
@@ -84,7 +84,7 @@ static int show_model(session *s) {
     mercer_model *model = NULL;
     TRY(input_model(s, s->args.operand[0], &model));
     if (!s->json)
-        say_model(s, model);
+        say_model(s, s->args.operand[0], model);
     json_t *object = json_report(model), *columns = json_array();
     for (int64_t j = 0; j < mercer_model_columns(model); j++)
         json_array_append_new(columns, json_text(mercer_model_column_name(model, j)));
@@ -228,6 +228,15 @@ static void say_ranges(session *s, const mercer_data *data, const range *ranges)
     if (d > SHOWN)
         say_text(s, "  and %lld more\n", (long long)d - SHOWN);
     say_target(s, data);
+}
+
+int say_table(session *s, const mercer_data *data) {
+    range *ranges = NULL;
+    const int code = find_ranges(s, data, &ranges);
+    if (code == EXIT_DONE)
+        say_ranges(s, data, ranges);
+    free(ranges);
+    return code;
 }
 
 static json_t *json_range(const char *name, range r) {

@@ -72,8 +72,8 @@ def main(command):
         prepare(run)
         for verb in verbs:
             lines = examples(command, verb)
-            if "not in this build" in overview and verb == "plot":
-                print("skipped: plot, which this build has not got")
+            if "not in this build" in overview and verb in ("plot", "report"):
+                print(f"skipped: {verb}, which this build has not got")
                 continue
             if len(lines) < LEAST:
                 print(f"{verb}: {len(lines)} examples, {LEAST} are wanted")
