@@ -235,6 +235,7 @@ static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f)
 
 void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
     mc_svm_forget(s);
+    mc_svm_rows_close(s);
     mc_tasks_close(s);
     mc_store_close(s->store);
     mc_free(s->diagonal);

@@ -71,7 +71,9 @@ typedef struct mc_svm {
     double *diagonal;   /* of K */
     mc_store *store;    /* of rows of K, where it is worth it; those of the programme `stored` */
     const mc_task *stored;
-    bool path;          /* solved for one C after the other: K is kept where there is room */
+    bool path;          /* solved for one C after the other: K is kept where there is room, and what was opened to compute it */
+    struct mc_svm_rows_open *open; /* that, of one task; NULL: nothing is kept */
+    mc_active_room room;
     bool warm;          /* beta and f of the tasks are a start worth keeping */
     int64_t rows;       /* of the training data, those of weight zero counted */
     mc_svm_kept *kept;  /* the checkpoint; NULL: none is written */
@@ -117,6 +119,7 @@ double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t); /* of K on its 
 
 /* svm_rows.c */
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);
+void mc_svm_rows_close(mc_svm *s);
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
 /* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);

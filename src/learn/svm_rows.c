@@ -24,7 +24,7 @@ enum {
 
 /* ---- A matrix ---- */
 
-typedef struct rows_of_task {
+typedef struct mc_svm_rows_open {
     mercer_data *taken; /* where the programme has a part of the rows only */
     double *diagonal;   /* likewise */
     mc_kernel_matrix matrix;
@@ -78,7 +78,8 @@ static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *la
     const size_t rows = (size_t)mercer_data_stored(p->x) * 12 + (size_t)p->n * 40;
     const size_t packed = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
     const double share = p->n > MC_KERNEL_BATCH ? (double)MC_KERNEL_BATCH / (double)p->n : 1;
-    const size_t both = packed + (size_t)(share * (double)(packed + 2 * rows)) + (size_t)m * 7 * sizeof(double) + (2 << 20);
+    const size_t lasting = m > MOST ? packed : 0; /* in single precision, for products */
+    const size_t both = packed + lasting + (size_t)(share * (double)(packed + 2 * rows)) + (size_t)m * 7 * sizeof(double) + (2 << 20);
     *later = both + rows;
     return both + (p->x->classes > 2 ? rows : 0);
 }
@@ -191,7 +192,7 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc
     mc_active_problem problem = {.dual = programme.dual, .matrix = *matrix, .tolerance = t->tolerance,
                                  .steps_max = s->set->iterations - before.steps, .most = s->most,
                                  .rest = {s->resting ? mc_svm_rest : NULL, &resting}, .noise2 = s->noise2,
-                                 .bound = rows->store ? NULL : t->error};
+                                 .room = &s->room, .bound = rows->store ? NULL : t->error};
     problem.matrix.whole = t->whole;
     s->noise2 = 0;
     t->known = false;
@@ -212,13 +213,34 @@ static mercer_status product_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const 
     return status;
 }
 
+/* Along a path what was opened for a programme that is the only one stays open. */
+static bool stays(const mc_svm *s) {
+    return s->path && s->tasks == 1;
+}
+
+void mc_svm_rows_close(mc_svm *s) {
+    if (s->open)
+        close_rows(s->open);
+    mc_free(s->open);
+    s->open = NULL;
+    mc_free(s->room.K);
+    s->room = (mc_active_room){0};
+}
+
 static mercer_status with_rows(mercer_ctx *ctx, mc_svm *s, mc_task *t,
                                mercer_status (*work)(mercer_ctx *, mc_svm *, mc_task *, const mc_kernel_matrix *, const mc_matrix *)) {
-    rows_of_task rows;
-    MC_TRY(open_rows(ctx, s, t, &rows));
-    const mc_matrix matrix = mc_kernel_matrix_view(&rows.matrix, s->dtype, rows.diagonal ? rows.diagonal : s->diagonal);
-    const mercer_status status = work(ctx, s, t, &rows.matrix, &matrix);
-    close_rows(&rows);
+    mercer_status status = MERCER_OK;
+    if (!s->open) {
+        MC_TRY(MC_ALLOC(ctx, s->open, 1));
+        status = open_rows(ctx, s, t, s->open);
+    }
+    if (!status) {
+        const mc_kernel_matrix *rows = &s->open->matrix;
+        const mc_matrix matrix = mc_kernel_matrix_view(rows, s->dtype, s->open->diagonal ? s->open->diagonal : s->diagonal);
+        status = work(ctx, s, t, rows, &matrix);
+    }
+    if (status || !stays(s))
+        mc_svm_rows_close(s);
     return status;
 }
 

@@ -38,8 +38,7 @@ typedef struct run {
     mc_dual dual;
     double *q, *low, *high, *own, *own_f, *diagonal;
     uint8_t *group;
-    void *K;
-    int64_t K_rows;             /* that fit in K */
+    mc_active_room *room;       /* for K of the set */
     double aim;                 /* the violation that the round is to reach */
     double noise2;              /* the square of the error that products in single precision have left in f */
 } run;
@@ -190,14 +189,15 @@ static int64_t size_now(const run *r) {
 /* Room for K_AA, and for a set that is a little larger: memory that is new costs as much as the entries. It is written before it is read,
    and only as far as the set reaches. */
 static mercer_status make_room(mercer_ctx *ctx, run *r) {
+    mc_active_room *room = r->room;
     const int64_t all = set_size(r->p->matrix.n, r->p->most), more = r->rows + r->rows / 4;
-    if (r->K_rows >= r->rows)
+    if (room->rows >= r->rows)
         return MERCER_OK;
-    mc_free(r->K);
-    r->K_rows = more < all ? more : all;
-    r->K = mc_alloc_unset(ctx, r->K_rows * r->K_rows, entry_bytes(r->p->matrix.dtype));
-    r->K_rows = r->K ? r->K_rows : 0;
-    return r->K ? MERCER_OK : MERCER_MEMORY;
+    mc_free(room->K);
+    room->rows = more < all ? more : all;
+    room->K = mc_alloc_unset(ctx, room->rows * room->rows, entry_bytes(r->p->matrix.dtype));
+    room->rows = room->K ? room->rows : 0;
+    return room->K ? MERCER_OK : MERCER_MEMORY;
 }
 
 static double violation_of(const mc_dual *dual, const double *beta, const double *f) {
@@ -307,9 +307,9 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     const bool all = r->count == p->dual.m, at_hand = p->matrix.whole && r->rows == p->matrix.n;
     if (!at_hand) {
         MC_TRY(make_room(ctx, r));
-        MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->K));
+        MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->room->K));
     }
-    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, at_hand ? p->matrix.whole : r->K, r->rows, r->diagonal),
+    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, at_hand ? p->matrix.whole : r->room->K, r->rows, r->diagonal),
                                   all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps, all};
     mc_smo_result found = {0};
     const mercer_status status = solve_set(ctx, r, &small, &found);
@@ -404,12 +404,13 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
 
 mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f, mc_smo_result *result) {
     *result = (mc_smo_result){0};
-    run r = {.p = problem, .beta = beta, .f = f, .result = result, .noise2 = problem->noise2};
+    mc_active_room own = {0};
+    run r = {.p = problem, .beta = beta, .f = f, .result = result, .noise2 = problem->noise2, .room = problem->room ? problem->room : &own};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
     cut(&work, &r);
     const mercer_status status = descend(ctx, &r);
-    mc_free(r.K);
+    mc_free(own.K);
     mc_work_close(&work);
     mc_dual_judge(&problem->dual, beta, f, result);
     result->converged = status == MERCER_OK && result->violation <= problem->tolerance;

@@ -39,6 +39,12 @@ typedef struct mc_active_rest {
     void *arg;
 } mc_active_rest;
 
+/* Memory for the part of K that belongs to an active set, which one solution may leave to the next. Free K when all is done. */
+typedef struct mc_active_room {
+    void *K;
+    int64_t rows; /* that fit in it */
+} mc_active_room;
+
 typedef struct mc_active_problem {
     mc_dual dual;
     mc_matrix matrix;
@@ -47,6 +53,7 @@ typedef struct mc_active_problem {
     int64_t most;           /* variables in an active set; at least 2 */
     mc_active_rest rest;    /* call NULL: none */
     double noise2;          /* of f at the start */
+    mc_active_room *room;   /* NULL: taken and given back */
     double *bound;          /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
     bool rough;             /* the tolerance is enough: no Newton steps at the end, which would bring the gap far below it */
 } mc_active_problem;
