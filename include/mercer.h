@@ -668,6 +668,8 @@ typedef struct mercer_report {
     double held_out_rmse;
     double variance;           /* pca: the trace of M, the sum over all directions; 0 otherwise */
     int64_t neighbors;         /* knn: rows that decide; 0 otherwise */
+    double stored;             /* support vector machines: the share of values that were stored, 1 where rows were held dense, less where
+                                  they were held sparse; 0 otherwise; not saved in the model */
     double seconds;            /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;

@@ -172,6 +172,10 @@ void say_vectors(session *s, const mercer_report *r) {
         say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
             (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
             (long long)r->bounded_vectors);
+    if (r->stored > 0 && r->stored < 1)
+        say(s, "rows", "held sparse: %.3g%% of the values are stored", 100 * r->stored);
+    else if (r->stored > 0)
+        say(s, "rows", "held dense");
 }
 
 static void json_gap(json_t *object, const mercer_certificate *c) {
@@ -259,6 +263,8 @@ json_t *json_report(const mercer_model *model) {
         json_put(object, "free_vectors", json_integer(r->free_vectors));
         json_put(object, "bounded_vectors", json_integer(r->bounded_vectors));
     }
+    if (r->stored > 0)
+        json_put(object, "rows_held", json_text(r->stored < 1 ? "sparse" : "dense"));
     json_put(object, "certificate", json_certificate(&r->certificate));
     return object;
 }

@@ -87,10 +87,6 @@ mercer_dtype mc_gram_precision(const mc_gram *gram) {
     return gram->precision;
 }
 
-bool mc_gram_symmetric(const mc_gram *gram) {
-    return gram->symmetric;
-}
-
 double mc_gram_entry_error(const mc_gram *gram) {
     return gram->bound.error;
 }

@@ -39,7 +39,6 @@ size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram);
 
 int64_t mc_gram_rows(const mc_gram *gram);
 int64_t mc_gram_columns(const mc_gram *gram);
-bool mc_gram_symmetric(const mc_gram *gram);
 mercer_dtype mc_gram_precision(const mc_gram *gram); /* of the tiles: double where floats would not do */
 
 /* Y <- K V: V is columns x t row-major, Y rows x t row-major. */

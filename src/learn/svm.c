@@ -261,6 +261,7 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
     *r = (mercer_report){.machine = s->row->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
     r->n = s->p.n;
     r->d = s->p.x->d;
+    r->stored = s->p.x->row_start ? (double)mercer_data_stored(s->p.x) / ((double)r->n * (double)r->d) : 1;
     r->outputs = f->outputs;
     r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = r->dof = r->gcv = NAN;
     r->stopped = end_of(s);

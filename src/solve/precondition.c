@@ -151,10 +151,6 @@ void mc_precondition_close(mc_precondition *s) {
     mc_free(s);
 }
 
-double mc_precondition_shift(const mc_precondition *s) {
-    return s->shift;
-}
-
 typedef struct product {
     const mc_precondition *s;
     int64_t t;

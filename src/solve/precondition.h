@@ -13,12 +13,11 @@ typedef struct mc_precondition mc_precondition;
 
 /* Bytes beside the factor, for products of up to t columns. */
 size_t mc_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t);
-/* f must outlive it and may not grow meanwhile. A factor of rank 0 is allowed: the inverse is I/lambda. */
+/* Where lambda is too small for the factorisation to be safe in double precision, the least shift at which it is stands for it. f must
+   outlive it and may not grow meanwhile. A factor of rank 0 is allowed: the inverse is I/lambda. */
 mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double lambda, int64_t t, mc_precondition **out);
 void mc_precondition_close(mc_precondition *p);
 /* Its apply takes at most t columns at a time. */
 mc_operator mc_precondition_operator(const mc_precondition *p);
-/* What stands for lambda: lambda, or the least shift at which the factorisation is safe in double precision. */
-double mc_precondition_shift(const mc_precondition *p);
 
 #endif

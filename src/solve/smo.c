@@ -140,40 +140,6 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     return status;
 }
 
-/* The coefficients of the rows of K, in batches of what the rows' keeper can hold. */
-static mercer_status add_batches(mercer_ctx *ctx, const mc_rows *rows, const double *c, int64_t batch, mc_work *work, double *f) {
-    int64_t *ids = mc_work_take(work, batch, sizeof *ids);
-    double *part = mc_work_take(work, batch, sizeof *part);
-    const void **scratch = mc_work_take(work, batch, sizeof *scratch);
-    int64_t count = 0;
-    for (int64_t i = 0; i < rows->n; i++) {
-        if (c[i] != 0) {
-            ids[count] = i;
-            part[count++] = c[i];
-        }
-        if (count == batch || (count && i == rows->n - 1)) {
-            MC_TRY(mc_rows_add(ctx, rows, ids, part, count, scratch, f));
-            count = 0;
-        }
-    }
-    return MERCER_OK;
-}
-
-mercer_status mc_smo_product(mercer_ctx *ctx, const mc_rows *rows, const mc_dual *dual, const double *beta, double *f) {
-    const int64_t batch = set_size(rows->n, rows->most);
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(rows->n, sizeof(double)) + 2 * mc_work_need(batch, sizeof(double))
-                                        + mc_work_need(batch, sizeof(void *))));
-    double *c = mc_work_take(&work, rows->n, sizeof *c);
-    for (int64_t t = 0; t < dual->m; t++)
-        c[dual->row ? dual->row[t] : t] += beta[t];
-    for (int64_t i = 0; i < rows->n; i++)
-        f[i] = 0;
-    const mercer_status status = add_batches(ctx, rows, c, batch, &work, f);
-    mc_work_close(&work);
-    return status;
-}
-
 /* The multiplier of a group's sum: the mean slope of the variables off their bounds; without any, the middle of the interval that the
    others leave, or its one finite end. */
 static double intercept(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int g) {

@@ -41,9 +41,6 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
 /* Bytes it takes. */
 size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype);
 
-/* f <- K beta from nothing. */
-mercer_status mc_smo_product(mercer_ctx *ctx, const mc_rows *rows, const mc_dual *dual, const double *beta, double *f);
-
 /* The duality gap at beta with the intercepts in the middle of where they may lie, told to whoever watches the progress. */
 void mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f);
 

@@ -62,7 +62,6 @@ static void test_it_inverts_what_it_says(void **state) {
         setup *s = prepare(ctx, RANK, lambdas[l]);
         const mc_operator inverse = mc_precondition_operator(s->p);
         assert_ok(ctx, inverse.apply(ctx, inverse.self, T, s->V, s->Y));
-        assert_true(mc_precondition_shift(s->p) == lambdas[l]);
         assert_true(worst_miss(s, lambdas[l]) < 1e-14 * N / lambdas[l] + 1e-12);
         put_away(s);
     }
@@ -86,7 +85,6 @@ static void test_it_stays_positive_at_a_tiny_lambda(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     setup *s = prepare(ctx, RANK, 1e-30);
-    assert_true(mc_precondition_shift(s->p) > 1e-30);
     const mc_operator inverse = mc_precondition_operator(s->p);
     for (int step = 0; step < 20; step++) { /* power iteration on F F' */
         for (int64_t i = 0; i < N * T; i++)
