@@ -50,3 +50,4 @@ mercer fit trees.csv -m svc --iterations 3 -o tanh.mercer | grep stopped
 printf 'x,y,w\n1,a,1\n2,b,1\n3,a,1\n4,c,0\n5,b,1\n6,a,1\n' > empty.csv; mercer fit empty.csv -m nu-svc --weights w -q; mercer fit empty.csv -m nu-svc --nu 0.9 -q --weights w 2>&1; sed 's/,1$/,0/' empty.csv > none.csv; mercer fit none.csv -m svc --weights w -q
 printf 'x,y\n1,a\n1,a\n1,b\n1,b\n' > same.csv; mercer fit same.csv -m nu-svc --nu 0.5 -q; mercer fit same.csv -m nu-svc --nu 1 -q; mercer fit same.csv -m svc --C inf -q
 mercer fit same.csv -m one-class -k 'rbf(gamma=1)' -q -o words.mercer && mercer predict words.mercer same.csv | tail -1; mercer score words.mercer same.csv
+printf '1 1:1\n-1 9:1\n1 2:1\n-1 8:1\n' > sparse.svm; mercer fit sparse.svm -m svc --scale none | grep '^rows'
