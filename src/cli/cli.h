@@ -220,6 +220,7 @@ text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance
 void say_steps(session *s, const mercer_report *report); /* of lms; nothing otherwise */
 void say_components(session *s, const mercer_model *model);
 void say_vectors(session *s, const mercer_report *report); /* of a support vector machine; nothing otherwise */
+void say_rows_held(session *s, const mercer_report *report); /* likewise: sparse or dense */
 json_t *json_report(const mercer_model *model);
 /* A field of CSV, prefix and text as one, quoted where it must be. */
 void csv_field(FILE *out, const char *prefix, const char *field);

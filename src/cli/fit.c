@@ -259,6 +259,7 @@ static int report_people(session *s, fit *f) {
     say_steps(s, mercer_model_report(f->model));
     say_components(s, f->model);
     say_vectors(s, mercer_model_report(f->model));
+    say_rows_held(s, mercer_model_report(f->model));
     say_approximate(s, mercer_model_report(f->model));
     say_certificate(s, mercer_model_report(f->model));
     say_times(s, f);

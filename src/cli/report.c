@@ -172,6 +172,9 @@ void say_vectors(session *s, const mercer_report *r) {
         say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
             (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
             (long long)r->bounded_vectors);
+}
+
+void say_rows_held(session *s, const mercer_report *r) {
     if (r->stored > 0 && r->stored < 1)
         say(s, "rows", "held sparse: %.3g%% of the values are stored", 100 * r->stored);
     else if (r->stored > 0)

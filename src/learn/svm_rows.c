@@ -49,6 +49,7 @@ static void close_rows(rows_of_task *r) {
     mc_kernel_matrix_close(&r->matrix);
     mercer_data_free(r->taken);
     mc_free(r->diagonal);
+    *r = (rows_of_task){0};
 }
 
 /* The store serves one programme after the other: rows stay while it is the same one. */

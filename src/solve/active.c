@@ -309,7 +309,8 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
         MC_TRY(make_room(ctx, r));
         MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->room->K));
     }
-    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, at_hand ? p->matrix.whole : r->room->K, r->rows, r->diagonal),
+    const void *K = at_hand ? p->matrix.whole : r->room->K;
+    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
                                   all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps, all};
     mc_smo_result found = {0};
     const mercer_status status = solve_set(ctx, r, &small, &found);
