@@ -197,6 +197,8 @@ static void test_a_witness_of_another_matrix_is_found_out(void **state) {
     mc_witness witness;
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
     assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 58);
+    perturb(&t, 1e-3, 0, &rng);
     const mc_operator wrong = {.n = t.p.n, .apply = more_on_the_diagonal, .self = gram};
     assert_ok(ctx, mc_witness_see(ctx, &witness, t.alpha));
     assert_true(witness.filled);
