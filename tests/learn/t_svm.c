@@ -258,32 +258,42 @@ static void test_a_weight_of_two_is_a_row_twice(void **state) {
     close_clean(ctx);
 }
 
-static void test_order_labels_and_zero_weights_change_nothing(void **state) {
+/* The rows in another order; classes swapped, or targets negated; rows that would change everything, of weight zero; all weights halved
+   and C doubled. one-class has no C: its function is in proportion to the weights. */
+static void test_order_labels_and_weights_change_nothing(void **state) {
     (void)state;
-    mercer_ctx *ctx = open_ctx(2);
+    mercer_ctx *ctx = open_ctx(1);
     const table t = random_table(90, 2, 5);
-    table turned = t, swapped = t, padded = t;
+    table turned = t, swapped = t, padded = t, halved = t;
     for (int64_t i = 0; i < t.n; i++) {
         memcpy(turned.x + i * D, t.x + (t.n - 1 - i) * D, D * sizeof(double));
         turned.class_of[i] = t.class_of[t.n - 1 - i];
+        turned.y[i] = t.y[t.n - 1 - i];
         swapped.class_of[i] = 1 - t.class_of[i];
+        swapped.y[i] = -t.y[i];
         padded.w[i] = 1;
+        halved.w[i] = 0.5;
     }
-    padded.weighted = true;
-    for (int k = 0; k < 30; k++) { /* rows that would change everything, of weight zero */
+    padded.weighted = halved.weighted = true;
+    for (int k = 0; k < 30; k++) {
         memset(padded.x + padded.n * D, 0, D * sizeof(double));
-        padded.w[padded.n] = 0;
+        padded.w[padded.n] = padded.y[padded.n] = 0;
         padded.class_of[padded.n++] = k % 2;
     }
-    const mercer_svm set = plain("svc", 1e-8);
-    mercer_model *first = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
-    const table *const others[] = {&turned, &swapped, &padded};
-    for (int k = 0; k < 3; k++) {
-        mercer_model *other = fit(ctx, "svc", &set, "rbf(gamma=0.7)", others[k]);
-        assert_same_decisions(ctx, first, other, &t, k == 1 ? -1 : 1, 1e-6);
-        mercer_model_free(other);
+    const table *const others[] = {&turned, &padded, &swapped, &halved};
+    for (int m = 0; m < 5; m++) {
+        mercer_svm set = plain(MACHINES[m], 1e-8);
+        set.nu = 0.3;
+        mercer_model *first = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &t);
+        const double signs[] = {1, 1, m == 4 ? 1 : -1, m == 4 ? 2 : 1};
+        for (int k = 0; k < 4; k++) {
+            set.C = k == 3 ? 2 : 1;
+            mercer_model *other = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", others[k]);
+            assert_same_decisions(ctx, first, other, &t, signs[k], 1e-6);
+            mercer_model_free(other);
+        }
+        mercer_model_free(first);
     }
-    mercer_model_free(first);
     close_clean(ctx);
 }
 
@@ -406,7 +416,7 @@ int main(void) {
         cmocka_unit_test(test_the_primal_view_wants_the_rows_of_the_fit),
         cmocka_unit_test(test_pairs_are_the_machines_of_two_classes),
         cmocka_unit_test(test_a_weight_of_two_is_a_row_twice),
-        cmocka_unit_test(test_order_labels_and_zero_weights_change_nothing),
+        cmocka_unit_test(test_order_labels_and_weights_change_nothing),
         cmocka_unit_test(test_class_weights_are_row_weights),
         cmocka_unit_test(test_kept_rows_and_screening_change_no_number),
         cmocka_unit_test(test_kept_rows_survive_failing_memory),

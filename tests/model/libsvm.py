@@ -238,7 +238,8 @@ def compare(mercer, folder, name, rows, machine, options, kernel, extra, setting
     oracle = Model(theirs)
     expected = [oracle.decide(sparse(x)) for _, _, x in rows]
     seen = decisions(mercer, theirs, probe, machine)
-    check(f"{name}: their model here", close(flat(expected), flat(seen), 1e-12), worst(flat(expected), flat(seen)))
+    largest = max((abs(c) for row in oracle.coefficients for c in row), default=0)  # of nu-svc 1 / r: its margin r is known to within -e
+    check(f"{name}: their model here", close(flat(expected), flat(seen), max(1e-12, 1e-13 * largest)), worst(flat(expected), flat(seen)))
     run("svm-predict", "-q", probe, theirs, folder / "their.out")
     theirs_said = (folder / "their.out").read_text().split()
     said = [row[0] for row in predictions(mercer, theirs, probe)[1]]
@@ -253,12 +254,12 @@ def compare(mercer, folder, name, rows, machine, options, kernel, extra, setting
     seen = decisions(mercer, ours, probe, machine)
     if oracle.labels:
         seen = reorder(seen, oracle.labels)
-    same = (close(flat(expected), flat(seen), 2e-4)
+    same = (close(flat(expected), flat(seen), max(2e-4, 2e-6 * largest if machine == "nu-svc" else 0))
             or same_but_intercept(mercer, folder, machine, float(extra[-1]), flat(expected), flat(seen)))
     if "tanh" in kernel and not same:  # not a kernel: there are several stationary points, and the check below says that this is one
         print(f"# {name}: another stationary point than svm-train's")
     else:
-        check(f"{name}: same decisions", same, worst(flat(expected), flat(seen)))
+        check(f"{name}: same decisions", same, (*worst(flat(expected), flat(seen)), largest))
     check(f"{name}: violation", report["certificate"]["kkt_violation"] <= 1e-7, report["certificate"])
 
     run(mercer, "export", ours, "--to", "libsvm", "-o", exported)
@@ -299,8 +300,8 @@ def cases(mercer, folder, name, rows):
                 continue  # centred data surround the origin: w = 0, and svm-train takes minutes to find it
             if labels[0] is None and machine in ("svc", "nu-svc"):
                 continue  # numbers
-            if machine == "nu-svc" and kernel in ("linear", KERNELS[3][1]):
-                continue  # no margin at this nu: LIBSVM divides by nearly zero
+            if machine == "nu-svc" and (kernel in ("linear", KERNELS[3][1]) or float(nu) < 0.125):
+                continue  # no margin at this nu, or next to none: LIBSVM divides by nearly zero
             if kernel == KERNELS[3][1] and machine != "svc":
                 continue  # not a kernel: stationary points differ
             case(mercer, folder, f"{name}, {machine}, {kernel}", rows, machine, options, kernel, extra, settings)
