@@ -28,6 +28,7 @@ typedef struct newton {
     mc_loss_mean mean; /* room alone */
     double objective, gap, before; /* before: the gap a step ago */
     double loose;                  /* accuracy of a linear system at most */
+    int chords;                    /* steps by chords in a row; those of softmax are short, and a few show how far precision goes */
 } newton;
 
 size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
@@ -157,7 +158,8 @@ static mercer_status arrive(mercer_ctx *ctx, newton *s, double aim, bool exact, 
 /* One step; by chords when curvatures lead nowhere. */
 static mercer_status advance(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
     MC_TRY(step_with(ctx, s, aim, exact, moved));
-    if (*moved || s->t->k > 1)
+    s->chords = *moved ? 0 : s->chords + 1;
+    if (*moved || (s->t->k > 1 && s->chords > IDLE))
         return MERCER_OK;
     mc_loss_look(s->t, true, s->g, s->root);
     return step_with(ctx, s, aim, exact, moved);
@@ -167,7 +169,7 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
     mc_loss_task *t = s->t;
     double best = INFINITY, before = INFINITY;
     for (int64_t stale = 0, idle = 0;;) {
-        look(s, t->iterations == 0 && !t->warm);
+        look(s, t->iterations == 0 && !t->warm && t->k == 1);
         MC_TRY(mc_loss_check_slopes(ctx, t, s->g, s->root));
         MC_TRY(mc_loss_check_sum(ctx, t, t->f, t->b, s->objective));
         mc_log(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective, s->gap);

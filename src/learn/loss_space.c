@@ -50,12 +50,13 @@ static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t k, size_t bytes) 
 
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky) {
     const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
-    return always + (cholesky ? 2 * numbers(mc_packed_count(p->n)) : factor_bytes(ctx, p->n, 0, columns));
+    return always + (cholesky ? 2 * numbers(mc_packed_count(p->n)) + numbers(p->n) : factor_bytes(ctx, p->n, 0, columns));
 }
 
 static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     MC_TRY(MC_ALLOC(ctx, s->packed, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));
+    MC_TRY(MC_ALLOC(ctx, s->active, s->n));
     mc_phase(ctx, "gram");
     s->K = mc_gram_operator(s->exact);
     return mc_gram_packed(ctx, s->exact, NULL, s->packed);
@@ -176,7 +177,7 @@ void mc_loss_space_close(mc_loss_space *s) {
     mc_stored_close(s->stored);
     mc_gram_close(s->fast);
     mc_gram_close(s->exact);
-    void *const blocks[] = {s->packed, s->A, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
+    void *const blocks[] = {s->packed, s->A, s->active, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mc_free(blocks[i]);
 }

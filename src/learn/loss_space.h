@@ -29,6 +29,7 @@ struct mc_loss_space {
     mc_operator K;         /* for the steps */
     mc_loss_precondition *inverse;
     double *packed, *A;    /* Cholesky: K, and the system */
+    int64_t *active, actives; /* the rows of the system */
     double *tau, *rest, *u, *V, *X, *sums; /* X: four of them */
     mc_loss_mean mean;
     const mc_loss_task *task; /* the system now being solved */

@@ -6,6 +6,7 @@
    The sums of the columns of D fix B'u = r, B = L'(1, ..., 1): u = B C^+ r + v with B'v = 0 and v the solution of the system projected on
    those. Conjugate gradients do that in the space itself; a factorisation (one column) takes B as a second right-hand side. At the end
    db = C^+ B'(tau - L'K D - lambda u). The products that conjugate gradients make add up to K D, which then costs nothing. */
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
@@ -15,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_MOST = 5000, RAISES = 8 };
+enum { STEPS_MOST = 5000, RAISES = 8, GRAIN = 16 };
 static const double FLAT = 1e-7;        /* of sqrt(c): a root below is not divided by */
 
 /* ---- Operators ---- */
@@ -90,17 +91,47 @@ static mercer_status right_side(mercer_ctx *ctx, mc_loss_space *s, const double 
 
 /* ---- By Cholesky ---- */
 
+/* Only rows with curvature enter the system: of the others, which squared hinge and huber have many of, u is 0. */
+static void list_active(mc_loss_space *s) {
+    s->actives = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        if (s->root[i] > 0)
+            s->active[s->actives++] = i;
+}
+
+/* Columns begin .. end - 1 of L'KL on the active rows. */
+static void write_active(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const mc_loss_space *s = arg;
+    const int64_t m = s->actives;
+    for (int64_t b = begin; b < end; b++)
+        for (int64_t a = b; a < m; a++) {
+            const int64_t i = s->active[a], j = s->active[b];
+            s->A[mc_packed_place(m, a, b)] = s->root[i] * s->packed[mc_packed_place(s->n, i, j)] * s->root[j];
+        }
+}
+
+static mercer_status write_system(mercer_ctx *ctx, mc_loss_space *s, double shift) {
+    const int64_t m = s->actives;
+    if (m == s->n) {
+        memcpy(s->A, s->packed, (size_t)mc_packed_count(m) * sizeof *s->A);
+        return mc_packed_scale(ctx, m, s->A, s->root, shift);
+    }
+    MC_TRY(mc_for(ctx, m, GRAIN, write_active, s));
+    for (int64_t a = 0; a < m; a++)
+        s->A[mc_packed_place(m, a, a)] += shift;
+    return MERCER_OK;
+}
+
 /* A factor of L'KL + shift I with the least shift from lambda on that has one. */
 static mercer_status factor(mercer_ctx *ctx, mc_loss_space *s) {
-    const size_t bytes = (size_t)mc_packed_count(s->n) * sizeof(double);
     double trace = 0, shift = s->task->lambda;
     for (int64_t i = 0; i < s->n; i++)
         trace += s->root[i] * s->root[i] * s->packed[mc_packed_place(s->n, i, i)];
     for (int raise = 0; raise < RAISES; raise++, shift = fmax(100 * shift, 1e-15 * trace)) {
         int64_t bad = 0;
-        memcpy(s->A, s->packed, bytes);
-        MC_TRY(mc_packed_scale(ctx, s->n, s->A, s->root, shift));
-        MC_TRY(mc_cholesky_factor(ctx, s->n, s->A, &bad));
+        MC_TRY(write_system(ctx, s, shift));
+        MC_TRY(mc_cholesky_factor(ctx, s->actives, s->A, &bad));
         if (!bad)
             return MERCER_OK;
     }
@@ -110,19 +141,23 @@ static mercer_status factor(mercer_ctx *ctx, mc_loss_space *s) {
 
 static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     double above = -s->sums[0], below = 0;
+    list_active(s);
+    memset(s->u, 0, (size_t)s->n * sizeof *s->u);
+    if (!s->actives)
+        return MERCER_OK;
     MC_TRY(factor(ctx, s));
-    for (int64_t i = 0; i < s->n; i++) {
-        s->X[2 * i] = s->tau[i];
-        s->X[2 * i + 1] = s->root[i];
+    for (int64_t a = 0; a < s->actives; a++) {
+        s->X[2 * a] = s->tau[s->active[a]];
+        s->X[2 * a + 1] = s->root[s->active[a]];
     }
-    MC_TRY(mc_cholesky_solve(ctx, s->n, s->A, 2, s->X));
-    for (int64_t i = 0; i < s->n; i++) {
-        above += s->root[i] * s->X[2 * i];
-        below += s->root[i] * s->X[2 * i + 1];
+    MC_TRY(mc_cholesky_solve(ctx, s->actives, s->A, 2, s->X));
+    for (int64_t a = 0; a < s->actives; a++) {
+        above += s->root[s->active[a]] * s->X[2 * a];
+        below += s->root[s->active[a]] * s->X[2 * a + 1];
     }
     const double shift = s->task->intercept && below > 0 ? above / below : 0;
-    for (int64_t i = 0; i < s->n; i++)
-        s->u[i] = s->X[2 * i] - shift * s->X[2 * i + 1];
+    for (int64_t a = 0; a < s->actives; a++)
+        s->u[s->active[a]] = s->X[2 * a] - shift * s->X[2 * a + 1];
     return MERCER_OK;
 }
 

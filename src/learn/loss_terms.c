@@ -42,14 +42,15 @@ double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b) {
     return (double)sum;
 }
 
-static void look_softmax(const mc_loss_task *t, int64_t i, double *g, double *root) {
+/* chord: roots of c/2 in every class, W = c/2 (I - 1 1'/k), which no second derivative exceeds (Boehning, 1992). */
+static void look_softmax(const mc_loss_task *t, int64_t i, bool chord, double *g, double *root) {
     double most;
     const double rest = log_sum(t, i, t->f, t->b, &most);
     const int64_t own = (int64_t)t->y[i];
     g[own] = 0;
     for (int64_t j = 0; j < t->k; j++) {
         const double mass = t->cost[i] * exp(at(t, i, j, t->f, t->b) - most - rest);
-        root[j] = sqrt(mass);
+        root[j] = sqrt(chord ? t->cost[i] / 2 : mass);
         g[j] = j == own ? g[j] : mass;
         g[own] -= j == own ? 0 : mass; /* rather than p - 1, which loses digits where p is close to 1 */
     }
@@ -58,7 +59,7 @@ static void look_softmax(const mc_loss_task *t, int64_t i, double *g, double *ro
 void mc_loss_look(const mc_loss_task *t, bool chord, double *g, double *root) {
     for (int64_t i = 0; i < t->n; i++) {
         if (t->k > 1) {
-            look_softmax(t, i, g + i * t->k, root + i * t->k);
+            look_softmax(t, i, chord, g + i * t->k, root + i * t->k);
             continue;
         }
         const double F = at(t, i, 0, t->f, t->b);

@@ -337,6 +337,21 @@ static void test_separable_rows_with_a_tiny_lambda_still_have_an_optimum(void **
     close_clean(ctx);
 }
 
+/* Large values of K beside lambda: where rows of little curvature hid most of the residual, steps of one per cent stood still. */
+static void test_softmax_does_not_stand_still(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(120, 4, 505);
+    for (int64_t i = 0; i < t.n * D; i++)
+        t.x[i] *= 100;
+    mercer_loss set = settings("logistic", 1, 1e-6);
+    set.iterations = 200;
+    mercer_model *model = fit_loss(ctx, "logistic", &set, "poly(degree=2)", &t);
+    assert_true(mercer_model_report(model)->certificate.gap_relative <= 1e-6);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 static void test_outliers_far_from_everything_do_not_stop_huber(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -667,6 +682,7 @@ int main(void) {
         cmocka_unit_test(test_probabilities_sum_to_one_and_their_largest_is_the_prediction),
         cmocka_unit_test(test_the_log_loss_is_the_mean_of_the_logarithms),
         cmocka_unit_test(test_separable_rows_with_a_tiny_lambda_still_have_an_optimum),
+        cmocka_unit_test(test_softmax_does_not_stand_still),
         cmocka_unit_test(test_outliers_far_from_everything_do_not_stop_huber),
         cmocka_unit_test(test_bad_settings_and_targets_are_refused_by_name),
         cmocka_unit_test(test_a_target_of_the_other_kind_is_refused),
