@@ -14,6 +14,8 @@ static const option options[] = {
 typedef struct fit {
     job job;
     mercer_model *model, *start; /* start: NULL unless asked for */
+    mercer_search *search;  /* for parameters that nobody gave; NULL: there was nothing to search */
+    double search_seconds;
     mercer_verdict verdict; /* on the kernel as fitted */
     char path[4096];        /* of the model */
     double seconds;
@@ -86,12 +88,56 @@ static int read_start(session *s, fit *f) {
     return EXIT_DONE;
 }
 
+/* ---- Parameters that nobody gave ---- */
+
+static bool says_nothing(const session *s, const fit *f) {
+    static const char *const machines[] = {"ridge", "svc", "svr", "logistic"};
+    static const char *const words[] = {"kernel", "lambda", "C", "norm-bound", "dof", "solver", "landmarks", "start", "checkpoint"};
+    enum { LEAST = 20 }; /* rows that can tell one choice from another */
+    bool nothing = false;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        nothing = nothing || strcmp(f->job.machine->name, machines[i]) == 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        nothing = nothing && !args_text(&s->args, words[i]);
+    return nothing && mercer_data_rows(f->job.data) >= LEAST;
+}
+
+/* The settings a search has chosen, "C=10", among those of the fit. */
+static int take_settings(session *s, fit *f, const char *words) {
+    char name[64], value[64];
+    if (sscanf(words, "%63[^=]=%63s", name, value) == 2)
+        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, name, value));
+    return EXIT_DONE;
+}
+
+/* A target far from zero is no matter of the kernel: ridge gets an intercept unless something is said about it. Where nothing can be
+   measured, for want of memory or of a target that suits, the fit itself has the last word. */
+static int choose_parameters(session *s, fit *f) {
+    const bool centre = setting_find(f->job.machine, "intercept") && !args_text(&s->args, "intercept");
+    if (!says_nothing(s, f))
+        return EXIT_DONE;
+    if (centre)
+        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", "yes"));
+    const double began = clock_now();
+    const mercer_status status = mercer_tune_default(s->ctx, f->job.machine, f->job.settings, f->job.data, &f->search);
+    f->search_seconds = clock_now() - began;
+    if (status == MERCER_OK)
+        return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search).best).settings);
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        return session_fail(s, status);
+    if (centre)
+        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", "no"));
+    return EXIT_DONE;
+}
+
 static int fit_and_save(session *s, fit *f) {
     TRY(find_verdict(s, f));
     TRY(read_start(s, f));
+    TRY(choose_parameters(s, f));
     const double began = clock_now();
     const mercer_status status =
-        mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
+        f->search ? mercer_search_fit(s->ctx, f->search, f->job.data, &f->model)
+                  : mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
     f->seconds = clock_now() - began;
     if (status)
         return session_fail_at(s, status, f->job.expression);
@@ -198,6 +244,19 @@ static void say_machine(session *s, const fit *f) {
     say(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
 }
 
+static void say_chosen(session *s, const fit *f) {
+    if (!f->search)
+        return;
+    const mercer_search_report r = mercer_search_result(f->search);
+    const mercer_candidate c = mercer_search_candidate(f->search, r.best);
+    const int64_t all = mercer_data_rows(f->job.data);
+    char part[64] = "";
+    if (c.rows < all)
+        snprintf(part, sizeof part, " of %lld of the rows", (long long)c.rows);
+    say(s, "chose", "%s, %s among %lld candidates: %s %.4g, %s%s; 'mercer tune' searches more", c.kernel, c.settings,
+        (long long)mercer_search_count(f->search), r.score, c.score, r.splits, part);
+}
+
 static void say_scale(session *s, const fit *f) {
     const char *scale = mercer_model_report(f->model)->scale;
     const char *asked = args_text(&s->args, "scale");
@@ -208,7 +267,10 @@ static void say_scale(session *s, const fit *f) {
 
 static void say_times(session *s, const fit *f) {
     const mercer_report *r = mercer_model_report(f->model);
-    say(s, "time", "%s for the fit by %s, %s to read; %s of memory", text_seconds(f->seconds).bytes, r->solver,
+    char search[64] = "";
+    if (f->search)
+        snprintf(search, sizeof search, "%s for the choice, ", text_seconds(f->search_seconds).bytes);
+    say(s, "time", "%s%s for the fit by %s, %s to read; %s of memory", search, text_seconds(f->seconds).bytes, r->solver,
         text_seconds(f->job.read_seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
 }
 
@@ -253,6 +315,7 @@ static int report_people(session *s, fit *f) {
     say_kernel(s, mercer_model_kernel(f->model), verdict_remark(f->verdict));
     say_data(s, f->job.path, f->job.data);
     say_scale(s, f);
+    say_chosen(s, f);
     say_quality(s, f);
     say_freedom(s, mercer_model_report(f->model));
     say_evidence(s, mercer_model_report(f->model));
@@ -273,18 +336,36 @@ static int report_people(session *s, fit *f) {
 
 /* ---- For programs ---- */
 
+static void put_chosen(const fit *f, json_t *object) {
+    const mercer_search_report r = mercer_search_result(f->search);
+    const mercer_candidate c = mercer_search_candidate(f->search, r.best);
+    json_t *chosen = json_object();
+    json_put(chosen, "kernel", json_text(c.kernel));
+    json_put(chosen, "settings", json_text(c.settings));
+    json_put(chosen, "score", json_value(c.score));
+    json_put(chosen, "score_name", json_text(r.score));
+    json_put(chosen, "splits", json_text(r.splits));
+    json_put(chosen, "rows", json_integer((json_int_t)c.rows));
+    json_put(chosen, "candidates", json_integer((json_int_t)mercer_search_count(f->search)));
+    json_put(object, "chosen", chosen);
+}
+
 static int report_json(session *s, const fit *f) {
     static const char *const verdicts[] = {"proved", "refuted", "unknown"};
     json_t *object = json_report(f->model), *seconds = json_object();
     if (s->expired && was_stopped(f))
         json_put(object, "stopped", json_text("time")); /* the caller that stopped it was this command, watching the clock */
     json_put(seconds, "read", json_value(f->job.read_seconds));
+    if (f->search)
+        json_put(seconds, "choice", json_value(f->search_seconds));
     json_put(seconds, "fit", json_value(f->seconds));
     json_put(seconds, "total", json_value(clock_now() - s->began));
     json_put(object, "kernel_verdict", json_text(verdicts[f->verdict]));
     json_put(object, "seconds", seconds);
     json_put(object, "memory_peak_bytes", json_integer((json_int_t)mercer_memory_peak(s->ctx)));
     json_put(object, "model", json_text(f->path));
+    if (f->search)
+        put_chosen(f, object);
     return json_finish(s, object);
 }
 
@@ -302,6 +383,7 @@ static int run_fit(session *s) {
     if (f) {
         mercer_model_free(f->model);
         mercer_model_free(f->start);
+        mercer_search_free(f->search);
         job_close(&f->job);
     }
     free(f);
@@ -317,8 +399,10 @@ const verb verb_fit = {
         "the model and\n"
         "says how good the fit is and how far it can be from the exact optimum. A kernel that is not proved to be "
         "positive definite is\n"
-        "refused unless --allow-indefinite is given. A file that is not a model is never replaced.\n\n"
-        "  mercer fit houses.csv                        ridge with a Gaussian kernel, the last column is the target\n"
+        "refused unless --allow-indefinite is given. A file that is not a model is never replaced.\n"
+        "With no kernel and no lambda or C a short search chooses the gamma of rbf and them, and the report says what it chose\n"
+        "(ridge, which then has an intercept, svc, svr and logistic, from 20 rows on).\n\n"
+        "  mercer fit houses.csv                        the last column is the target; machine and parameters are chosen\n"
         "  mercer fit houses.csv -k '0.5*rbf(sigma=2) + linear' --lambda 0.1 -o houses.mercer\n"
         "  mercer fit - --target price --json < houses.csv",
     .least = 1,

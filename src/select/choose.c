@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "select/tune.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DRAWS = 1000, RIVALS = 200 };
@@ -91,6 +92,53 @@ static void find_best(mercer_search *s, bool one_error, int64_t rows) {
     s->report.best = best;
 }
 
+/* ---- With the neighbours ---- */
+
+/* The mean score around a candidate, with half the weight for every step away. */
+static double level_of(const mercer_search *s, int64_t c, int64_t columns, int64_t rows) {
+    double sum = 0, weight = 0;
+    for (int64_t down = -1; down <= 1; down++)
+        for (int64_t right = -1; right <= 1; right++) {
+            const int64_t i = c / columns + down, j = c % columns + right;
+            if (i < 0 || j < 0 || j >= columns || i * columns + j >= s->space.count || !competes(s, i * columns + j, rows))
+                continue;
+            const double w = (down ? 0.5 : 1) * (right ? 0.5 : 1);
+            sum += w * loss_of(s, score_of(s, i * columns + j));
+            weight += w;
+        }
+    return sum / weight;
+}
+
+/* Steps from the middle of the grid. */
+static int64_t away(const mercer_search *s, int64_t c, int64_t columns) {
+    return llabs(c / columns - s->space.count / columns / 2) + llabs(c % columns - (columns - 1) / 2);
+}
+
+/* Whether a goes before b among those within half a standard error of the best level: the strongest penalty, there the best level. Where
+   all is right in every fold nothing speaks for a strong penalty: then, and among equals, the nearest to the middle. */
+static bool goes_before(const mercer_search *s, int64_t a, int64_t b, int64_t columns, int64_t rows, bool tells) {
+    const int64_t stronger = tells ? sign_of(&s->space.dimension[0]) * (a % columns - b % columns) : 0;
+    const double gain = tells ? level_of(s, b, columns, rows) - level_of(s, a, columns, rows) : 0;
+    if (stronger)
+        return stronger > 0;
+    return gain != 0 ? gain > 0 : away(s, a, columns) < away(s, b, columns);
+}
+
+static void find_level(mercer_search *s, int64_t rows) {
+    if (s->choice != MC_LEVEL || !s->measure->classes || !s->measure->larger || s->space.kernels != 1 || s->space.settings != 1)
+        return;
+    const int64_t columns = s->space.dimension[0].count;
+    int64_t top = s->report.best;
+    for (int64_t c = 0; c < s->space.count; c++)
+        if (competes(s, c, rows) && level_of(s, c, columns, rows) < level_of(s, top, columns, rows))
+            top = c;
+    const double error = isnan(s->error[top]) ? 0 : s->error[top], enough = level_of(s, top, columns, rows) + error / 2;
+    s->report.best = top;
+    for (int64_t c = 0; c < s->space.count; c++)
+        if (competes(s, c, rows) && level_of(s, c, columns, rows) <= enough && goes_before(s, c, s->report.best, columns, rows, error > 0))
+            s->report.best = c;
+}
+
 /* ---- How sure ---- */
 
 static int by_loss(const void *arg, int64_t a, int64_t b) {
@@ -146,5 +194,6 @@ mercer_status mc_search_choose(mercer_ctx *ctx, mercer_search *s, const mercer_t
     if (s->report.first < 0)
         return mc_fail(ctx, MERCER_NUMERIC, "tune: none of the %lld candidates could be measured", (long long)s->space.count);
     find_best(s, set->one_error, rows);
+    find_level(s, rows);
     return find_share(ctx, s, set->seed, rows);
 }

@@ -284,12 +284,13 @@ static mercer_status run(mercer_ctx *ctx, const mercer_tune *set, const mercer_d
     return mc_search_record(ctx, s);
 }
 
-mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, mc_choosing choice,
                           const mercer_data *data, mercer_search **out) {
     *out = NULL;
     const mercer_tune chosen = set ? *set : mercer_tune_defaults();
     mercer_search *s = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
+    s->choice = choice;
     mercer_status status = mc_search_open(ctx, machine, settings, &chosen, data, s);
     if (!status)
         status = run(ctx, &chosen, data, s);
@@ -303,7 +304,7 @@ mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const 
 mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                               const mercer_data *data, mercer_search **out) {
     mc_begin(ctx);
-    return mc_tune_run(ctx, machine, settings, set, data, out);
+    return mc_tune_run(ctx, machine, settings, set, MC_BEST, data, out);
 }
 
 /* ---- Asking ---- */

@@ -166,8 +166,13 @@ mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *journal, const mc_roun
 
 /* ---- The search ---- */
 
+/* By its own score, or, where that counts rows that are right, by the mean with its neighbours on a grid of one kernel and one setting:
+   choose.c. */
+typedef enum mc_choosing { MC_BEST, MC_LEVEL } mc_choosing;
+
 struct mercer_search {
     const mercer_machine *machine;
+    mc_choosing choice;
     void *settings;
     const mc_measure_row *measure;
     mc_space space;
@@ -197,7 +202,7 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
                              const mercer_data *data, mercer_search *s);
 void mc_search_close(mercer_search *s);
 /* mercer_tune_run for use inside the library. */
-mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, mc_choosing choice,
                           const mercer_data *data, mercer_search **out);
 /* What is needed of a round with these rows. */
 mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
