@@ -28,6 +28,8 @@ static const kind kinds[] = {
     {"confusion", "true classes against predicted ones", MODEL | DATA, 440, draw_confusion},
     {"calibration", "stated probabilities against what came true", MODEL | DATA, 440, draw_calibration},
     {"scatter", "scores on two principal components", MODEL | DATA, 560, draw_scatter},
+    {"surface", "the scores of the search that chose the model", MODEL, 560, draw_surface},
+    {"learning-curve", "the error as more rows are learned from", MODEL | DATA, 560, draw_learning_curve},
     {"gram", "the Gram matrix as a heat map, ordered by class", DATA, 520, draw_gram},
     {"spectrum", "eigenvalues of the Gram matrix", DATA, 560, draw_spectrum},
     {"profile", "the kernel as a function of the distance", 0, 560, draw_profile},
@@ -244,7 +246,9 @@ const verb verb_plot = {
              "dashed, support vectors\n"
              "ringed), curve (the function along one column; the band of a Gaussian process), residuals, confusion, "
              "calibration, scatter\n"
-             "(scores of pca). Of rows and a kernel: gram (a heat map, ordered by class), spectrum (eigenvalues). Of a "
+             "(scores of pca), learning-curve (the error as more rows are learned from). Of a model alone: surface\n"
+             "(the scores of the search that chose it). Of rows and a kernel: gram (a heat map, ordered by "
+             "class), spectrum (eigenvalues). Of a "
              "kernel alone: profile.\n\n"
              "  mercer plot flowers.mercer flowers.csv -o regions.svg\n"
              "  mercer plot flowers.csv -k 'rbf(gamma=0.5)' --kind gram -o gram.png\n"

@@ -32,6 +32,8 @@ int draw_scatter(session *s, picture *p);
 int draw_calibration(session *s, picture *p);
 int draw_spectrum(session *s, picture *p);
 int draw_profile(session *s, picture *p);
+int draw_surface(session *s, picture *p);
+int draw_learning_curve(session *s, picture *p);
 
 /* ---- What they need in common (plot_rows.c) ---- */
 
@@ -48,5 +50,7 @@ typedef struct title_text {
     char bytes[72];
 } title_text;
 title_text short_kernel(const mercer_kernel *kernel);
+/* plot_matrix.c: the colours beside a heat map, from the value of the coldest to that of the hottest. */
+void draw_scale(chart *g, double low, double high);
 
 #endif

@@ -55,11 +55,11 @@ static void draw_borders(chart *g, const place *order, int64_t count) {
 /* The value a quarter, a half, ... of the way up; next to nothing against the whole range is 0. */
 static text scale_text(double low, double high, int quarter) {
     const double value = low + (high - low) * quarter / 4;
-    return text_value(fabs(value) < 1e-6 * (high - low) ? 0 : value);
+    return text_value(fabs(value) < 1e-6 * fabs(high - low) ? 0 : value);
 }
 
 /* From the smallest value to the largest, with numbers beside. */
-static void draw_scale(chart *g, double low, double high) {
+void draw_scale(chart *g, double low, double high) {
     enum { STEPS = 64 };
     colour cell[STEPS];
     const box f = g->frame, b = {f.right + 18, f.top, f.right + 32, f.bottom};

@@ -37,9 +37,11 @@ static void put(mc_node *node, const double **next) {
         mc_value *value = &node->parameter[i];
         if (!is_left_open(value))
             continue;
-        const int64_t offset = value->offset;
+        const bool range = value->kind == MC_VALUE_RANGE;
+        const mc_value chosen = {.kind = MC_VALUE_NUMBER, .number = *(*next)++, .offset = value->offset,
+                                 .low = range ? value->low : 0, .high = range ? value->high : 0};
         mc_value_free(value);
-        *value = (mc_value){.kind = MC_VALUE_NUMBER, .number = *(*next)++, .offset = offset};
+        *value = chosen;
     }
     for (int i = 0; i < node->children; i++)
         put(node->child[i], next);

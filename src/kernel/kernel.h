@@ -29,7 +29,7 @@ typedef enum mc_value_kind {
 typedef struct mc_value {
     mc_value_kind kind;
     double number;          /* NUMBER; the rank of a MATRIX; NaN for all others */
-    double low, high;       /* RANGE */
+    double low, high;       /* RANGE; NUMBER chosen from one: what learning keeps to, where low < high */
     int64_t rows, columns;  /* VECTOR: 1 x columns; MATRIX; SET: 1 x columns */
     double *numbers;
     char *file;

@@ -91,6 +91,17 @@ static void narrow(search *s, int64_t i, double least, double most, double varia
     s->high[i] = fmax(high, s->start[i]);
 }
 
+/* A parameter chosen from a range stays in it. */
+static void keep_to_range(search *s, int64_t i) {
+    const mc_slot *slot = &s->kernel->slot[i];
+    const mc_value *value = slot->parameter < 0 ? NULL : &slot->node->parameter[slot->parameter];
+    if (!value || value->kind != MC_VALUE_NUMBER || !(0 < value->low && value->low < value->high))
+        return;
+    s->low[i] = log(value->low);
+    s->high[i] = log(value->high);
+    s->start[i] = fmin(s->high[i], fmax(s->low[i], s->start[i]));
+}
+
 /* Where the search begins and how far it may go; what stays has low = high. */
 static void set_box(search *s, double noise, const mc_gp_search *set) {
     double least, most;
@@ -104,6 +115,8 @@ static void set_box(search *s, double noise, const mc_gp_search *set) {
         s->high[i] = free ? s->start[i] + RANGE : 0;
         if (free && !is_noise && set->x)
             narrow(s, i, least, most, set->scale);
+        if (free && !is_noise)
+            keep_to_range(s, i);
         if (free && is_noise) {
             s->low[i] = log(NOISE_LOW * set->scale);
             s->high[i] = log(NOISE_HIGH * set->scale);

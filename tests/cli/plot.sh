@@ -15,6 +15,11 @@ mercer plot log.mercer moons.csv --kind calibration -o calibration.svg --json | 
 mercer plot pca.mercer moons.csv -o scatter.svg --json | facts
 mercer plot gp.mercer sinc.csv -o curve.svg --json | facts
 mercer plot ridge.mercer sinc.csv --kind residuals -o residuals.svg --json | facts
+mercer tune moons.csv -m svc -k 'rbf(gamma=0.1..10)' --C 0.1..100 --points 3 --folds 2 -o tuned.mercer -q
+mercer plot tuned.mercer --kind surface -o surface.svg --json | facts
+mercer plot tuned.mercer moons.csv --kind learning-curve -o curve.svg --json | facts
+mercer plot svc.mercer --kind surface -o no.svg; echo "exit $?"
+mercer plot pca.mercer moons.csv --kind learning-curve -o no.svg; echo "exit $?"
 mercer plot moons.csv -k 'rbf(gamma=2)' -o gram.svg --json | facts
 mercer plot moons.csv -k 'poly(degree=2, c=1)' --kind spectrum -o spectrum.svg --json | facts
 mercer plot -k 'rbf(gamma=1)' -o profile.svg --json | facts

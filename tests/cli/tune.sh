@@ -13,6 +13,7 @@ mercer tune m.csv -m logistic --search random --candidates 4 --folds 3 --repeats
 mercer tune t.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log; echo "exit $?"
 mercer tune m.csv --test t.csv --score f1 --one-standard-error --top 0 -o x.mercer | grep -e measured; echo "exit $?"
 mercer tune f.csv -m gp -k 'rbf(sigma={0.5,2})' --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["score"], r["splits"], len(r["candidates"]))'
+mercer tune f.csv -m gp -k 'rbf(sigma=5..6)' --points 2 -q -o g.mercer; mercer show g.mercer | grep -o 'gamma=.*'
 mercer plan m.csv --tune -m svc --C 0.1..100 --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
