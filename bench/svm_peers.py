@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
-"""svm_peers.py MERCER [--quick] [--only NAME,...] [--no-sklearn] [--memory SIZE]: support vector classification against LIBSVM's programs,
-and scikit-learn's SVC where it is installed: the same rows from the same file, the same C, gamma and tolerance.
+"""svm_peers.py MERCER [--quick] [--only NAME,...] [--no-sklearn] [--fill PEER,...] [--memory SIZE]: support vector classification against
+LIBSVM's programs, scikit-learn's SVC, and its SVC with scikit-learn-intelex, where they are installed: the same rows from the same file, the
+same C, gamma and tolerance.
 
-Times are of whole commands: reading the rows, learning, writing the model; and reading, predicting, writing. A peer runs on one thread, so
-its time is the processor's, which a busy machine does not change; Mercer's is by the clock. What the peers took is kept in
-build/svm_peers, by their version, the rows and the settings, and taken from there the next time: LIBSVM needs most of an hour.
+Times are of whole commands: reading the rows, learning, writing the model; and reading, predicting, writing. Of the two SVC they are of fit
+alone, beside Mercer's learning, and of predict beside Mercer's whole command. LIBSVM and SVC run on one thread, so their time is the
+processor's, which a busy machine does not change; Mercer's and that of scikit-learn-intelex, which takes all cores, are by the clock. What
+the peers took is kept in build/svm_peers, by their version, the rows and the settings, and taken from there the next time: LIBSVM needs
+most of an hour, SVC about as long. `--fill sklearn --only a9a,ijcnn1,covtype,w8a` times that peer where it has not been, and nothing else;
+--no-sklearn shows what is kept of both SVC and times neither.
 gamma is rounded to single precision for all: some builds of svm-train read it so.
+
+scikit-learn-intelex wants a newer scikit-learn than Debian's, so it is looked for in an environment of its own:
+    python3 -m venv build/intelex && build/intelex/bin/pip install scikit-learn-intelex scikit-learn
 
 svm-train prints a dual that it has added up from kernel values in single precision: at a large C it can be above the primal objective of the
 same problem, which no dual is. Where it is ahead of ours by more than the bar, the dual of the model it has written is computed in double.
@@ -104,11 +111,13 @@ def timed(command, **more):
     return time.time() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out
 
 
-def kept(key, work):
-    """work(), or what it gave for the same key before, and whether it was kept."""
+def kept(key, work, run=True):
+    """work(), or what it gave for the same key before, and whether it was kept; run False: None where nothing is kept."""
     path = PLACE / (hashlib.sha256(json.dumps(key).encode()).hexdigest()[:24] + ".json")
     if path.exists():
         return json.loads(path.read_text())["result"], True
+    if not run:
+        return None, False
     result = work()
     path.write_text(json.dumps({"key": key, "result": result}))
     return result, False
@@ -170,27 +179,41 @@ def exact_dual(train, C, gamma):
 SKLEARN = """
 import sys, time, json
 from sklearn.datasets import load_svmlight_files
-from sklearn.svm import SVC
-train, test, C, gamma, cache = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5])
+train, test, C, gamma, cache, module = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5]), sys.argv[6]
+if module == "sklearnex":
+    from sklearnex.svm import SVC
+    clock = time.perf_counter
+else:
+    from sklearn.svm import SVC
+    clock = time.process_time
 X, y, T, t = load_svmlight_files([train, test])
 if X.nnz > 0.1 * X.shape[0] * X.shape[1]:
     X, T = X.toarray(), T.toarray()  # the faster of its two ways
-began = time.process_time()
+began = clock()
 model = SVC(C=C, gamma=gamma, tol=1e-3, cache_size=cache).fit(X, y)
-fitted = time.process_time()
+fitted = clock()
 right = float((model.predict(T) == t).mean())
-print(json.dumps({"fit": fitted - began, "predict": time.process_time() - fitted, "accuracy": right}))
+print(json.dumps({"fit": fitted - began, "predict": clock() - fitted, "accuracy": right}))
 """
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+SVC = {  # by module: the Python that has it, and its environment
+    "sklearn": (PYTHON, dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")),
+    "sklearnex": (str(ROOT / "build" / "intelex" / "bin" / "python"), dict(os.environ)),
+}
 
 
-def with_sklearn(train, test, C, gamma):
-    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-    found = subprocess.run([python, "-c", "import sklearn; print(sklearn.__version__)"], capture_output=True, text=True)
+def with_svc(module, train, test, C, gamma, run=True):
+    name = "scikit-learn-intelex" if module == "sklearnex" else "scikit-learn"
+    ask = f"import {module}; from importlib.metadata import version; print(version('{name}'))"
+    python, environment = SVC[module]
+    try:
+        found = subprocess.run([python, "-c", ask], capture_output=True, text=True, env=environment)
+    except OSError:
+        return None, False
     if found.returncode:
         return None, False
-    one = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    return kept(["sklearn", found.stdout.strip(), digest(train), digest(test), C, gamma, CACHE_MB],
-                lambda: json.loads(timed([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB], env=one)[3]))
+    return kept([module, found.stdout.strip().splitlines()[-1], digest(train), digest(test), C, gamma, CACHE_MB],
+                lambda: json.loads(timed([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB, module], env=environment)[3]), run)
 
 
 def with_mercer(mercer, memory, train, test, C, gamma):
@@ -207,12 +230,23 @@ def with_mercer(mercer, memory, train, test, C, gamma):
 
 # ---- The table ----
 
-HEAD = ("| rows | n | LIBSVM fit s | Mercer fit s | ratio | LIBSVM predict s | Mercer predict s | ratio | SVC fit, predict: ratios | dual behind LIBSVM's "
+HEAD = ("| rows | n | LIBSVM fit s | Mercer fit s | ratio | LIBSVM predict s | Mercer predict s | ratio | SVC fit, predict: ratios "
+        "| the same with scikit-learn-intelex | dual behind LIBSVM's "
         "| relative gap | accuracy, LIBSVM, Mercer | memory, LIBSVM, Mercer GB | bars |")
 
 
-def verdict(ours, theirs, behind, limit, bars):
+def ratios(svc, ours):
+    return (svc["fit"] / ours["inside"], svc["predict"] / ours["predict"]) if svc else (float("inf"), float("inf"))
+
+
+def said(svc, ours):
+    return "{:.1f}, {:.1f}".format(*ratios(svc, ours)) if svc else "not installed, or not timed"
+
+
+def verdict(ours, theirs, svc, intelex, behind, limit, bars):
     missed = [text for bad, text in (
+        (ratios(svc, ours)[0] < bars[0], f"fit below {bars[0]} of SVC"), (ratios(svc, ours)[1] < bars[1], f"predict below {bars[1]} of SVC"),
+        (min(ratios(intelex, ours)) < 2, "below 2 of scikit-learn-intelex"),
         (theirs["fit"] / ours["fit"] < bars[0], f"fit below {bars[0]}"),
         (theirs["predict"] / ours["predict"] < bars[1], f"predict below {bars[1]}"),
         (behind > 1e-6, "dual"), (abs(ours["accuracy"] - theirs["accuracy"]) > 1e-3, "accuracy"), (ours["memory"] > limit, "memory")) if bad]
@@ -223,19 +257,28 @@ def row(arguments, name, stem, write, C, gamma, *bars):
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
     theirs, was_kept = with_libsvm(train, test, C, gamma)
-    also, _ = (None, False) if arguments.no_sklearn else with_sklearn(train, test, C, gamma)
+    svc, intelex = (with_svc(module, train, test, C, gamma, not arguments.no_sklearn)[0] for module in SVC)
     ours = with_mercer(arguments.mercer, arguments.memory, train, test, C, gamma)
     behind = (theirs["dual"] - ours["dual"]) / abs(theirs["dual"])
     if behind > 1e-6 and stem != "mnist":
         behind = (exact_dual(train, C, gamma) - ours["dual"]) / abs(ours["dual"])
     limit = float(arguments.memory[:-1]) * 2**30
-    ratios = f"{also['fit'] / ours['inside']:.1f}, {also['predict'] / ours['predict']:.1f}" if also else "not here"
     n = sum(1 for _ in open(train))
     print(f"| {name} | {n} | {theirs['fit']:.1f}{' (kept)' if was_kept else ''} | {ours['fit']:.2f} ({ours['inside']:.2f} learning) "
-          f"| {theirs['fit'] / ours['fit']:.1f} | {theirs['predict']:.1f} | {ours['predict']:.2f} | {theirs['predict'] / ours['predict']:.1f} | {ratios} "
+          f"| {theirs['fit'] / ours['fit']:.1f} | {theirs['predict']:.1f} | {ours['predict']:.2f} | {theirs['predict'] / ours['predict']:.1f} | {said(svc, ours)} | {said(intelex, ours)} "
           f"| {behind:.1e} | {ours['gap']:.1e} | {theirs['accuracy']:.4f}, {ours['accuracy']:.4f} "
           f"| {theirs['memory'] / 1e9:.1f}, {ours['memory'] / 1e9:.1f} of {limit / 1e9:.1f} "
-          f"| {verdict(ours, theirs, behind, limit, bars)} |", flush=True)
+          f"| {verdict(ours, theirs, svc, intelex, behind, limit, bars)} |", flush=True)
+
+
+def fill(arguments, name, stem, write, C, gamma, *_):
+    """The peers named, where nothing is kept of them."""
+    train, test = rows_of(stem, write, 3000 if arguments.quick else None)
+    gamma = float(np.float32(gamma))
+    for peer in arguments.fill.split(","):
+        result, was_kept = with_libsvm(train, test, C, gamma) if peer == "libsvm" else with_svc(peer, train, test, C, gamma)
+        print(f"{peer}, {name}: " + (f"fit {result['fit']:.2f} s, predict {result['predict']:.2f} s{' (kept)' if was_kept else ''}" if result
+                                     else "not installed"), flush=True)
 
 
 PATH = [2.0 ** k for k in range(-5, 7)]
@@ -257,25 +300,30 @@ def main():
     parser.add_argument("mercer", nargs="?", default="build/mercer")
     parser.add_argument("--quick", action="store_true", help="3000 rows of each; the bars are for all rows")
     parser.add_argument("--only", help="rows whose file is named so: a9a,mnist")
-    parser.add_argument("--no-sklearn", action="store_true")
+    parser.add_argument("--no-sklearn", action="store_true", help="of SVC what is kept, nothing new")
+    parser.add_argument("--fill", help="time these peers alone: libsvm,sklearn,sklearnex")
     parser.add_argument("--memory", default="16G")
     arguments = parser.parse_args()
     PLACE.mkdir(parents=True, exist_ok=True)
     if not shutil.which("svm-train"):
         print("skipped: no svm-train here; install libsvm-tools")
         return
-    print(HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|")
+    if not arguments.fill:
+        print(HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|")
     for line in TABLE:
         if arguments.only and line[1] not in arguments.only.split(","):
             continue
         try:
-            row(arguments, *line)
+            (fill if arguments.fill else row)(arguments, *line)
         except OSError as missing:
             print(f"| {line[0]} | skipped: {missing} |", flush=True)
+    if arguments.fill:
+        return
     print("\n| path along C | n | values | most expensive fit alone s | path s | ratio | bar |\n" + "|---" * 7 + "|")
     try:
-        path(arguments, "a9a, its first rows", "a9a", packed("a9a"), 3000, 1 / 123)
-        path(arguments, "ijcnn1, its first rows", "ijcnn1", packed("ijcnn1"), 3000, 1.0)
+        for rows in (3000,) if arguments.quick else (3000, None):
+            path(arguments, "a9a" + (", its first rows" if rows else ""), "a9a", packed("a9a"), rows, 1 / 123)
+            path(arguments, "ijcnn1" + (", its first rows" if rows else ""), "ijcnn1", packed("ijcnn1"), rows, 1.0)
     except OSError as missing:
         print(f"| path | skipped: {missing} |", flush=True)
 
