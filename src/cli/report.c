@@ -90,10 +90,14 @@ static void say_sampled(session *s, const mercer_report *report) {
     say(s, "", "over the training rows |f - exact f| is no more than that times |target|");
 }
 
+/* How far above the optimum the objective can be: it is at least the dual. */
+static double percent_above(const mercer_certificate *c) {
+    return 100 * fmax(0, c->dual > 0 ? c->gap / c->dual : c->gap_relative);
+}
+
 static void say_gap(session *s, const mercer_certificate *c) {
     if (c->distance > 0) {
-        say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g);", c->primal, 100 * fmax(0, c->gap_relative),
-            c->dual);
+        say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g);", c->primal, percent_above(c), c->dual);
         say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
         return;
     }
@@ -104,7 +108,7 @@ static void say_gap(session *s, const mercer_certificate *c) {
         return;
     }
     say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
-        c->primal, 100 * fmax(0, c->gap_relative), c->dual, c->kkt_violation);
+        c->primal, percent_above(c), c->dual, c->kkt_violation);
 }
 
 void say_certificate(session *s, const mercer_report *report) {
