@@ -150,7 +150,7 @@ SMALL = [  # file, target kind
     ("heart_scale", "class")]
 
 
-SPLITS = (11, 12, 13)  # seeds of the random thirds; the rule itself was settled on others
+SPLITS = (21, 22, 23)  # seeds of the random thirds; the rule itself was settled on others
 
 
 def halves(folder, name, seed):

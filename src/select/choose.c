@@ -124,9 +124,25 @@ static bool goes_before(const mercer_search *s, int64_t a, int64_t b, int64_t co
     return gain != 0 ? gain > 0 : away(s, a, columns) < away(s, b, columns);
 }
 
+/* A score that is no count: the strongest penalty within a tenth of a standard error of the best score, and there the best score. */
+static void find_calm(mercer_search *s, int64_t rows) {
+    const int64_t columns = s->space.dimension[0].count, sign = sign_of(&s->space.dimension[0]), first = s->report.first;
+    const double enough = loss_of(s, score_of(s, first)) + (isnan(s->error[first]) ? 0 : s->error[first] / 10);
+    for (int64_t c = 0; c < s->space.count; c++) {
+        const int64_t stronger = sign * (c % columns - s->report.best % columns);
+        const double loss = competes(s, c, rows) ? loss_of(s, score_of(s, c)) : INFINITY;
+        if (loss <= enough && (stronger > 0 || (stronger == 0 && loss < loss_of(s, score_of(s, s->report.best)))))
+            s->report.best = c;
+    }
+}
+
 static void find_level(mercer_search *s, int64_t rows) {
-    if (s->choice != MC_LEVEL || !s->measure->classes || !s->measure->larger || s->space.kernels != 1 || s->space.settings != 1)
+    if (s->choice != MC_LEVEL || s->space.kernels != 1 || s->space.settings != 1)
         return;
+    if (!s->measure->classes || !s->measure->larger) {
+        find_calm(s, rows);
+        return;
+    }
     const int64_t columns = s->space.dimension[0].count;
     int64_t top = s->report.best;
     for (int64_t c = 0; c < s->space.count; c++)

@@ -53,7 +53,8 @@ static double error_of(const double *part, int64_t parts, int64_t independent) {
     for (int64_t k = 0; k < parts; k++)
         square += isnan(part[k]) ? 0 : (part[k] - mean) * (part[k] - mean);
     const int64_t effective = count < independent ? count : independent;
-    return count > 1 ? sqrt(square / (double)(count - 1) / (double)effective) : NAN;
+    const double error = count > 1 ? sqrt(square / (double)(count - 1) / (double)effective) : NAN;
+    return error < 1e-14 * fabs(mean) ? 0 : error; /* equal parts, but for rounding */
 }
 
 static void finish_candidate(sweep *w, int64_t c, const double *values, double seconds) {
