@@ -200,12 +200,18 @@ static void add_head(mc_text *text, const mercer_model *model, const char *calle
 
 /* ---- The whole ---- */
 
+/* Weights of a linear kernel alone, without rows: f_k(x) = <w_k, x>. */
+static bool is_weights(const mc_fitted *f) {
+    return f->primal && f->centres->n == 0 && f->form == MC_VALUES && f->features == f->centres->d
+           && strcmp(mercer_kernel_text(f->kernel), "linear") == 0;
+}
+
 static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
     if (f->form == MC_NEIGHBOURS || f->waves)
         return mc_fail(ctx, MERCER_INVALID, "export: C code is written for sums over rows; %s%s is none",
                        f->report.machine, f->waves ? " by fourier" : "");
-    if (!f->alpha || f->centres->n == 0)
+    if (!is_weights(f) && (!f->alpha || f->centres->n == 0))
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over (%s)",
                        !f->primal                              ? "it is constant"
                        : strcmp(f->report.machine, "lms") == 0 ? "fit with --solver stored"
@@ -226,10 +232,30 @@ static mercer_status compose(mercer_ctx *ctx, mc_text *text, const mercer_model 
     return MERCER_OK;
 }
 
+/* The weights as the one row of each decision, with coefficient 1: k(w, x) = <w, x>. */
+static mercer_status compose_weights(mercer_ctx *ctx, mc_text *text, const mercer_model *model, bool single, const char *called) {
+    mercer_data centres = *model->f.centres;
+    mercer_model rows = *model; /* borrows all but these */
+    const int64_t decisions = model->f.outputs;
+    double *identity = NULL;
+    MC_TRY(MC_ALLOC(ctx, identity, decisions * decisions));
+    for (int64_t k = 0; k < decisions; k++)
+        identity[k * decisions + k] = 1;
+    centres.n = decisions;
+    centres.dtype = MERCER_F64;
+    centres.row_start = NULL;
+    centres.values = model->f.primal;
+    rows.f.centres = &centres;
+    rows.f.alpha = identity;
+    const mercer_status status = compose(ctx, text, &rows, single, called);
+    mc_free(identity);
+    return status;
+}
+
 mercer_status mc_c_source_write(mercer_ctx *ctx, const mercer_model *model, bool single, const char *path) {
     MC_TRY(check(ctx, model));
     mc_text text = mc_text_open(ctx);
-    const mercer_status status = compose(ctx, &text, model, single, name_of(path).bytes);
+    const mercer_status status = (is_weights(&model->f) ? compose_weights : compose)(ctx, &text, model, single, name_of(path).bytes);
     if (status) {
         mc_text_close(&text);
         return status;

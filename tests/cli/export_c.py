@@ -78,6 +78,7 @@ def main():
     check("numbers.csv", "ridge", "rbf(gamma=0.5)", "--lambda", "0.1", form="c-float")
     check("numbers.csv", "svr", "rbf(gamma=0.5)", "--C", "10")
     check("numbers.csv", "svr", "linear", "--C", "10")
+    check("numbers.csv", "ridge", "linear", "--solver", "primal", "--lambda", "0.1", "--intercept", "--scale", "standard")
     check("numbers.csv", "gp", "rbf(gamma=0.5)", "--noise", "0.1", "--no-learn")
     check("numbers.csv", "quantile", "rbf(gamma=0.5)", "--tau", "0.3")
     check("trees.csv", "svc", "rbf(gamma=0.5)", "--C", "5")
