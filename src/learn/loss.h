@@ -166,6 +166,7 @@ mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool 
 void mc_loss_programme_close(mc_loss_programme *s);
 mercer_status mc_loss_programme_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count, double aim);
 size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p);
+double mc_loss_piecewise_work(mercer_ctx *ctx, const mc_problem *p); /* beside the products, in operations of a factorisation */
 
 /* ---- The certificate ---- */
 

@@ -426,7 +426,7 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = !loss->smooth ? "smo" : cholesky ? "cholesky" : "pcg", .pairs = n * n};
     o->bytes = loss->smooth ? mc_loss_space_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
-    o->factor = cholesky ? 10 * n * n * n / 3 : loss->smooth ? 100 * n * n * (double)k : 0;
+    o->factor = cholesky ? 10 * n * n * n / 3 : loss->smooth ? 100 * n * n * (double)k : mc_loss_piecewise_work(ctx, p);
     o->possible = o->bytes <= mc_memory_left(ctx);
     o->reason = !o->possible ? "needs more memory than the limit leaves"
                 : cholesky   ? "exact; each Newton step is a factorisation, cheap for so few rows"

@@ -36,6 +36,11 @@ size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p) {
     return mc_svm_bytes(ctx, p, p->n, dtype_of(p->n)) + 5 * mc_work_need(p->n, sizeof(double));
 }
 
+/* Its part of K is stored for each of some three tolerances. */
+double mc_loss_piecewise_work(mercer_ctx *ctx, const mc_problem *p) {
+    return 3 * mc_svm_storing(ctx, p, p->n, dtype_of(p->n));
+}
+
 /* ---- K ---- */
 
 static mercer_status open_matrix(mercer_ctx *ctx, piecewise *s) {

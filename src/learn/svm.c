@@ -311,13 +311,14 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
     return status;
 }
 
-/* How often K is gone over is not known before: half of it and the check is a guess, for the seconds alone. */
+/* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the seconds alone. */
 static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_svm *set = settings;
     const double n = (double)p->n;
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .bytes = mc_svm_bytes(ctx, p, p->n, mc_svm_dtype(set, p->n))};
+    o->factor = mc_svm_storing(ctx, p, p->n, mc_svm_dtype(set, p->n));
     o->possible = o->bytes <= mc_memory_left(ctx);
     o->reason = !o->possible                                                        ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, p->n, mc_svm_dtype(set, p->n)) >= p->n ? "exact; K is stored"

@@ -120,7 +120,8 @@ static mercer_status read_lines(mercer_ctx *ctx, mc_journal *j) {
 static mercer_status read_journal(mercer_ctx *ctx, mc_journal *j, uint64_t key) {
     char line[LINE], wanted[LINE];
     const int length = snprintf(wanted, sizeof wanted, "%s%016llx\n", HEAD, (unsigned long long)key);
-    if (!fgets(line, sizeof line, j->file) || (strncmp(line, wanted, strlen(line)) == 0 && line[strlen(line) - 1] != '\n')) {
+    const bool any = fgets(line, sizeof line, j->file);
+    if (!any || (*line && strncmp(line, wanted, strlen(line)) == 0 && line[strlen(line) - 1] != '\n')) {
         rewind(j->file); /* empty, or ended within its first line */
         if (ftruncate(fileno(j->file), 0) != 0)
             return broken(ctx, j->path);

@@ -1,13 +1,17 @@
 /* plan.c: which way a fit would go, with bytes and seconds. The ways, their bytes and their operations are the learner's own numbers
    (learn/cost.c), the same that decide a fit; the speed of this machine is measured on the spot (learn/speed.c). */
+#include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
+#include "gram/gram.h"
+#include "kernel/kernel.h"
 #include "learn/machines.h"
 #include "learn/speed.h"
 #include "select/plan.h"
+#include "solve/cholesky.h"
 #include <string.h>
 
 static void write_plan(const mc_options *options, size_t held, mercer_plan *out) {
@@ -31,15 +35,34 @@ static mercer_status price(mercer_ctx *ctx, const mc_learner *learner, const voi
     return MERCER_OK;
 }
 
+/* A precomputed matrix is factored before anything else, to see that it is positive semidefinite. */
+static size_t check_bytes(mercer_ctx *ctx, const mc_problem *p) {
+    if (!mc_kernel_precomputed(p->kernel))
+        return 0;
+    return (size_t)mc_packed_count(p->n) * sizeof(double) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0);
+}
+
+/* What a fit does first was done just now, that check included: its seconds are known. */
+static void count_start(mc_options *options, size_t bytes, double seconds) {
+    for (int i = 0; i < options->count; i++) {
+        mc_option *o = &options->option[i];
+        o->seconds += o->seconds > 0 ? seconds : 0;
+        o->bytes = o->bytes > 0 && o->bytes < bytes ? bytes : o->bytes;
+    }
+}
+
 static mercer_status plan(mercer_ctx *ctx, const mc_learner *learner, const void *settings, const mercer_kernel *kernel,
                           const mercer_data *data, mercer_plan *out) {
     const size_t before = mercer_memory_used(ctx);
+    const double began = mc_clock();
     mc_problem problem;
     MC_TRY(learner->prepare(ctx, settings, kernel, data, &problem));
+    const double spent = mc_clock() - began;
     const size_t held = mercer_memory_used(ctx) - before;
     mc_options options;
     learner->weigh(ctx, settings, &problem, &options);
     const mercer_status status = price(ctx, learner, settings, &problem, &options);
+    count_start(&options, check_bytes(ctx, &problem), spent);
     if (!status)
         write_plan(&options, held, out);
     mc_problem_close(&problem);
