@@ -3,6 +3,9 @@ import numpy as np
 from oracle import close, mercer, mercer_json, path, rng, run, save
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+threadpool_limits(1)  # threads of theirs that wait for each other on a busy machine take longer than the work
 
 
 def gaussian(A, B, sigma):
