@@ -90,9 +90,10 @@ static void say_sampled(session *s, const mercer_report *report) {
     say(s, "", "over the training rows |f - exact f| is no more than that times |target|");
 }
 
-/* How far above the optimum the objective can be: it is at least the dual. */
+/* How far above the optimum the objective can be, rounding included: it is at least the dual. */
 static double percent_above(const mercer_certificate *c) {
-    return 100 * fmax(0, c->dual > 0 ? c->gap / c->dual : c->gap_relative);
+    const double gap = fmax(fmax(0, c->gap), isfinite(c->objective_gap) ? c->objective_gap : 0);
+    return 100 * (c->dual > 0 ? gap / c->dual : fmax(0, c->gap_relative));
 }
 
 static void say_gap(session *s, const mercer_certificate *c) {

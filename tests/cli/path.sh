@@ -17,7 +17,7 @@ mercer path f.csv --lambda 3; echo "exit $?"
 mercer path f.csv -m gp; echo "exit $?"
 mercer path f.csv --memory 1M; echo "exit $?"
 python3 $TESTS/iris.py > trees.csv; python3 $TESTS/iris.py 90 > more.csv
-mercer path trees.csv -m svc --from 0.1 --to 10 --count 3 --test more.csv --tolerance 1e-9; echo "exit $?"
+mercer path trees.csv -m svc --from 0.1 --to 10 --count 2 --test more.csv --tolerance 1e-9; echo "exit $?"
 mercer path f.csv -m svr --from 1 --to 10 --count 2 --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(sorted(r), r["best_C"], sorted(r["rows"][0]))'
 mercer path trees.csv -m svc --C 3,1; echo "exit $?"; mercer path trees.csv -m svc --C 1,x; echo "exit $?"; mercer path trees.csv -m svc --C 1,3 --to 5; echo "exit $?"
 mercer path trees.csv -m svc --folds 3; echo "exit $?"
