@@ -149,7 +149,7 @@ mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *pla
     const double entry = mc_rank_entry(values_of_row(p->x));
     return (mc_rank_rule){.lambda = lambda,
                           .tolerance = tolerance,
-                          .entry = entry,
+                          .entry = plan->stored ? 0 : entry, /* columns of a kept K are read */
                           .step = mc_rank_step(p->n, plan->stored ? STORED_ENTRY : entry, batch_of(columns)),
                           .most = plan->rank,
                           .asked = asked};

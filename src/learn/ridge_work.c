@@ -18,7 +18,7 @@ enum {
     MONOMIAL = 800, /* operations in the time of writing a feature, in all passes together */
     CHEAP = 2500    /* landmarks up to which the preconditioner is of all rows: ridge_nystrom.c */
 };
-static const double HALF_SPEED_FACTOR = 700, HALF_SPEED_EIGEN = 400; /* orders at which half of the full speed is reached */
+static const double HALF_SPEED_FACTOR = 700, HALF_SPEED_EIGEN = 800; /* orders at which half of the full speed is reached */
 
 double mc_factor_work(double n) {
     return n * n * (n + HALF_SPEED_FACTOR) / 3;
