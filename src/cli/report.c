@@ -96,7 +96,18 @@ static double percent_above(const mercer_certificate *c) {
     return 100 * (c->dual > 0 ? gap / c->dual : fmax(0, c->gap_relative));
 }
 
-static void say_gap(session *s, const mercer_certificate *c) {
+/* |f - optimal f|, at most. Where 1/2 |f|^2 stands in the objective, its primal and its dual each lie half the square of the distance
+   from the optimum, so the gap is at least the square; the forms with nu are rescaled afterwards and one-class has no such f. */
+static double distance_of(const mercer_report *r) {
+    const mercer_certificate *c = &r->certificate;
+    if (c->distance > 0)
+        return c->distance;
+    const bool strong = strcmp(r->machine, "svc") == 0 || strcmp(r->machine, "svr") == 0;
+    return strong && isfinite(c->objective_gap) ? sqrt(fmax(0, c->objective_gap)) : NAN;
+}
+
+static void say_gap(session *s, const mercer_report *r) {
+    const mercer_certificate *c = &r->certificate;
     if (c->distance > 0) {
         say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g);", c->primal, percent_above(c), c->dual);
         say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
@@ -110,6 +121,8 @@ static void say_gap(session *s, const mercer_certificate *c) {
     }
     say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
         c->primal, percent_above(c), c->dual, c->kkt_violation);
+    if (!isnan(distance_of(r)))
+        say(s, "", "the norm of f - optimal f is at most %.2g", distance_of(r));
 }
 
 void say_certificate(session *s, const mercer_report *report) {
@@ -117,7 +130,7 @@ void say_certificate(session *s, const mercer_report *report) {
     if (strcmp(report->solver, "libsvm") == 0)
         say(s, "certificate", "none: a model of LIBSVM carries none");
     else if (is_gap(c->kind))
-        say_gap(s, c);
+        say_gap(s, report);
     else if (strcmp(c->kind, "eigenvalues") == 0)
         say(s, "certificate", "each eigenvalue is within %.2g of a true one (%.2g of the largest), by its residual", c->residual,
             c->residual_relative);
@@ -186,7 +199,8 @@ void say_rows_held(session *s, const mercer_report *r) {
         say(s, "rows", "held dense");
 }
 
-static void json_gap(json_t *object, const mercer_certificate *c) {
+static void json_gap(json_t *object, const mercer_report *r) {
+    const mercer_certificate *c = &r->certificate;
     json_put(object, "primal", json_value(c->primal));
     json_put(object, "dual", json_value(c->dual));
     json_put(object, "gap", json_value(c->gap));
@@ -194,18 +208,19 @@ static void json_gap(json_t *object, const mercer_certificate *c) {
     if (!(c->distance > 0)) {
         json_put(object, "kkt_violation", json_value(c->kkt_violation));
         json_put(object, "objective_gap", json_value(c->objective_gap));
-    } else {
-        json_put(object, "distance", json_value(c->distance));
-        json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
     }
+    json_put(object, "distance", json_value(distance_of(r)));
+    if (c->distance > 0)
+        json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
     json_put(object, "rounding", json_value(c->rounding));
 }
 
-static json_t *json_certificate(const mercer_certificate *c) {
+static json_t *json_certificate(const mercer_report *r) {
+    const mercer_certificate *c = &r->certificate;
     json_t *object = json_object();
     json_put(object, "kind", json_text(c->kind));
     if (is_gap(c->kind)) {
-        json_gap(object, c);
+        json_gap(object, r);
         return object;
     }
     if (strcmp(c->kind, "exact") == 0)
@@ -273,7 +288,7 @@ json_t *json_report(const mercer_model *model) {
     }
     if (r->stored > 0)
         json_put(object, "rows_held", json_text(r->stored < 1 ? "sparse" : "dense"));
-    json_put(object, "certificate", json_certificate(&r->certificate));
+    json_put(object, "certificate", json_certificate(r));
     return object;
 }
 

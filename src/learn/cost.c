@@ -103,7 +103,7 @@ static const way ways[WAYS] = {
      INT32_MAX - 1},
     {"eigen", "exact for every lambda: the eigenvalues show the rank and, with lambda = 0, the least norm", eigen_bytes,
      mc_ridge_work_eigen, MC_EIGEN_LARGEST},
-    {"pcg", "exact to the tolerance, without storing K: conjugate gradients with a preconditioner of low rank", pcg_bytes,
+    {"pcg", "exact to the tolerance: conjugate gradients with a preconditioner of low rank; K is kept only where that is quicker", pcg_bytes,
      mc_ridge_work_pcg, INT32_MAX - 1},
     {"primal", "exact: in the features of the kernel, which are fewer than the rows", primal_bytes, mc_ridge_work_primal, INT32_MAX - 1},
     {"nystrom", "approximate: functions at landmarks only, its residual measured on a sample of rows", nystrom_bytes,
