@@ -105,7 +105,8 @@ static void real(const char *folder, const char *name, const char *target, const
     } else {
         const mercer_report *r = mercer_model_report(model);
         const double peak = (double)mercer_memory_peak(ctx) / 0x1p30;
-        const double step = step_of(ctx, kernel, data, set, r->rank, log), product = engine(ctx, kernel, model->f.centres, r->outputs + set.intercept);
+        const double step = step_of(ctx, kernel, data, set, r->rank, log);
+        const double product = engine(ctx, kernel, model->f.centres, r->outputs + set.intercept);
         printf("| %s | %lld | %lld | %lld | %g | %lld | %lld | %lld | %.2g | %.1f | %.2f | %.3f | %.3f | %.2f |\n", name, (long long)r->n,
                (long long)r->d, (long long)r->outputs, lambda, (long long)r->rank, (long long)r->iterations, (long long)r->iteration_bound,
                r->certificate.residual_relative, r->seconds, peak, step, product, step / product);
@@ -180,7 +181,8 @@ static void grow(const growth *g) {
 int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : "../shared/data";
     printf("The exact problem within 2 GiB, tolerance 1e-4. step: the median step of conjugate gradients; product: n^2/2 entries at the "
-           "tile engine's own rate, on the same rows and for as many right-hand sides (the outputs and the intercept). Bars: residual at most 1e-4, at most 2 GiB, step/product at most 1.5.\n\n"
+           "tile engine's own rate, on the same rows and for as many right-hand sides (the outputs and the intercept). "
+           "Bars: residual at most 1e-4, at most 2 GiB, step/product at most 1.5.\n\n"
            "| rows | n | d | outputs | lambda | rank | steps | bound | residual | fit s | GiB | step s | product s | step/product |\n"
            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     real(folder, "kin40k", "y", "rbf[1:8]", "none", 0.01); /* its last column numbers the folds */
