@@ -26,6 +26,9 @@ class _SupportVectors(KernelEstimator):
         return {"_xfail_checks": {"check_sample_weights_invariance": "the answer is optimal up to tol=1e-3, and the order of the rows "
                                   "decides which of those it is; with tol=1e-9 the check passes"}}
 
+    def __sklearn_tags__(self):  # newer versions want both, from each class that has one
+        return super().__sklearn_tags__()
+
     def _svm_settings(self, **settings):
         steps = UNLIMITED if self.max_iter == -1 else self.max_iter
         return {"tolerance": self.tol, "iterations": steps, "scale": "none", "allow-indefinite": True, **settings}
@@ -271,6 +274,9 @@ class NuSVC(_SupportVectorClassifier):
     def _more_tags(self):
         more = {"check_class_weight_classifiers": "it gives a class the weight 0.0001, and then nu=0.5 is infeasible; the library says so"}
         return {"_xfail_checks": {**_SupportVectors._more_tags(self)["_xfail_checks"], **more}}
+
+    def __sklearn_tags__(self):
+        return super().__sklearn_tags__()
 
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and classes y."""
