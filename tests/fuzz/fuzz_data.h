@@ -9,19 +9,13 @@
 
 #include "data/data.h"
 #include "data/read.h"
+#include "must.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds, const char *what) {
-    if (holds)
-        return;
-    fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
 
 static void check_failure(const mercer_ctx *ctx, mercer_status status) {
     must(status == MERCER_DATA || status == MERCER_INVALID || status == MERCER_MEMORY, mercer_status_name(status));

@@ -1,5 +1,6 @@
 /* fuzz_journal.c: any bytes as the journal of a search. What is no journal is refused with a sentence; of a journal the whole lines stay,
    and opened again it is as it was left. */
+#include "must.h"
 #include "select/tune.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +9,6 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds, const char *what) {
-    if (holds)
-        return;
-    fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
 
 static void open_twice(mercer_ctx *ctx, const char *path) {
     mc_journal first, second;
