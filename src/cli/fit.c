@@ -90,16 +90,12 @@ static int read_start(session *s, fit *f) {
 
 /* ---- Parameters that nobody gave ---- */
 
-static bool says_nothing(const session *s, const fit *f) {
-    static const char *const machines[] = {"ridge", "svc", "svr", "logistic"};
+static bool says_nothing(const session *s) {
     static const char *const words[] = {"kernel", "lambda", "C", "norm-bound", "dof", "solver", "landmarks", "start", "checkpoint"};
-    enum { LEAST = 20 }; /* rows that can tell one choice from another */
-    bool nothing = false;
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        nothing = nothing || strcmp(f->job.machine->name, machines[i]) == 0;
+    bool nothing = true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         nothing = nothing && !args_text(&s->args, words[i]);
-    return nothing && mercer_data_rows(f->job.data) >= LEAST;
+    return nothing;
 }
 
 /* The settings a search has chosen, "C=10", among those of the fit. */
@@ -111,10 +107,11 @@ static int take_settings(session *s, fit *f, const char *words) {
 }
 
 /* A target far from zero is no matter of the kernel: ridge gets an intercept unless something is said about it. Where nothing can be
-   measured, for want of memory or of a target that suits, the fit itself has the last word. */
+   measured, for want of a rule for the machine, of rows, of memory or of a target that suits, the fit itself has the last word. */
 static int choose_parameters(session *s, fit *f) {
-    const bool centre = setting_find(f->job.machine, "intercept") && !args_text(&s->args, "intercept");
-    if (!says_nothing(s, f))
+    const mercer_setting *intercept = setting_find(f->job.machine, "intercept");
+    const bool centre = intercept && !args_text(&s->args, "intercept");
+    if (!says_nothing(s))
         return EXIT_DONE;
     if (centre)
         TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", "yes"));
@@ -126,7 +123,7 @@ static int choose_parameters(session *s, fit *f) {
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
     if (centre)
-        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", "no"));
+        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", intercept->initial != 0 ? "yes" : "no"));
     return EXIT_DONE;
 }
 
