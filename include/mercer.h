@@ -639,7 +639,7 @@ typedef struct mercer_certificate {
        its optimum. NaN for other kinds. */
     double primal, dual, gap, gap_relative;
     double kkt_violation;           /* the largest over the programmes, in the unit of the tolerance */
-    double distance;                /* machines with a convex loss: |f - f*| in H is no more (over all functions); NaN otherwise */
+    double distance;                /* convex losses, svc and svr: |f - f*| in H is no more (over all functions); NaN otherwise */
 } mercer_certificate;
 
 typedef struct mercer_report {

@@ -96,33 +96,26 @@ static double percent_above(const mercer_certificate *c) {
     return 100 * (c->dual > 0 ? gap / c->dual : fmax(0, c->gap_relative));
 }
 
-/* |f - optimal f|, at most. Where 1/2 |f|^2 stands in the objective, its primal and its dual each lie half the square of the distance
-   from the optimum, so the gap is at least the square; the forms with nu are rescaled afterwards and one-class has no such f. */
-static double distance_of(const mercer_report *r) {
-    const mercer_certificate *c = &r->certificate;
-    if (c->distance > 0)
-        return c->distance;
-    const bool strong = strcmp(r->machine, "svc") == 0 || strcmp(r->machine, "svr") == 0;
-    return strong && isfinite(c->objective_gap) ? sqrt(fmax(0, c->objective_gap)) : NAN;
+/* A machine with margins: its multipliers are free or at a bound. */
+static bool has_margins(const mercer_report *r) {
+    return mercer_svm_defaults(r->machine).tolerance > 0;
 }
 
 static void say_gap(session *s, const mercer_report *r) {
     const mercer_certificate *c = &r->certificate;
-    if (c->distance > 0) {
-        say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g);", c->primal, percent_above(c), c->dual);
-        say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
-        return;
-    }
     if (isinf(c->objective_gap)) {
         say(s, "certificate", "a stationary point (largest violation %.2g) with objective %.8g: nothing bounds how far", c->kkt_violation,
             c->primal);
         say(s, "", "the least one is, because the kernel is not proved");
         return;
     }
-    say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g); largest violation %.2g",
-        c->primal, percent_above(c), c->dual, c->kkt_violation);
-    if (!isnan(distance_of(r)))
-        say(s, "", "the norm of f - optimal f is at most %.2g", distance_of(r));
+    char violation[40] = ";";
+    if (has_margins(r))
+        snprintf(violation, sizeof violation, "; largest violation %.2g", c->kkt_violation);
+    say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g)%s", c->primal, percent_above(c), c->dual,
+        violation);
+    if (c->distance > 0)
+        say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
 }
 
 void say_certificate(session *s, const mercer_report *report) {
@@ -184,9 +177,11 @@ static json_t *json_components(const mercer_model *model) {
 }
 
 void say_vectors(session *s, const mercer_report *r) {
-    if (r->certificate.distance > 0 && r->support_vectors < r->n)
+    if (!is_gap(r->certificate.kind))
+        return;
+    if (!has_margins(r) && r->support_vectors < r->n)
         say(s, "vectors", "%lld of %s have a coefficient", (long long)r->support_vectors, text_count(r->n, "row").bytes);
-    else if (!(r->certificate.distance > 0) && is_gap(r->certificate.kind))
+    else if (has_margins(r))
         say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
             (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
             (long long)r->bounded_vectors);
@@ -205,12 +200,12 @@ static void json_gap(json_t *object, const mercer_report *r) {
     json_put(object, "dual", json_value(c->dual));
     json_put(object, "gap", json_value(c->gap));
     json_put(object, "gap_relative", json_value(c->gap_relative));
-    if (!(c->distance > 0)) {
+    if (has_margins(r)) {
         json_put(object, "kkt_violation", json_value(c->kkt_violation));
         json_put(object, "objective_gap", json_value(c->objective_gap));
     }
-    json_put(object, "distance", json_value(distance_of(r)));
-    if (c->distance > 0)
+    json_put(object, "distance", json_value(c->distance));
+    if (!has_margins(r))
         json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
     json_put(object, "rounding", json_value(c->rounding));
 }

@@ -97,6 +97,29 @@ static void test_certificates_are_those_of_the_definitions(void **state) {
     close_clean(ctx);
 }
 
+/* A loose fit is as near the optimum as it says; so is a tight one, so the two are no further apart than both together. */
+static void test_the_optimal_function_is_within_the_distance_certified(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int m = 0; m < 5; m++) {
+        const table t = random_table(120, 2, 77);
+        mercer_model *fit[2] = {NULL};
+        double apart, bound = 0;
+        for (int tight = 0; tight < 2; tight++) {
+            mercer_svm set = plain(MACHINES[m], tight ? 1e-9 : 0.5);
+            set.nu = 0.3;
+            assert_ok(ctx, try_fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &t, &fit[tight]));
+            bound += mercer_model_report(fit[tight])->certificate.distance;
+        }
+        assert_ok(ctx, mercer_model_distance(ctx, fit[0], 0, fit[1], 0, &apart));
+        assert_true(isnan(bound) == (strcmp(MACHINES[m], "svc") != 0 && strcmp(MACHINES[m], "svr") != 0));
+        assert_true(isnan(bound) || (apart <= bound && bound < 1));
+        mercer_model_free(fit[0]);
+        mercer_model_free(fit[1]);
+    }
+    close_clean(ctx);
+}
+
 /* ---- The primal view ---- */
 
 /* The loss summed from the slacks is that of the certificate, the states are counted as in the report, and each means what it says. */
@@ -412,6 +435,7 @@ static void test_kept_rows_survive_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_certificates_are_those_of_the_definitions),
+        cmocka_unit_test(test_the_optimal_function_is_within_the_distance_certified),
         cmocka_unit_test(test_the_primal_view_adds_up_to_the_certificate),
         cmocka_unit_test(test_the_primal_view_wants_the_rows_of_the_fit),
         cmocka_unit_test(test_pairs_are_the_machines_of_two_classes),
