@@ -188,12 +188,8 @@ static int take_weights(session *s, const char *path, const mercer_data *file, d
     return *out ? EXIT_DONE : EXIT_MEMORY;
 }
 
-static int weigh(session *s, job *j, const char *path, const mercer_data *file) {
-    if (mercer_data_rows(file) != mercer_data_rows(j->data))
-        return complain("weights: '%s' has %lld rows, the data have %lld", path, (long long)mercer_data_rows(file),
-                        (long long)mercer_data_rows(j->data));
-    double *weights = NULL;
-    TRY(take_weights(s, path, file, &weights));
+/* The data with these weights in place of the data; frees the weights. */
+static int take_over_weights(session *s, job *j, double *weights) {
     mercer_data *weighted = NULL;
     const mercer_status status = mercer_data_weigh(s->ctx, j->data, weights, &weighted);
     free(weights);
@@ -202,6 +198,15 @@ static int weigh(session *s, job *j, const char *path, const mercer_data *file) 
     mercer_data_free(j->data);
     j->data = weighted;
     return EXIT_DONE;
+}
+
+static int weigh(session *s, job *j, const char *path, const mercer_data *file) {
+    if (mercer_data_rows(file) != mercer_data_rows(j->data))
+        return complain("weights: '%s' has %lld rows, the data have %lld", path, (long long)mercer_data_rows(file),
+                        (long long)mercer_data_rows(j->data));
+    double *weights = NULL;
+    TRY(take_weights(s, path, file, &weights));
+    return take_over_weights(s, j, weights);
 }
 
 static int weights_from_file(session *s, job *j, const char *path) {
@@ -226,14 +231,7 @@ static int weigh_by_noise(session *s, job *j, const char *column) {
         return complain("--noise-column %s: the noise variance of row %lld is %g; it must be positive (--noise 0 fits without noise)",
                         column, (long long)i + 1, mercer_data_weight(j->data, i));
     }
-    mercer_data *weighted = NULL;
-    const mercer_status status = mercer_data_weigh(s->ctx, j->data, weights, &weighted);
-    free(weights);
-    if (status)
-        return session_fail(s, status);
-    mercer_data_free(j->data);
-    j->data = weighted;
-    return EXIT_DONE;
+    return take_over_weights(s, j, weights);
 }
 
 static int read_noise(session *s, job *j, const char *column) {

@@ -210,11 +210,44 @@ static int run_ridge_path(session *s, path *p) {
     return code != EXIT_DONE ? code : s->json ? report_json(s, p, choose(p)) : report_people(s, p, choose(p));
 }
 
-void path_next(session *s, const job *j, const char *name, double value) {
+/* ---- What paths of fits share ---- */
+
+int fits_open(session *s, fits *f) {
+    const char *file = args_text(&s->args, "test");
+    f->classes = f->job->machine->target == MERCER_TARGET_CLASS;
+    if (file)
+        TRY(input_data(s, NULL, file, NULL, f->job->machine->target, &f->test));
+    f->value = session_take(s, f->range->count, 1, sizeof *f->value);
+    if (!f->value)
+        return EXIT_MEMORY;
+    path_values(f->range, f->value);
+    return EXIT_DONE;
+}
+
+void fits_close(fits *f) {
+    mercer_data_free(f->test);
+    free(f->value);
+}
+
+int fits_json(session *s, const fits *f, int64_t best, json_t *rows) {
+    char key[40];
+    json_t *object = json_object();
+    snprintf(key, sizeof key, "best_%s", f->variable);
+    json_put(object, "machine", json_text(f->job->machine->name));
+    json_put(object, "kernel", json_text(mercer_kernel_text(f->job->kernel)));
+    json_put(object, "n", json_integer(mercer_data_rows(f->job->data)));
+    json_put(object, key, best < 0 ? json_null() : json_value(f->value[best]));
+    json_put(object, "rows", rows);
+    return json_finish(s, object);
+}
+
+void fits_next(session *s, const fits *f, int64_t best) {
     const char *kernel = args_text(&s->args, "kernel");
+    if (best < 0)
+        return;
     say_text(s, "\n");
-    say(s, "next", "mercer fit %s -m %s%s%s%s --%s %.4g", j->path, j->machine->name, kernel ? " -k '" : "", kernel ? kernel : "",
-        kernel ? "'" : "", name, value);
+    say(s, "next", "mercer fit %s -m %s%s%s%s --%s %.4g", f->job->path, f->job->machine->name, kernel ? " -k '" : "", kernel ? kernel : "",
+        kernel ? "'" : "", f->variable, f->value[best]);
 }
 
 static int run_path(session *s) {

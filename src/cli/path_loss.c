@@ -7,52 +7,50 @@
 #include <string.h>
 
 typedef struct loss_path {
-    const path_range *range;
-    const job *job;
+    fits fits;
     folding *by;
-    double *lambda;
     mercer_loss_path_row *row;
-    mercer_data *test;
-    bool classes;
 } loss_path;
 
 static int compute(session *s, loss_path *p) {
-    const char *file = args_text(&s->args, "test");
-    if (file)
-        TRY(input_data(s, NULL, file, NULL, p->classes ? MERCER_TARGET_CLASS : MERCER_TARGET_NUMBER, &p->test));
+    const fits *f = &p->fits;
+    TRY(fits_open(s, &p->fits));
     if (p->by->asked)
-        TRY(folding_make(s, p->job->data, p->by));
-    p->lambda = session_take(s, p->range->count, 1, sizeof *p->lambda);
-    p->row = p->lambda ? session_take(s, p->range->count, 1, sizeof *p->row) : NULL;
+        TRY(folding_make(s, f->job->data, p->by));
+    p->row = session_take(s, f->range->count, 1, sizeof *p->row);
     if (!p->row)
         return EXIT_MEMORY;
-    path_values(p->range, p->lambda);
-    const mercer_status status = mercer_loss_path(s->ctx, p->job->machine->name, p->job->kernel, p->job->data, p->job->settings, p->lambda,
-                                                  p->range->count, p->test, p->by->asked ? p->by->fold : NULL, p->row);
-    return status ? session_fail_at(s, status, p->job->expression) : session_alive(s);
+    const mercer_status status = mercer_loss_path(s->ctx, f->job->machine->name, f->job->kernel, f->job->data, f->job->settings, f->value,
+                                                  f->range->count, f->test, p->by->asked ? p->by->fold : NULL, p->row);
+    return status ? session_fail_at(s, status, f->job->expression) : session_alive(s);
 }
 
 /* ---- Scores ---- */
 
-static const char *score_name(const loss_path *p) {
-    const char *name = p->job->machine->name;
-    return p->classes ? "accuracy" : strcmp(name, "quantile") == 0 ? "pinball" : strcmp(name, "absolute") == 0 ? "mae" : "rmse";
-}
+/* What each machine is measured by: the name in JSON and the title of the column. */
+static const struct measure {
+    const char *machine, *name, *title;
+} measures[] = {
+    {"logistic", "accuracy", "correct"}, {"squared-hinge", "accuracy", "correct"}, {"quantile", "pinball", "pinball"},
+    {"absolute", "mae", "MAE"},          {"huber", "rmse", "RMSE"},
+};
 
-static const char *score_title(const loss_path *p) {
-    const char *name = p->job->machine->name;
-    return p->classes ? "correct" : strcmp(name, "quantile") == 0 ? "pinball" : strcmp(name, "absolute") == 0 ? "MAE" : "RMSE";
+static const struct measure *measure_of(const loss_path *p) {
+    const struct measure *m = measures;
+    while (strcmp(m->machine, p->fits.job->machine->name) != 0)
+        m++; /* path.c lets no other machine come here */
+    return m;
 }
 
 /* What the best is chosen by, less being better: folds where there are some, and the log loss of what gives probabilities. */
 static double criterion(const loss_path *p, const mercer_loss_path_row *r) {
     const double score = p->by->asked ? r->fold : r->test, log_loss = p->by->asked ? r->fold_log_loss : r->test_log_loss;
-    return !isnan(log_loss) ? log_loss : p->classes ? -score : score;
+    return !isnan(log_loss) ? log_loss : p->fits.classes ? -score : score;
 }
 
 static int64_t best(const loss_path *p) {
     int64_t place = -1;
-    for (int64_t k = 0; k < p->range->count && (p->test || p->by->asked); k++)
+    for (int64_t k = 0; k < p->fits.range->count && (p->fits.test || p->by->asked); k++)
         if (place < 0 || criterion(p, &p->row[k]) < criterion(p, &p->row[place]))
             place = k;
     return place;
@@ -62,7 +60,7 @@ static int64_t best(const loss_path *p) {
 
 static void put_score(json_t *object, const loss_path *p, const char *where, double score, double log_loss) {
     char key[40];
-    snprintf(key, sizeof key, "%s_%s", where, score_name(p));
+    snprintf(key, sizeof key, "%s_%s", where, measure_of(p)->name);
     json_put(object, key, json_value(score));
     snprintf(key, sizeof key, "%s_log_loss", where);
     if (!isnan(log_loss))
@@ -79,7 +77,7 @@ static json_t *json_row(const loss_path *p, const mercer_loss_path_row *r) {
     json_put(object, "support_vectors", json_integer(r->support_vectors));
     json_put(object, "steps", json_integer(r->steps));
     json_put(object, "norm", json_value(r->norm));
-    if (p->test)
+    if (p->fits.test)
         put_score(object, p, "test", r->test, r->test_log_loss);
     if (p->by->asked)
         put_score(object, p, "fold", r->fold, r->fold_log_loss);
@@ -88,25 +86,20 @@ static json_t *json_row(const loss_path *p, const mercer_loss_path_row *r) {
 }
 
 static int report_json(session *s, const loss_path *p) {
-    json_t *object = json_object(), *rows = json_array();
-    for (int64_t k = 0; k < p->range->count; k++)
+    json_t *rows = json_array();
+    for (int64_t k = 0; k < p->fits.range->count; k++)
         json_array_append_new(rows, json_row(p, &p->row[k]));
-    json_put(object, "machine", json_text(p->job->machine->name));
-    json_put(object, "kernel", json_text(mercer_kernel_text(p->job->kernel)));
-    json_put(object, "n", json_integer(mercer_data_rows(p->job->data)));
-    json_put(object, "best_lambda", best(p) < 0 ? json_null() : json_value(p->lambda[best(p)]));
-    json_put(object, "rows", rows);
-    return json_finish(s, object);
+    return fits_json(s, &p->fits, best(p), rows);
 }
 
 static void say_titles(session *s, const loss_path *p, const char *where, double log_loss) {
     char title[32];
-    snprintf(title, sizeof title, "%s %s", where, score_title(p));
+    snprintf(title, sizeof title, "%s %s", where, measure_of(p)->title);
     say_text(s, " %13s%s", title, isnan(log_loss) ? "" : "   log loss");
 }
 
 static void say_score(session *s, const loss_path *p, double score, double log_loss) {
-    say_text(s, p->classes ? " %12.2f%%" : " %13.6g", p->classes ? 100 * score : score);
+    say_text(s, p->fits.classes ? " %12.2f%%" : " %13.6g", p->fits.classes ? 100 * score : score);
     if (!isnan(log_loss))
         say_text(s, " %10.5f", log_loss);
 }
@@ -115,36 +108,33 @@ static int report_people(session *s, const loss_path *p) {
     const int64_t place = best(p);
     if (!says(s))
         return EXIT_DONE;
-    say_kernel(s, p->job->kernel, "");
-    say_data(s, p->job->path, p->job->data);
+    say_kernel(s, p->fits.job->kernel, "");
+    say_data(s, p->fits.job->path, p->fits.job->data);
     say_text(s, "\n%12s %12s %9s %10s %10s", "lambda", "objective", "gap", "norm", "vectors");
-    if (p->test)
+    if (p->fits.test)
         say_titles(s, p, "test", p->row[0].test_log_loss);
     if (p->by->asked)
         say_titles(s, p, "fold", p->row[0].fold_log_loss);
     say_text(s, "\n");
-    for (int64_t k = 0; k < p->range->count; k++) {
+    for (int64_t k = 0; k < p->fits.range->count; k++) {
         const mercer_loss_path_row *r = &p->row[k];
         say_text(s, "%12.4g %12.6g %9.1e %10.5g %10lld", r->lambda, r->primal, r->gap_relative, r->norm, (long long)r->support_vectors);
-        if (p->test)
+        if (p->fits.test)
             say_score(s, p, r->test, r->test_log_loss);
         if (p->by->asked)
             say_score(s, p, r->fold, r->fold_log_loss);
         say_text(s, "%s\n", k == place ? "  < best" : "");
     }
-    if (place >= 0)
-        path_next(s, p->job, "lambda", p->lambda[place]);
+    fits_next(s, &p->fits, place);
     return EXIT_DONE;
 }
 
 int run_loss_path(session *s, const path_range *range, const job *j, folding *by) {
-    loss_path p = {.range = range, .job = j, .by = by};
-    p.classes = strcmp(j->machine->name, "logistic") == 0 || strcmp(j->machine->name, "squared-hinge") == 0;
+    loss_path p = {.fits = {.range = range, .job = j, .variable = "lambda"}, .by = by};
     int code = compute(s, &p);
     if (code == EXIT_DONE)
         code = s->json ? report_json(s, &p) : report_people(s, &p);
-    mercer_data_free(p.test);
-    free(p.lambda);
+    fits_close(&p.fits);
     free(p.row);
     return code;
 }

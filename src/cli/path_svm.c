@@ -3,36 +3,28 @@
 #include "path.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct svm_path {
-    const path_range *range;
-    const job *job;
-    double *C;
+    fits fits;
     mercer_svm_path_row *row;
-    mercer_data *test;
-    bool classes;
 } svm_path;
 
 static int compute(session *s, svm_path *p) {
-    const char *file = args_text(&s->args, "test");
-    if (file)
-        TRY(input_data(s, NULL, file, NULL, p->classes ? MERCER_TARGET_CLASS : MERCER_TARGET_NUMBER, &p->test));
-    p->C = session_take(s, p->range->count, 1, sizeof *p->C);
-    p->row = p->C ? session_take(s, p->range->count, 1, sizeof *p->row) : NULL;
+    const fits *f = &p->fits;
+    TRY(fits_open(s, &p->fits));
+    p->row = session_take(s, f->range->count, 1, sizeof *p->row);
     if (!p->row)
         return EXIT_MEMORY;
-    path_values(p->range, p->C);
-    const mercer_status status = mercer_svm_path(s->ctx, p->job->machine->name, p->job->kernel, p->job->data, p->job->settings, p->C,
-                                                 p->range->count, p->test, p->row);
-    return status ? session_fail_at(s, status, p->job->expression) : session_alive(s);
+    const mercer_status status = mercer_svm_path(s->ctx, f->job->machine->name, f->job->kernel, f->job->data, f->job->settings, f->value,
+                                                 f->range->count, f->test, p->row);
+    return status ? session_fail_at(s, status, f->job->expression) : session_alive(s);
 }
 
 /* The best on the test rows; -1 without any. */
 static int64_t best(const svm_path *p) {
     int64_t place = -1;
-    for (int64_t k = 0; k < p->range->count && p->test; k++)
-        if (place < 0 || (p->classes ? p->row[k].test > p->row[place].test : p->row[k].test < p->row[place].test))
+    for (int64_t k = 0; k < p->fits.range->count && p->fits.test; k++)
+        if (place < 0 || (p->fits.classes ? p->row[k].test > p->row[place].test : p->row[k].test < p->row[place].test))
             place = k;
     return place;
 }
@@ -49,52 +41,45 @@ static json_t *json_row(const svm_path *p, const mercer_svm_path_row *r) {
     json_put(object, "bounded_vectors", json_integer(r->bounded_vectors));
     json_put(object, "steps", json_integer(r->steps));
     json_put(object, "norm", json_value(r->norm));
-    if (p->test)
-        json_put(object, p->classes ? "test_accuracy" : "test_rmse", json_value(r->test));
+    if (p->fits.test)
+        json_put(object, p->fits.classes ? "test_accuracy" : "test_rmse", json_value(r->test));
     json_put(object, "seconds", json_value(r->seconds));
     return object;
 }
 
 static int report_json(session *s, const svm_path *p) {
-    json_t *object = json_object(), *rows = json_array();
-    for (int64_t k = 0; k < p->range->count; k++)
+    json_t *rows = json_array();
+    for (int64_t k = 0; k < p->fits.range->count; k++)
         json_array_append_new(rows, json_row(p, &p->row[k]));
-    json_put(object, "machine", json_text(p->job->machine->name));
-    json_put(object, "kernel", json_text(mercer_kernel_text(p->job->kernel)));
-    json_put(object, "n", json_integer(mercer_data_rows(p->job->data)));
-    json_put(object, "best_C", best(p) < 0 ? json_null() : json_value(p->C[best(p)]));
-    json_put(object, "rows", rows);
-    return json_finish(s, object);
+    return fits_json(s, &p->fits, best(p), rows);
 }
 
 static int report_people(session *s, const svm_path *p) {
     const int64_t place = best(p);
     if (!says(s))
         return EXIT_DONE;
-    say_kernel(s, p->job->kernel, "");
-    say_data(s, p->job->path, p->job->data);
+    say_kernel(s, p->fits.job->kernel, "");
+    say_data(s, p->fits.job->path, p->fits.job->data);
     say_text(s, "\n%12s %12s %12s %10s %10s %10s%s\n", "C", "objective", "gap", "vectors", "free", "bounded",
-             !p->test ? "" : p->classes ? "     correct" : "   test RMSE");
-    for (int64_t k = 0; k < p->range->count; k++) {
+             !p->fits.test ? "" : p->fits.classes ? "     correct" : "   test RMSE");
+    for (int64_t k = 0; k < p->fits.range->count; k++) {
         const mercer_svm_path_row *r = &p->row[k];
         say_text(s, "%12.4g %12.6g %12.1e %10lld %10lld %10lld", r->C, r->primal, r->gap_relative, (long long)r->support_vectors,
                  (long long)r->free_vectors, (long long)r->bounded_vectors);
-        if (p->test)
-            say_text(s, p->classes ? " %10.2f%%" : " %11.6g", p->classes ? 100 * r->test : r->test);
+        if (p->fits.test)
+            say_text(s, p->fits.classes ? " %10.2f%%" : " %11.6g", p->fits.classes ? 100 * r->test : r->test);
         say_text(s, "%s\n", k == place ? "  < best" : "");
     }
-    if (place >= 0)
-        path_next(s, p->job, "C", p->C[place]);
+    fits_next(s, &p->fits, place);
     return EXIT_DONE;
 }
 
 int run_svm_path(session *s, const path_range *range, const job *j) {
-    svm_path p = {.range = range, .job = j, .classes = strcmp(j->machine->name, "svc") == 0};
+    svm_path p = {.fits = {.range = range, .job = j, .variable = "C"}};
     int code = compute(s, &p);
     if (code == EXIT_DONE)
         code = s->json ? report_json(s, &p) : report_people(s, &p);
-    mercer_data_free(p.test);
-    free(p.C);
+    fits_close(&p.fits);
     free(p.row);
     return code;
 }
