@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test test-long fuzz bench install format clean setup
+.PHONY: all demo test test-long fuzz bench peers install format clean setup
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -37,6 +37,10 @@ fuzz:
 bench: all
 	@tools/setup build bench
 	@python3 bench/run.py --build $(BUILD)
+
+# What bench compares with beyond Debian's main packages: dlib, GPyTorch, KeOps, the newest scikit-learn; under build/peers.
+peers:
+	@tools/peers $(BUILD)
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild

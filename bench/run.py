@@ -3,12 +3,13 @@
 bench/RESULTS.md, in place of what stood there of the same benchmark, and every number of its tables into bench/results.csv. Other options
 are passed on to them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes. bench/README.md explains the choices.
 
-Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py) that takes the command as its argument, or else a
-program bench/b_NAME of the build. Nothing else may run meanwhile: each waits for an idle machine, and what other processes took during it is
+Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py, NAME.py) that takes the command as its argument, or else
+a program bench/b_NAME of the build; below a table of such a program that says "missed" stands the profile of the program. Nothing else may run meanwhile: each waits for an idle machine, and what other processes took during it is
 recorded. OpenBLAS gets the kernels of this processor (it does not know one newer than itself), for Mercer and for its peers alike."""
 import argparse
 import csv
 import draw
+import measure
 import os
 import pathlib
 import platform
@@ -19,11 +20,13 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 TITLES = {  # in the order they are run
     "gram": "Kernel products",
     "read": "Reading files",
     "ridge": "Exact ridge",
     "ridge_large": "Ridge beyond memory",
+    "growth": "Growth with rows, columns, classes and threads",
     "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
@@ -47,9 +50,8 @@ def better_core(command):
 
 def steps(build, name):
     program = build / "bench" / f"b_{name}"
-    script = next((s for end in ("peers", "overhead") if (s := ROOT / "bench" / f"{name}_{end}.py").exists()), program)
-    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-    return [[python, str(script), str(build / "mercer")]] if script != program else [[str(program)]] if program.exists() else []
+    script = next((s for end in ("_peers", "_overhead", "") if (s := ROOT / "bench" / f"{name}{end}.py").exists()), program)
+    return [[PYTHON, str(script), str(build / "mercer")]] if script != program else [[str(program)]] if program.exists() else []
 
 
 def busy():
@@ -78,6 +80,8 @@ def run(command, environment):
     before, mine, began = busy(), own(), time.time()
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     wall = time.time() - began
+    if "**missed" in done.stdout and not command[0].endswith("python3"):
+        done.stdout += f"\nWhere the time of the whole goes: {measure.hottest(command, cwd=ROOT) or 'unknown, for perf is not installed'}.\n"
     others = max(0.0, busy() - before - (own() - mine)) / wall * 100
     text = done.stdout if done.returncode == 0 else f"{done.stdout}\n**failed** (exit {done.returncode})\n\n```\n{done.stderr[-2000:]}\n```\n"
     note = f"\n`{' '.join(os.path.relpath(c, ROOT) if c.startswith(str(ROOT)) else c for c in command)}`: " \
@@ -121,15 +125,30 @@ def commit():
     return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
+VERSIONS = 'import sklearn, numpy, scipy; print("scikit-learn", sklearn.__version__ + ", NumPy", numpy.__version__ + ", SciPy", scipy.__version__)'
+IN_R = 'cat(R.version.string, "with e1071", format(packageVersion("e1071")), "and kernlab", format(packageVersion("kernlab")))'
+
+
+def versions():
+    """One sentence: every peer that is here, and its version."""
+    debian = {"LIBSVM": "libsvm-tools", "dlib": "libdlib-dev", "OpenBLAS": "libopenblas0-openmp", "PyTorch": "python3-torch"}
+    found = [measure.say(PYTHON, "-c", VERSIONS)]
+    found += [f"{name} {v}" for name, package in debian.items() if (v := measure.say("dpkg-query", "-W", "-f", "${Version}", package))]
+    found += [measure.say("Rscript", "-e", IN_R)]
+    found += [f"{name} {v} (PyPI)" for place in ("sklearn", "torch")
+              for name, v in measure.version_of(measure.PEERS / place / "bin" / "python", *measure.FROM_PYPI[place]).items()]
+    return ", ".join(f for f in found if f)
+
+
 def kept(path):
     """The sections of an earlier run, by title."""
     parts = path.read_text().split("\n## ")[1:] if path.exists() else []
     return dict((title, text.strip() + "\n") for title, _, text in (part.partition("\n\n") for part in parts))
 
 
-def write(path, sections):
+def write(path, sections, peers):
     ordered = [title for title in TITLES.values() if title in sections]
-    path.write_text("# Benchmarks\n\nMade by `make bench`.\n" + "".join(f"\n## {title}\n\n{sections[title]}" for title in ordered))
+    path.write_text(f"# Benchmarks\n\nMade by `make bench`; `README.md` has the reasons, `results.csv` the numbers, `results.svg` the picture. Peers: {peers}.\n" + "".join(f"\n## {title}\n\n{sections[title]}" for title in ordered))
 
 
 def main():
@@ -143,16 +162,17 @@ def main():
     core = better_core(str(build / "mercer"))
     if core:
         environment.setdefault("OPENBLAS_CORETYPE", core)
-    sections = kept(RESULTS)
+    sections, peers, began = kept(RESULTS), versions(), time.time()
     for name in arguments.names or (QUICK if arguments.quick else TITLES):
         more_of = more + (QUICK.get(name, []) if arguments.quick else [])
         texts = [run(command + more_of, environment) for command in steps(build, name)]
         if texts:
             sections[TITLES[name]] = "\n".join([f"At commit {commit()} on {time.strftime('%Y-%m-%d')}, {machine()}.\n", *texts])
             print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
-            write(RESULTS, sections)
+            write(RESULTS, sections, peers)
             keep_numbers(name, sections[TITLES[name]])
             draw.main()
+    print(f"{time.time() - began:.0f} s in all")
 
 
 if __name__ == "__main__":

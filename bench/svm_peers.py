@@ -11,8 +11,7 @@ most of an hour, SVC about as long. `--fill sklearn --only a9a,ijcnn1,covtype,w8
 --no-sklearn shows what is kept of both SVC and times neither.
 gamma is rounded to single precision for all: some builds of svm-train read it so.
 
-scikit-learn-intelex wants a newer scikit-learn than Debian's, so it is looked for in an environment of its own:
-    python3 -m venv build/intelex && build/intelex/bin/pip install scikit-learn-intelex scikit-learn
+scikit-learn-intelex wants a newer scikit-learn than Debian's, so it is looked for in an environment of its own, which `make peers` makes.
 
 svm-train prints a dual that it has added up from kernel values in single precision: at a large C it can be above the primal objective of the
 same problem, which no dual is. Where it is ahead of ours by more than the bar, the dual of the model it has written is computed in double.
@@ -198,7 +197,7 @@ print(json.dumps({"fit": fitted - began, "predict": clock() - fitted, "accuracy"
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 SVC = {  # by module: the Python that has it, and its environment
     "sklearn": (PYTHON, dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")),
-    "sklearnex": (str(ROOT / "build" / "intelex" / "bin" / "python"), dict(os.environ)),
+    "sklearnex": (str(ROOT / "build" / "peers" / "sklearn" / "bin" / "python"), dict(os.environ)),
 }
 
 
