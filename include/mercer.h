@@ -76,6 +76,9 @@ typedef struct mercer_progress {
     double done;         /* share of this phase in [0, 1]; negative when unknown */
     double seconds;      /* since the public call began */
     double measure;      /* what the phase watches (a residual, a gap); NaN when there is none */
+    const char *watches; /* its name: "residual", "relative gap", "violation", ...; NULL when there is none */
+    double goal;         /* the measure at which the solver may end; NaN when it ends by other signs */
+    int64_t step;        /* the solver has just finished this step of the problem it works on, from 1; 0: it is within one */
     double gap;          /* support vector machines: the duality gap of the programme being solved; NaN otherwise */
     int64_t vectors;     /* and its multipliers that are not zero now */
 } mercer_progress;
@@ -92,6 +95,7 @@ typedef struct mercer_options {
     /* Called from the calling thread at most ten times a second; a non-zero answer stops the call with MERCER_CANCELLED. */
     int (*progress)(void *user, const mercer_progress *progress);
     void *progress_user;
+    bool every_step;     /* progress also sees every step of an iterative solver, however many a second: for a record of its way */
     void (*log)(void *user, const char *line); /* facts about what is being done, one line each; NULL: silent */
     void *log_user;
 } mercer_options;

@@ -22,8 +22,9 @@ struct mercer_ctx {
     double span_low, span_high; /* the part of the phase that loops now report on */
     bool held;                  /* the phase belongs to whoever holds it: see mc_hold */
     double held_done;
-    double measure, gap;        /* what the phase watches, as last reported */
-    int64_t vectors;
+    double measure, goal, gap;  /* what the phase watches, as last reported */
+    const char *watches;        /* its name */
+    int64_t steps, vectors;
     int64_t offset;       /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };

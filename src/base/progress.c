@@ -7,19 +7,23 @@
 
 static const double interval = 0.1; /* seconds between two calls of the callback */
 
+static void forget(mercer_ctx *ctx) {
+    ctx->measure = ctx->goal = ctx->gap = NAN;
+    ctx->watches = NULL;
+    ctx->steps = ctx->vectors = 0;
+}
+
 void mc_hold(mercer_ctx *ctx, const char *phase, double done) {
     ctx->held = phase != NULL;
     ctx->phase = phase;
-    ctx->measure = ctx->gap = NAN;
-    ctx->vectors = 0;
     ctx->held_done = done;
+    forget(ctx);
 }
 
 void mc_phase(mercer_ctx *ctx, const char *phase) {
     if (!ctx->held)
         ctx->phase = phase;
-    ctx->measure = ctx->gap = NAN;
-    ctx->vectors = 0;
+    forget(ctx);
     mc_span(ctx, 0, 1);
 }
 
@@ -28,12 +32,8 @@ void mc_span(mercer_ctx *ctx, double low, double high) {
     ctx->span_high = high;
 }
 
-mercer_status mc_progress(mercer_ctx *ctx, double done) {
-    return mc_progress_measure(ctx, done, ctx->measure);
-}
-
 bool mc_progress_watched(const mercer_ctx *ctx) {
-    return ctx->options.progress && mc_clock() >= ctx->next_progress;
+    return ctx->options.progress && (ctx->options.every_step || mc_clock() >= ctx->next_progress);
 }
 
 void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors) {
@@ -41,26 +41,43 @@ void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors) {
     ctx->vectors = vectors;
 }
 
-mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure) {
-    ctx->measure = measure;
+static mercer_status tell(mercer_ctx *ctx, double done, double seconds, int64_t step) {
+    const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
+    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = ctx->measure,
+                         .watches = ctx->watches, .goal = ctx->goal, .step = step, .gap = ctx->gap, .vectors = ctx->vectors};
+    if (ctx->held) /* one of many pieces of work, whose own phases follow each other: only that it is under way is said */
+        p = (mercer_progress){.phase = p.phase, .done = ctx->held_done, .seconds = seconds, .measure = NAN, .goal = NAN, .gap = NAN};
+    if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
+        return ctx->told = ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
+    return MERCER_OK;
+}
+
+/* step 0: from within a step */
+static mercer_status look(mercer_ctx *ctx, double done, int64_t step) {
     if (ctx->stop || (!ctx->options.progress && ctx->options.time_limit <= 0))
         return ctx->shield ? MERCER_OK : ctx->stop;
     const double now = mc_clock(), seconds = now - ctx->call_began;
     if (!ctx->shield && ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
         return ctx->told = ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
-    if (!ctx->options.progress || now < ctx->next_progress)
+    if (!ctx->options.progress || (now < ctx->next_progress && !(step && ctx->options.every_step)))
         return MERCER_OK;
     ctx->next_progress = now + interval;
-    const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
-    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = measure,
-                         .gap = ctx->gap, .vectors = ctx->vectors};
-    if (ctx->held) { /* one of many pieces of work, whose own phases follow each other: only that it is under way is said */
-        p.done = ctx->held_done;
-        p.measure = p.gap = NAN;
-    }
-    if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
-        return ctx->told = ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
-    return MERCER_OK;
+    return tell(ctx, done, seconds, step);
+}
+
+mercer_status mc_progress(mercer_ctx *ctx, double done) {
+    return look(ctx, done, 0);
+}
+
+void mc_progress_start(mercer_ctx *ctx) {
+    ctx->steps = 0;
+}
+
+mercer_status mc_progress_step(mercer_ctx *ctx, double done, mc_watch seen) {
+    ctx->watches = seen.name;
+    ctx->measure = seen.value;
+    ctx->goal = seen.goal;
+    return look(ctx, done, ++ctx->steps);
 }
 
 void mc_shield(mercer_ctx *ctx, bool on) {

@@ -13,7 +13,14 @@ void mc_hold(mercer_ctx *ctx, const char *phase, double done);
 /* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or MERCER_TIME, with its
    message, once the caller or the clock says stop. Call it from the calling thread only. */
 mercer_status mc_progress(mercer_ctx *ctx, double done);
-mercer_status mc_progress_measure(mercer_ctx *ctx, double done, double measure);
+/* The same at the end of a step, with what the solver watches and where that is to come; a goal of NaN: it ends by other signs. Steps
+   are counted from mc_progress_start (or the phase) on. */
+typedef struct mc_watch {
+    const char *name;
+    double value, goal;
+} mc_watch;
+mercer_status mc_progress_step(mercer_ctx *ctx, double done, mc_watch seen);
+void mc_progress_start(mercer_ctx *ctx);
 /* Whether the next report reaches the callback: what is worth computing for it. Then: the duality gap, and the multipliers off zero. */
 bool mc_progress_watched(const mercer_ctx *ctx);
 void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors);

@@ -6,6 +6,7 @@
    suggest.c   the nearest known name to a mistyped one
    help.c      help texts, made from the same tables; complete.c: completion for shells and the manual page
    session.c   the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
+   trace.c     the steps of a fit as a file
    say.c       results for people; json.c: results for programs
    input.c     kernels, data files and model files, as several verbs read them
    report.c    rows and JSON that several verbs print
@@ -43,6 +44,7 @@ enum {
  */
 
 typedef struct session session;
+typedef struct trace trace; /* trace.h */
 
 /* A short text by value: text_size(n).bytes stands in an argument list without a buffer beside it. */
 typedef struct text {
@@ -132,6 +134,8 @@ struct session {
     bool plans;        /* the time limit is that of a fit to come: nothing is stopped by it */
     bool bar;          /* a progress bar may be drawn */
     bool drawn;        /* one stands on the terminal now */
+    double bar_next;   /* when it may be drawn again */
+    trace *trace; /* takes the steps of a fit down; NULL: nobody asked */
 };
 
 /* Opens the context with the options given. On failure the session is closed all the same with session_close. */
@@ -201,7 +205,8 @@ int input_model(session *s, const char *path, mercer_model **out);
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out);
 /* By its first bytes: a model file starts with the length of a JSON header, then the header; one of LIBSVM with its type. */
 bool is_model(const char *path);
-/* Refuses to replace a file that is not a model, and a folder that cannot be written to, before the work starts. */
+/* Refuses to replace a file that is not what is to be written, and a folder that cannot be written to, before the work starts. */
+int check_output(const char *path, const char *what, bool (*is)(const char *path), const char *by);
 int check_model_path(const char *path);
 /* Where the model goes: -o, or the data file's name with .mercer; a model on standard output sends the report elsewhere. */
 int choose_model_path(session *s, char *path, size_t size);

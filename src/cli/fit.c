@@ -1,5 +1,5 @@
 /* fit.c: mercer fit DATA: fit a machine, save the model, say what came out. */
-#include "cli.h"
+#include "trace.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,14 @@
 static const option options[] = {
     {"output", 'o', "MODEL", "the model file (default: the data file's name with .mercer, in this folder)"},
     {"start", 0, "MODEL", "support vector machines: begin at the multipliers of this model of the same rows, of another kernel or C"},
+    {"trace", 0, "FILE", "write every step of an iterative solver there, as CSV: what it watches and when; 'mercer plot FILE' draws it"},
     {0},
 };
 
 typedef struct fit {
     job job;
     mercer_model *model, *start; /* start: NULL unless asked for */
+    trace *trace;           /* NULL unless asked for */
     mercer_search *search;  /* for parameters that nobody gave; NULL: there was nothing to search */
     double search_seconds;
     mercer_verdict verdict; /* on the kernel as fitted */
@@ -132,16 +134,18 @@ static int fit_and_save(session *s, fit *f) {
     TRY(read_start(s, f));
     TRY(choose_parameters(s, f));
     const double began = clock_now();
+    trace_listen(f->trace, true);
     const mercer_status status =
         f->search ? mercer_search_fit(s->ctx, f->search, f->job.data, &f->model)
                   : mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
     f->seconds = clock_now() - began;
+    trace_listen(f->trace, false);
     if (status)
         return session_fail_at(s, status, f->job.expression);
     if (!was_stopped(f))
         TRY(session_alive(s));
     TRY_CTX(s, mercer_model_save(s->ctx, f->model, f->path));
-    return EXIT_DONE;
+    return trace_write(s, f->trace, mercer_model_report(f->model)->solver);
 }
 
 /* ---- For people ---- */
@@ -327,6 +331,7 @@ static int report_people(session *s, fit *f) {
     if (strcmp(f->path, "-") == 0)
         return EXIT_DONE;
     say(s, "model", "%s", f->path);
+    trace_say(s, f->trace);
     say_next(s, f);
     return EXIT_DONE;
 }
@@ -361,6 +366,8 @@ static int report_json(session *s, const fit *f) {
     json_put(object, "seconds", seconds);
     json_put(object, "memory_peak_bytes", json_integer((json_int_t)mercer_memory_peak(s->ctx)));
     json_put(object, "model", json_text(f->path));
+    if (f->trace)
+        json_put(object, "trace", trace_json(f->trace));
     if (f->search)
         put_chosen(f, object);
     return json_finish(s, object);
@@ -369,6 +376,8 @@ static int report_json(session *s, const fit *f) {
 static int run_fit(session *s) {
     fit *f = calloc(1, sizeof *f);
     int code = f ? choose_model_path(s, f->path, sizeof f->path) : session_fail(s, MERCER_MEMORY);
+    if (code == EXIT_DONE)
+        code = trace_open(s, &f->trace);
     if (code == EXIT_DONE)
         code = job_open(s, &f->job);
     if (code == EXIT_DONE)
@@ -381,6 +390,7 @@ static int run_fit(session *s) {
         mercer_model_free(f->model);
         mercer_model_free(f->start);
         mercer_search_free(f->search);
+        trace_close(s, f->trace);
         job_close(&f->job);
     }
     free(f);

@@ -142,11 +142,15 @@ static int check_folder(const char *path) {
     return EXIT_DONE;
 }
 
-int check_model_path(const char *path) {
+int check_output(const char *path, const char *what, bool (*is)(const char *path), const char *by) {
     struct stat info;
     if (stat(path, &info) != 0)
         return check_folder(path);
-    if (S_ISREG(info.st_mode) && info.st_size > 0 && !is_model(path))
-        return complain("'%s' exists and is not a model: it is left alone; choose another name with -o", path);
+    if (S_ISREG(info.st_mode) && info.st_size > 0 && !is(path))
+        return complain("'%s' exists and is not %s: it is left alone; choose another name with %s", path, what, by);
     return EXIT_DONE;
+}
+
+int check_model_path(const char *path) {
+    return check_output(path, "a model", is_model, "-o");
 }

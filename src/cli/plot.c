@@ -1,6 +1,7 @@
 /* plot.c: mercer plot: pictures of models, data and kernels as svg, png or pdf. Each picture is a row of a table; its drawing stands in
    plot_*.c. */
 #include "plot.h"
+#include "trace.h"
 #include <math.h>
 #include <string.h>
 
@@ -9,14 +10,15 @@ static const option options[] = {
     {"kind", 0, "NAME", "which picture (default: what suits the operands; see below)"},
     {"kernel", 'k', "KERNEL", "of gram, spectrum and profile without a model (default rbf)"},
     {"columns", 0, "A,B", "regions: the two columns of the plane; curve: the column along it"},
+    {"against", 0, "seconds|steps", "convergence: what runs along the axis (default seconds)"},
     {"size", 0, "WxH", "in points, 72 to an inch (default 560x420, less wide for matrices)"},
     {0},
 };
 
-enum { MODEL = 1, DATA = 2, COLUMNS = 4 };
+enum { MODEL = 1, DATA = 2, COLUMNS = 4, TRACE = 8 };
 typedef struct kind {
     const char *name, *help;
-    int needs; /* and whether it takes --columns */
+    int needs; /* and whether it takes --columns; a trace stands alone */
     double width; /* in points, unless --size says otherwise */
     int (*draw)(session *s, picture *p);
 } kind;
@@ -33,11 +35,14 @@ static const kind kinds[] = {
     {"gram", "the Gram matrix as a heat map, ordered by class", DATA, 520, draw_gram},
     {"spectrum", "eigenvalues of the Gram matrix", DATA, 560, draw_spectrum},
     {"profile", "the kernel as a function of the distance", 0, 560, draw_profile},
+    {"convergence", "what the solver watched on its way, from a file of fit --trace", TRACE, 560, draw_convergence},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* What one would want to see first. */
 static const char *suitable(const picture *p) {
+    if (p->trace_path)
+        return "convergence";
     if (!p->model)
         return p->data ? "gram" : "profile";
     if (mercer_model_report(p->model)->variance > 0)
@@ -72,10 +77,18 @@ static int check_options(const session *s, const kind *k, const picture *p) {
             return complain("--%s has no meaning beside a model, which knows its target", of_target[i]);
     if (args_text(&s->args, "columns") && !(k->needs & COLUMNS))
         return complain("--columns has no meaning for %s; regions and curve take it", k->name);
+    if (args_text(&s->args, "against") && !(k->needs & TRACE))
+        return complain("--against has no meaning for %s; convergence takes it", k->name);
     return EXIT_DONE;
 }
 
 static int check_needs(const kind *k, const picture *p) {
+    if ((k->needs & TRACE) && !p->trace_path)
+        return complain("%s is drawn from a trace: mercer fit DATA --trace steps.csv, then mercer plot steps.csv", k->name);
+    if (p->trace_path && !(k->needs & TRACE))
+        return complain("'%s' is the trace of a fit, which has one picture: convergence", p->trace_path);
+    if (p->trace_path && (p->model || p->data))
+        return complain("'%s' is the trace of a fit: its picture needs nothing else", p->trace_path);
     if ((k->needs & MODEL) && !p->model)
         return complain("%s is a picture of a model: mercer plot MODEL DATA --kind %s", k->name, k->name);
     const char *scale = p->model ? mercer_model_report(p->model)->scale : "none";
@@ -97,6 +110,8 @@ int picture_open(session *s, picture *p) {
             return complain("'%s' and '%s' are both models; one picture shows one", p->model_path, path);
         if (is_model(path))
             p->model_path = path;
+        else if (is_trace(path))
+            p->trace_path = path;
         else if (p->data_path)
             return complain("'%s' and '%s' are both data; give a model and its rows", p->data_path, path);
         else
@@ -115,6 +130,8 @@ int picture_open(session *s, picture *p) {
 }
 
 static int read_kernel(session *s, picture *p) {
+    if (p->trace_path)
+        return EXIT_DONE;
     p->expression = args_text(&s->args, "kernel");
     if (p->model && p->expression)
         return complain("-k %s: the kernel is the model's, %s", p->expression,
@@ -247,7 +264,8 @@ const verb verb_plot = {
              "ringed), curve (the function along one column; the band of a Gaussian process), residuals, confusion, "
              "calibration, scatter\n"
              "(scores of pca), learning-curve (the error as more rows are learned from). Of a model alone: surface\n"
-             "(the scores of the search that chose it). Of rows and a kernel: gram (a heat map, ordered by "
+             "(the scores of the search that chose it). Of a file of 'mercer fit --trace': convergence. Of rows and\n"
+             "a kernel: gram (a heat map, ordered by "
              "class), spectrum (eigenvalues). Of a "
              "kernel alone: profile.\n\n"
              "  mercer plot flowers.mercer flowers.csv -o regions.svg\n"

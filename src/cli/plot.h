@@ -6,7 +6,7 @@
 #include "draw/chart.h"
 
 typedef struct picture {
-    const char *model_path, *data_path, *expression;
+    const char *model_path, *data_path, *trace_path, *expression;
     mercer_model *model;
     mercer_data *data;
     mercer_data
@@ -34,6 +34,7 @@ int draw_spectrum(session *s, picture *p);
 int draw_profile(session *s, picture *p);
 int draw_surface(session *s, picture *p);
 int draw_learning_curve(session *s, picture *p);
+int draw_convergence(session *s, picture *p);
 
 /* ---- What they need in common (plot_rows.c) ---- */
 

@@ -2,7 +2,7 @@
 
    Ctrl-C (and SIGTERM) sets a flag that the library's progress callback reads; the call ends with MERCER_CANCELLED,
    nothing is written and the exit status is 4. A second one ends the process at once. */
-#include "cli.h"
+#include "trace.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -70,8 +70,9 @@ static double time_left(session *s, const mercer_progress *p) {
 static void draw_bar(session *s, const mercer_progress *p) {
     enum { WIDTH = 30 };
     const double elapsed = clock_now() - s->began;
-    if (elapsed < 2) /* short runs stay silent */
+    if (elapsed < 2 || elapsed < s->bar_next) /* short runs stay silent */
         return;
+    s->bar_next = elapsed + 0.1;
     const int full = p->done > 0 ? (int)(WIDTH * fmin(p->done, 1)) : 0;
     fprintf(stderr, "\r%-10s [%.*s%*s] ", p->phase, full, "##############################", WIDTH - full, "");
     if (p->done >= 0)
@@ -82,13 +83,15 @@ static void draw_bar(session *s, const mercer_progress *p) {
     if (!isnan(p->gap))
         fprintf(stderr, ", violation %.1e, gap %.1e, %lld vectors", p->measure, p->gap, (long long)p->vectors);
     else if (!isnan(p->measure))
-        fprintf(stderr, ", %s %.1e", strcmp(p->phase, "solve") ? "at" : "residual", p->measure);
+        fprintf(stderr, ", %s %.1e", p->watches, p->measure);
     fputs("\033[K", stderr);
     s->drawn = true;
 }
 
 static int on_progress(void *user, const mercer_progress *p) {
     session *s = user;
+    if (s->trace)
+        trace_take(s->trace, p);
     if (s->bar)
         draw_bar(s, p);
     if (s->time_limit > 0 && !s->plans && clock_now() - s->began > s->time_limit)
@@ -110,6 +113,7 @@ static int read_options(session *s, mercer_options *options) {
     options->time_limit = s->time_limit; /* of one call; on_progress watches the whole run */
     options->progress = on_progress;
     options->progress_user = s;
+    options->every_step = args_text(a, "trace") != NULL;
     return EXIT_DONE;
 }
 

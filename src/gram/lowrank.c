@@ -323,7 +323,7 @@ static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
     }
     f->rounds++;
     resize(r, block_most(rank));
-    return mc_progress_measure(ctx, (double)f->rank / (double)rank, f->trace > 0 ? f->trace_left / f->trace : 0);
+    return mc_progress(ctx, (double)f->rank / (double)rank);
 }
 
 mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace) {

@@ -199,7 +199,8 @@ static mercer_status epoch(mercer_ctx *ctx, state *s, bool *over) {
     MC_TRY(judge(ctx, s, run->epochs));
     const double gradient = distance(p, s->F, s->before) / (run->step * (s->scale > 0 ? s->scale : 1));
     *over = gradient <= run->set->tolerance * s->target || (run->held && run->epochs - s->best_epoch >= run->set->patience);
-    return mc_progress_measure(ctx, (double)run->epochs / (double)run->set->epochs, gradient / s->target);
+    return mc_progress_step(ctx, (double)run->epochs / (double)run->set->epochs,
+                            (mc_watch){"gradient", gradient / s->target, run->set->tolerance});
 }
 
 static mercer_status iterate(mercer_ctx *ctx, state *s) {

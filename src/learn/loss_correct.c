@@ -62,6 +62,7 @@ static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
         MC_TRY(compare(ctx, space, t, f, shift, &gap, &size));
         mc_log(ctx, "%s: gap %.3g after %d products", t->loss->name, gap, round + 1);
         *arrived = gap <= aim * size;
+        MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"relative gap", gap / size, aim}));
         if (*arrived || space->missed > CLOSE || !(gap <= WORTH * before))
             return MERCER_OK;
         forecast = isfinite(before) ? gap * (gap / before) : INFINITY;

@@ -173,7 +173,7 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
         MC_TRY(mc_loss_check_slopes(ctx, t, s->g, s->root));
         MC_TRY(mc_loss_check_sum(ctx, t, t->f, t->b, s->objective));
         mc_log(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective, s->gap);
-        MC_TRY(mc_progress_measure(ctx, -1, s->gap / fabs(s->objective)));
+        MC_TRY(mc_progress_step(ctx, -1, (mc_watch){t->shift ? "gap of a stand-in" : "relative gap", s->gap / fabs(s->objective), aim}));
         stale = s->gap < 0.5 * best ? 0 : stale + 1;
         best = fmin(best, s->gap);
         idle = s->objective < before * (1 - 1e-14) ? 0 : idle + 1;

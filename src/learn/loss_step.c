@@ -228,7 +228,7 @@ static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_space *s, double accurac
         move(count, now / curvature, p, Kp, q, s->u, KD, r);
         before = now;
         left = dot(count, r, r);
-        MC_TRY(mc_progress_measure(ctx, -1, sqrt(left)));
+        MC_TRY(mc_progress(ctx, -1));
     }
     mc_log(ctx, "pcg: %lld products to %.2g", (long long)steps, accuracy * sqrt(left / fmax(most, DBL_MIN)));
     return MERCER_OK;

@@ -393,10 +393,11 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
     for (bool stuck = false;;) {
         mc_extremes e;
         MC_TRY(look(ctx, r, &e));
+        const mc_watch seen = {"violation", e.violation, r->p->tolerance};
+        const mercer_status told = mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
-        mc_dual_tell(ctx, &r->p->dual, r->beta, r->f);
-        MC_TRY(mc_progress_measure(ctx, -1, e.violation));
+        MC_TRY(told);
         MC_TRY(turn(ctx, r, &e, &stuck));
         if (r->p->rest.call && ++turns % REST == 0 && !stuck)
             MC_TRY(rest(ctx, r));
@@ -410,6 +411,7 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
     cut(&work, &r);
+    mc_progress_start(ctx);
     const mercer_status status = descend(ctx, &r);
     mc_free(own.K);
     mc_work_close(&work);

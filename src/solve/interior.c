@@ -286,7 +286,8 @@ static mercer_status descend(mercer_ctx *ctx, interior *p) {
             return MERCER_OK;
         lull = p->open < 0.9 * least ? 0 : lull + 1;
         least = fmin(least, p->open);
-        MC_TRY(mc_progress_measure(ctx, -1, p->open / (double)p->dual->m));
+        mc_progress_dual(ctx, NAN, 0);
+        MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"complementarity", p->open, DONE * p->scale}));
         MC_TRY(step(ctx, p, &length));
     }
     return MERCER_OK;

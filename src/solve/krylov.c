@@ -220,7 +220,7 @@ static mercer_status step(mercer_ctx *ctx, run *r, const mc_krylov_problem *prob
     result->products++;
     result->residual = estimate(r, count * r->b, problem->wanted);
     result->settled = result->residual <= problem->tolerance * largest;
-    return mc_progress_measure(ctx, -1, largest > 0 ? result->residual / largest : 0);
+    return mc_progress_step(ctx, -1, (mc_watch){"residual", largest > 0 ? result->residual / largest : 0, problem->tolerance});
 }
 
 /* W, the remainder of the last product with G = W' W, becomes the next block. */
@@ -246,6 +246,7 @@ static mercer_status multiply(mercer_ctx *ctx, run *r, const mc_krylov_problem *
 static mercer_status iterate(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, double *X, double *theta,
                              mc_krylov_result *result) {
     int64_t count;
+    mc_progress_start(ctx);
     memcpy(r->basis, X, (size_t)(r->n * r->b) * sizeof *X);
     for (int pass = 0; pass < 2; pass++)
         MC_TRY(normalise(ctx, r, r->basis));

@@ -127,12 +127,14 @@ static mercer_status search(mercer_ctx *ctx, memory *m, double along, mc_lbfgs_r
 
 static mercer_status descend(mercer_ctx *ctx, memory *m, mc_lbfgs_result *r) {
     int flat = 0;
+    mc_progress_start(ctx);
     for (; r->iterations < m->p->iterations_max; r->iterations++) {
         r->slope = projected_slope(m);
+        MC_TRY(mc_progress_step(ctx, (double)r->iterations / (double)m->p->iterations_max,
+                                (mc_watch){"slope", r->slope, m->p->gradient_tolerance}));
         r->converged = r->slope <= m->p->gradient_tolerance || flat >= 2;
         if (r->converged)
             return MERCER_OK;
-        MC_TRY(mc_progress_measure(ctx, (double)r->iterations / (double)m->p->iterations_max, m->f));
         choose_direction(m);
         const double before = m->f, along = safeguard_direction(m);
         bool moved;

@@ -89,6 +89,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
     s->p.patience = problem->patience ? problem->patience : PATIENCE;
     s->p.floor = problem->floor > 0 ? problem->floor : FLOOR;
     s->X = X;
+    mc_progress_start(ctx);
     const int64_t numbers = small_numbers(problem->n, problem->t) + 5 * problem->n * problem->t;
     s->bytes = (sizeof(head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
     s->block = mc_alloc(ctx, (int64_t)s->bytes, 1);
@@ -353,10 +354,12 @@ mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     mc_shield(ctx, true);
     const mercer_status status = inner ? inner_step(ctx, s, &residual) : judge(ctx, s, done);
     mc_shield(ctx, false);
-    if (status || !inner)
+    if (status)
         return status;
     mc_span(ctx, 0, 1);
-    return mc_progress_measure(ctx, share_done(s, residual), residual);
+    residual = inner ? residual : s->h->result.residual_relative;
+    const mercer_status told = mc_progress_step(ctx, share_done(s, residual), (mc_watch){"residual", residual, s->p.tolerance});
+    return *done ? MERCER_OK : told;
 }
 
 mercer_status mc_pcg_solve(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg_result *result) {

@@ -105,11 +105,11 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
     double last = INFINITY;
     for (bool stuck = false;;) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+        const mc_watch seen = {"violation", e.violation, r->p->tolerance};
+        const mercer_status told = r->p->watched ? mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen) : mc_progress(ctx, -1);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
-        if (r->p->watched)
-            mc_dual_tell(ctx, &r->p->dual, r->beta, r->f);
-        MC_TRY(mc_progress_measure(ctx, -1, e.violation));
+        MC_TRY(told);
         bool done = false;
         if (++waited % SHRINK_EVERY == 0 && r->p->dual.m > 2 * r->selection.q)
             MC_TRY(shrink(ctx, r, &e, &done));
@@ -166,9 +166,7 @@ void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_
 }
 
 /* With b the multiplier of the sum, the dual function is attained where every variable stands at the bound its slope v - b points to. */
-void mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f) {
-    if (!mc_progress_watched(ctx))
-        return;
+static void tell_gap(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f) {
     mc_smo_result now;
     double gap = 0;
     int64_t vectors = 0;
@@ -180,4 +178,11 @@ void mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, cons
         vectors += beta[t] != 0;
     }
     mc_progress_dual(ctx, gap, vectors);
+}
+
+mercer_status mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f, mc_watch seen) {
+    if (mc_progress_watched(ctx))
+        tell_gap(ctx, dual, beta, f);
+    seen.value = fmax(0, seen.value);
+    return mc_progress_step(ctx, -1, seen);
 }

@@ -9,6 +9,7 @@
 #ifndef MC_SOLVE_SMO_H
 #define MC_SOLVE_SMO_H
 
+#include "base/progress.h"
 #include "solve/rows.h"
 
 typedef struct mc_dual {
@@ -41,8 +42,8 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
 /* Bytes it takes. */
 size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype);
 
-/* The duality gap at beta with the intercepts in the middle of where they may lie, told to whoever watches the progress. */
-void mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f);
+/* A step for whoever watches the progress, with the duality gap at beta, the intercepts in the middle of where they may lie. */
+mercer_status mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f, mc_watch seen);
 
 /* The state of optimality at beta with f = K beta, from these numbers alone: violation, intercepts, objective. */
 void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result);

@@ -141,6 +141,51 @@ static void test_a_loop_reports_inside_its_span(void **state) {
     close_clean(ctx);
 }
 
+typedef struct listener {
+    int steps, others;
+    double last, goal;
+} listener;
+
+static int listen(void *user, const mercer_progress *p) {
+    listener *l = user;
+    l->others += p->step == 0;
+    if (p->step == 0)
+        return 0;
+    assert_string_equal(p->watches, "residual");
+    assert_int_equal(p->step, l->steps % 3 + 1);
+    l->steps++;
+    l->last = p->measure;
+    l->goal = p->goal;
+    return 0;
+}
+
+static void test_every_step_is_told_when_asked_for_and_ten_a_second_otherwise(void **state) {
+    (void)state;
+    for (int every = 0; every < 2; every++) {
+        listener l = {0};
+        mercer_options options = mercer_options_defaults();
+        options.progress = listen;
+        options.progress_user = &l;
+        options.every_step = every;
+        mercer_ctx *ctx = NULL;
+        assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+        mc_phase(ctx, "test");
+        for (int k = 0; k < 6; k++) {
+            if (k == 3)
+                mc_progress_start(ctx);
+            assert_ok(ctx, mc_progress_step(ctx, -1, (mc_watch){"residual", 1.0 / (k + 1), 0.1}));
+            assert_ok(ctx, mc_progress(ctx, -1));
+        }
+        if (every) {
+            assert_int_equal(l.steps, 6);
+            assert_true(l.last == 1.0 / 6 && l.goal == 0.1 && l.others == 0);
+        } else {
+            assert_true(l.steps < 6);
+        }
+        close_clean(ctx);
+    }
+}
+
 static void test_a_shield_holds_a_stop_back(void **state) {
     (void)state;
     mercer_options options = mercer_options_defaults();
@@ -197,6 +242,7 @@ int main(void) {
         cmocka_unit_test(test_cancel_stops_the_loop),
         cmocka_unit_test(test_time_limit_stops_the_loop),
         cmocka_unit_test(test_a_loop_reports_inside_its_span),
+        cmocka_unit_test(test_every_step_is_told_when_asked_for_and_ten_a_second_otherwise),
         cmocka_unit_test(test_a_shield_holds_a_stop_back),
         cmocka_unit_test(test_blas_keeps_its_bits_and_the_callers_settings),
     };

@@ -19,6 +19,21 @@ mercer tune moons.csv -m svc -k 'rbf(gamma=0.1..10)' --C 0.1..100 --points 3 --f
 mercer plot tuned.mercer --kind surface -o surface.svg --json | facts
 mercer plot tuned.mercer moons.csv --kind learning-curve -o curve.svg --json | facts
 mercer plot svc.mercer --kind surface -o no.svg; echo "exit $?"
+mercer fit sinc.csv -m ridge -k 'rbf(sigma=1)' --lambda 0.1 --solver pcg --tolerance 1e-3 --trace steps.csv -o pcg.mercer | grep trace; head -n 1 steps.csv
+mercer plot steps.csv -o convergence.svg; starts convergence.svg
+mercer plot steps.csv --against steps -o convergence.svg --json | facts
+mercer fit moons.csv -m svc -k 'rbf(gamma=2)' --scale none --trace steps.csv -o svc.mercer --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["trace"]["runs"], "run")'
+cut -d, -f2,4 steps.csv | sort -u
+mercer plot steps.csv --against steps -o convergence.svg --json | facts | sed 's/ [0-9]* convergence/ convergence/; s/|0|.*steps/|...|steps/'
+mercer fit moons.csv -m logistic --lambda 0.1 -k 'rbf(gamma=2)' --trace loss.csv -q -o loss.mercer; tail -n 1 loss.csv | cut -d, -f2,4,6
+mercer fit sinc.csv -k rbf --lambda 0.1 --solver cholesky --trace direct.csv -q -o ridge2.mercer; mercer plot direct.csv -o no.svg; echo "exit $?"
+mercer fit sinc.csv -k rbf --lambda 0.1 --solver cholesky --trace direct.csv -o ridge2.mercer 2>&1 | grep -e trace -e note
+mercer fit sinc.csv -k rbf --lambda 0.1 --trace sinc.csv; echo "exit $?"
+mercer plot steps.csv --kind gram -o no.svg; echo "exit $?"
+mercer plot steps.csv moons.csv -o no.svg; echo "exit $?"
+mercer plot moons.csv --kind convergence -o no.svg; echo "exit $?"
+mercer plot moons.csv --kind gram --against steps -o no.svg; echo "exit $?"
+(head -n 3 steps.csv; echo 1,2,x) > bad.csv; mercer plot bad.csv -o no.svg; echo "exit $?"
 mercer plot pca.mercer moons.csv --kind learning-curve -o no.svg; echo "exit $?"
 mercer plot moons.csv -k 'rbf(gamma=2)' -o gram.svg --json | facts
 mercer plot moons.csv -k 'poly(degree=2, c=1)' --kind spectrum -o spectrum.svg --json | facts
