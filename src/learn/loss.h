@@ -124,6 +124,9 @@ mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const do
 
 /* ---- Solving ---- */
 
+/* Up to this many rows everything is computed in double precision and to rounding: it takes no time, and weights are then repeated rows. */
+enum { MC_LOSS_FEW = 200 };
+
 typedef struct mc_loss_space mc_loss_space;
 /* What a space is for: the least lambda, fits to come, and a bound on c times the curvature. */
 typedef struct mc_loss_ahead {

@@ -121,8 +121,11 @@ static mercer_status search(mercer_ctx *ctx, newton *s, bool *moved) {
 
 /* Accuracy of the linear system: what the next gap needs, and no more. The square of the residual is a gap; a step solved exactly would
    leave the gap times the square of the last ratio, or the aim. A step that brought little is followed by more accurate ones: large parts
-   of the residual can hide in rows of little curvature. */
+   of the residual can hide in rows of little curvature. For few rows accuracy costs nothing, and the answer then does not depend on how
+   conjugate gradients went: a row of weight 2 is the row twice. */
 static double accuracy_of(newton *s, double aim) {
+    if (s->t->n <= MC_LOSS_FEW)
+        return TIGHT;
     if (!isfinite(s->gap) || !(s->gap > 0))
         return s->loose;
     const double ratio = isfinite(s->before) ? s->gap / s->before : LOOSE, enough = sqrt(aim * fabs(s->objective) / s->gap);

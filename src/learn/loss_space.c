@@ -1,8 +1,8 @@
 /* loss_space.c: what the Newton steps of one fit share: K as an operator, a factor F F' ~ K, and room.
 
-   K is made of float tiles, of double tiles where lambda is so small that floats would hide it. The factor serves twice: as the
-   preconditioner (loss_precondition.c), and, where it is close enough to K, as a stand-in for it (loss_correct.c), with which a fit needs
-   a handful of products. Where it is not, there will be many, and K is read from memory as floats if it fits. */
+   K is made of float tiles, of double tiles for few rows and where lambda is so small that floats would hide it. The factor serves twice:
+   as the preconditioner (loss_precondition.c), and, where it is close enough to K, as a stand-in for it (loss_correct.c), with which a fit
+   needs a handful of products. Where it is not, there will be many, and K is read from memory as floats if it fits. */
 #include "learn/loss_space.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -62,13 +62,13 @@ static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     return mc_gram_packed(ctx, s->exact, NULL, s->packed);
 }
 
-/* Whether float entries are good enough beside lambda: their rounding behaves like a random matrix. */
+/* Whether float entries are good enough beside lambda, their rounding behaving like a random matrix, and worth it. */
 static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_space *s, double lambda, bool *enough) {
     double most = 0;
     MC_TRY(mc_gram_diagonal(ctx, s->exact, s->tau));
     for (int64_t i = 0; i < s->n; i++)
         most = fmax(most, s->tau[i]);
-    *enough = 2 * sqrt((double)s->n) * 0x1p-24 * most <= 0.1 * lambda;
+    *enough = s->n > MC_LOSS_FEW && 2 * sqrt((double)s->n) * 0x1p-24 * most <= 0.1 * lambda;
     return MERCER_OK;
 }
 
@@ -187,5 +187,5 @@ int64_t mc_loss_space_rank(const mc_loss_space *s) {
 }
 
 bool mc_loss_space_is_near(const mc_loss_space *s) {
-    return s->missed <= NEAR;
+    return s->n > MC_LOSS_FEW && s->missed <= NEAR;
 }

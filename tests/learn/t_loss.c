@@ -253,7 +253,7 @@ static void test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(void **stat
             mercer_model *a = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t);
             mercer_model *b = fit_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &twice);
             assert_close(mercer_model_report(a)->objective, mercer_model_report(b)->objective, 1e-9);
-            assert_same_values(ctx, a, b, &twice, 1e-3);
+            assert_same_values(ctx, a, b, &twice, 1e-8);
             mercer_model_free(a);
             mercer_model_free(b);
         }
