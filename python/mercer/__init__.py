@@ -17,6 +17,7 @@ import typing
 from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS and OpenMP read their settings once
 
 _PLACES = {
+    "_checks": ("expected_failed_checks",),
     "_functions": ("Proof", "gram", "gram_check", "plan", "prove"),
     "_library": ("Error", "FileError", "InvalidError", "KernelError", "NumericError", "OutOfMemoryError", "TimeLimitError", "info",
                  "options"),
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = sorted(_PLACE)
 
 if typing.TYPE_CHECKING:
+    from ._checks import expected_failed_checks
     from ._functions import Proof, gram, gram_check, plan, prove
     from ._library import (Error, FileError, InvalidError, KernelError, NumericError, OutOfMemoryError, TimeLimitError, info, options)
     from ._model import Model, machines

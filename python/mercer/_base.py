@@ -3,7 +3,7 @@ import warnings
 
 import numpy as np
 
-from . import _arrays, _few, _kernels, _model
+from . import _arrays, _checks, _few, _kernels, _model
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError
 
 
@@ -25,13 +25,13 @@ class KernelEstimator(BaseEstimator):
 
     _function_of_rows = False  # a function as kernel sees two rows at a time (scikit-learn's pairwise kernels), not two matrices
 
-    def _more_tags(self):
-        return {"pairwise": isinstance(self.kernel, str) and self.kernel == "precomputed"}
+    def _more_tags(self):  # until scikit-learn 1.5
+        return {"pairwise": _kernels.is_precomputed(self.kernel), "_xfail_checks": _checks.expected_failed_checks(self)}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self):  # since 1.6
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = _kernels.is_precomputed(self.kernel)
         return tags
 
     # -- rows --
@@ -40,7 +40,7 @@ class KernelEstimator(BaseEstimator):
         """The rows of a fit; remembers their columns."""
         names = _arrays.column_names(X)
         X = _arrays.check_rows(X, type(self).__name__, least_rows)
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if _kernels.is_precomputed(self.kernel):
             X = _kernels.square(X.toarray() if _arrays.is_sparse(X) else X)
         self._rows_of_kernel = X if callable(self.kernel) else None
         self.n_features_in_ = X.shape[1]
@@ -79,9 +79,8 @@ class KernelEstimator(BaseEstimator):
     # -- kernel and fit --
 
     def _expression(self, X, weights=None):
-        """kernel= as an expression; what it takes from the data it takes from the rows that count."""
-        counted = X if weights is None or (weights > 0).all() or not (weights > 0).any() else X[weights > 0]
-        return _kernels.expression(self.kernel, counted, **self._kernel_parameters())
+        """kernel= as an expression; for what it takes from the data a row of weight 2 is the row twice."""
+        return _kernels.expression(self.kernel, X, weights=weights, **self._kernel_parameters())
 
     def _kernel_parameters(self):
         """gamma, degree, coef0 of scikit-learn's kernels."""

@@ -20,11 +20,20 @@ SKLEARN = {
 }
 
 
-def gamma_value(gamma, X, kernel=None):
+def _variance(X, weights):
+    """Of all entries; those of a row count as often as its weight says."""
+    if weights is None or not weights.any():
+        return X.multiply(X).mean() - X.mean() ** 2 if is_sparse(X) else X.var()
+    means, squares = X.mean(axis=1), (X.multiply(X) if is_sparse(X) else X * X).mean(axis=1)
+    mean = np.average(np.ravel(means), weights=weights)
+    return np.average(np.ravel(squares), weights=weights) - mean**2
+
+
+def gamma_value(gamma, X, kernel=None, weights=None):
     """'scale': 1/(d var X); 'auto' and None: 1/d (1 for chi2, as in scikit-learn); a number is itself."""
     if isinstance(gamma, str):
         if gamma == "scale":
-            variance = X.multiply(X).mean() - X.mean() ** 2 if is_sparse(X) else X.var()
+            variance = _variance(X, weights)
             return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         if gamma != "auto":
             raise ValueError(f"gamma must be 'scale', 'auto' or a number that is not negative, got {gamma!r}")
@@ -35,9 +44,14 @@ def gamma_value(gamma, X, kernel=None):
     return 1.0 if kernel == "chi2" else 1.0 / X.shape[1]
 
 
+def is_precomputed(kernel):
+    """Whether the user gives values of the kernel instead of rows."""
+    return isinstance(kernel, str) and kernel == "precomputed"
+
+
 def by_matrix(kernel):
     """Whether the library gets values of the kernel instead of rows."""
-    return callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed")
+    return callable(kernel) or is_precomputed(kernel)
 
 
 def values(kernel, X, Z, by_rows, parameters=None):
@@ -73,7 +87,7 @@ def number(value):
     return repr(int(value)) if isinstance(value, (int, np.integer)) else repr(float(value))
 
 
-def expression(kernel, X, gamma=None, degree=3, coef0=1):
+def expression(kernel, X, gamma=None, degree=3, coef0=1, weights=None):
     """The expression of kernel= for rows X."""
     if by_matrix(kernel):
         return "precomputed"
@@ -83,5 +97,5 @@ def expression(kernel, X, gamma=None, degree=3, coef0=1):
             raise ValueError("additive_chi2 is not positive definite; chi2 is, or use kernel='precomputed'")
         return kernel
     whole = int(degree) if degree is not None and float(degree).is_integer() else degree
-    return template.format(gamma=number(gamma_value(gamma, X, kernel)) if "{gamma}" in template else "",
+    return template.format(gamma=number(gamma_value(gamma, X, kernel, weights)) if "{gamma}" in template else "",
                            degree=number(3 if whole is None else whole), coef0=number(1 if coef0 is None else coef0))

@@ -45,7 +45,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
 
     def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Choose the rows; y is not looked at."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if _kernels.is_precomputed(self.kernel):
             raise ValueError("Nystroem draws the rows whose kernel values are computed: kernel='precomputed' leaves it none")
         X = self._check_fit_rows(X)
         count = min(self.n_components, X.shape[0])

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import numbers
 
 import numpy as np
 
@@ -12,6 +13,24 @@ from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelRidge", "KernelRidgeCV"]
+
+
+def folds_of(cv, context, data, X, y, seed):
+    """The fold of every row, from a number of folds, a splitter of scikit-learn, or a list of (train, test)."""
+    n = X.shape[0]
+    if isinstance(cv, numbers.Integral):
+        fold = np.empty(n, dtype=np.int64)
+        context.call("mercer_data_folds", data.address, int(cv), None, seed, fold.ctypes.data)
+        return fold
+    fold = np.full(n, -1, dtype=np.int64)
+    for number, (learned, left_out) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
+        rows = np.arange(n)[left_out]
+        if (fold[rows] >= 0).any() or len(np.union1d(rows, np.arange(n)[learned])) < n:
+            raise ValueError("cv must leave every row out once and learn from all the others: KFold does, ShuffleSplit does not")
+        fold[rows] = number
+    if (fold < 0).any():
+        raise ValueError(f"cv leaves row {int(fold.argmin())} in every time; each must be left out once")
+    return fold
 
 
 class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
@@ -97,8 +116,9 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
 class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
     """Kernel ridge with the penalty of least error on rows that were left out, for all values of alpha from one decomposition of K.
 
-    cv=None leaves every row out in turn, exactly and without refitting; cv=k leaves out k folds. After a fit: alpha_, best_score_
-    (minus the mean squared error), cv_results_ (alpha, loo_rmse, fold_rmse, gcv, dof, norm for every value).
+    cv=None leaves every row out in turn, exactly and without refitting; cv=k leaves out k folds, as does one of scikit-learn's splitters or
+    a list of (train, test), each row in one test set. After a fit: alpha_, best_score_ (minus the mean squared error), cv_results_
+    (alpha, loo_rmse, fold_rmse, gcv, dof, norm for every value).
 
     >>> import mercer, numpy as np
     >>> X = np.linspace(0, 6, 50)[:, None]
@@ -110,7 +130,7 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
     _function_of_rows = True
 
     def __init__(self, alphas: ArrayLike = (0.1, 1.0, 10.0), *, kernel: Kernel = "linear", gamma: float | str | None = None,
-                 degree: float | None = 3, coef0: float | None = 1, cv: int | None = None, random_state: Any = None,
+                 degree: float | None = 3, coef0: float | None = 1, cv: Any = None, random_state: Any = None,
                  verbose: bool = False) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -155,7 +175,6 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
             if self.cv is None:
                 context.call("mercer_ridge_path", *common, alphas.ctypes.data, len(alphas), ctypes.byref(out))
             else:
-                fold = np.empty(X.shape[0], dtype=np.int64)
-                context.call("mercer_data_folds", data.address, int(self.cv), None, seed_of(self.random_state), fold.ctypes.data)
+                fold = folds_of(self.cv, context, data, X, target, seed_of(self.random_state))
                 context.call("mercer_ridge_path_folds", *common, fold.ctypes.data, alphas.ctypes.data, len(alphas), ctypes.byref(out))
         return [record(row) for row in out]

@@ -22,12 +22,10 @@ class _SupportVectors(KernelEstimator):
     After a fit: support_ (places of the support vectors in X), support_vectors_, n_support_, dual_coef_, intercept_, n_iter_,
     fit_status_, shape_fit_, and coef_ for the linear kernel."""
 
-    def _more_tags(self):
-        return {"_xfail_checks": {"check_sample_weights_invariance": "the answer is optimal up to tol=1e-3, and the order of the rows "
-                                  "decides which of those it is; with tol=1e-9 the check passes"}}
-
-    def __sklearn_tags__(self):  # newer versions want both, from each class that has one
-        return super().__sklearn_tags__()
+    def _expression(self, X, weights=None):
+        """gamma='scale' is scikit-learn's: of the rows whose weight is not zero, whatever it is."""
+        counted = X if weights is None or (weights > 0).all() or not (weights > 0).any() else X[weights > 0]
+        return super()._expression(counted)
 
     def _svm_settings(self, **settings):
         steps = UNLIMITED if self.max_iter == -1 else self.max_iter
@@ -86,7 +84,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
 
     def _decide_left_out(self, X, inverse, weights, out):
         part = type(self)(**{**self.get_params(deep=False), "probability": False, "class_weight": self._class_numbers()})
-        pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        pairwise = _kernels.is_precomputed(self.kernel)
         learned = X[~out][:, ~out] if pairwise else X[~out]
         part.fit(learned, inverse[~out], None if weights is None else weights[~out])
         return part._pair_decisions(X[out][:, ~out] if pairwise else X[out])
@@ -271,13 +269,6 @@ class NuSVC(_SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
 
-    def _more_tags(self):
-        more = {"check_class_weight_classifiers": "it gives a class the weight 0.0001, and then nu=0.5 is infeasible; the library says so"}
-        return {"_xfail_checks": {**_SupportVectors._more_tags(self)["_xfail_checks"], **more}}
-
-    def __sklearn_tags__(self):
-        return super().__sklearn_tags__()
-
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and classes y."""
         return self._fit_svc("nu-svc", X, y, sample_weight, {"nu": self.nu})
@@ -351,7 +342,7 @@ class NuSVR(_SupportVectorRegressor):
         return self._fit_svr("nu-svr", X, y, sample_weight, {"C": self.C, "nu": self.nu})
 
 
-class OneClassSVM(_SupportVectors, OutlierMixin):
+class OneClassSVM(OutlierMixin, _SupportVectors):
     """The region that holds all but a share nu of the rows, as sklearn.svm.OneClassSVM.
 
     >>> import mercer
