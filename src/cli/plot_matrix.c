@@ -1,4 +1,5 @@
 /* plot_matrix.c: matrices as cells: the Gram matrix with its rows ordered by class, and the confusion of classes. */
+#include "draw/ticks.h"
 #include "plot.h"
 #include <math.h>
 #include <stdlib.h>
@@ -52,23 +53,21 @@ static void draw_borders(chart *g, const place *order, int64_t count) {
         }
 }
 
-/* The value a quarter, a half, ... of the way up; next to nothing against the whole range is 0. */
-static text scale_text(double low, double high, int quarter) {
-    const double value = low + (high - low) * quarter / 4;
-    return text_value(fabs(value) < 1e-6 * fabs(high - low) ? 0 : value);
-}
-
-/* From the smallest value to the largest, with numbers beside. */
+/* From the value of the coldest colour, below, to that of the hottest, with round numbers beside; low may be the larger. */
 void draw_scale(chart *g, double low, double high) {
     enum { STEPS = 64 };
     colour cell[STEPS];
+    ticks t;
     const box f = g->frame, b = {f.right + 18, f.top, f.right + 32, f.bottom};
     for (int k = 0; k < STEPS; k++)
         cell[k] = colour_heat(1 - (double)k / (STEPS - 1));
     canvas_cells(g->on, b, cell, STEPS, 1);
-    for (int k = 0; k <= 4; k++)
-        canvas_words(g->on, (spot){b.right + 5, b.bottom + (b.top - b.bottom) * k / 4 + 3},
-                     scale_text(low, high, k).bytes, 9, SIDE_START, false, colour_ink);
+    const double least = fmin(low, high), most = fmax(low, high), span = most > least ? most - least : fmax(fabs(most), 1);
+    ticks_make(&t, least - 1e-6 * span, most + 1e-6 * span, false);
+    for (int k = 0; k < t.count; k++) {
+        const double up = most > least ? (t.at[k] - low) / (high - low) : 0.5;
+        canvas_words(g->on, (spot){b.right + 5, b.bottom + (b.top - b.bottom) * up + 3}, t.text[k], 9, SIDE_START, false, colour_ink);
+    }
 }
 
 static int draw_cells(session *s, picture *p, const place *order, int64_t count, const double *K) {

@@ -110,15 +110,16 @@ static void draw_bins(picture *p, const mercer_calibration_bin *bin, double erro
     double x[BINS], y[BINS];
     int64_t count = 0;
     snprintf(title, sizeof title, "%s: calibration error %.3f", mercer_model_report(p->model)->machine, error);
-    chart_open(&g, p->on, title, (axis){.label = "stated probability of the class chosen", .low = -0.03, .high = 1.03},
-               (axis){.label = "share of rows where it was right", .low = -0.03, .high = 1.03}, true);
+    chart_open(&g, p->on, title,
+               (axis){.label = "stated probability of the class chosen (grey: how many rows)", .low = -0.03, .high = 1.03},
+               (axis){.label = "share of rows where it was right", .low = -0.09, .high = 1.03}, true);
     chart_line(&g, (pen){.ink = colour_grey, .dash = 1}, (double[]){0, 1}, (double[]){0, 1}, 2);
     for (int b = 0; b < BINS; b++)
         if (bin[b].weight > 0) {
-            const spot here = chart_at(&g, x[count] = bin[b].confidence, y[count] = bin[b].accuracy);
-            canvas_words(p->on, (spot){here.x, here.y > g.frame.top + 20 ? here.y - 8 : here.y + 16}, text_value(bin[b].weight).bytes, 8,
-                         SIDE_MIDDLE, false, colour_grey);
-            count++;
+            x[count] = bin[b].confidence;
+            y[count++] = bin[b].accuracy;
+            canvas_words(p->on, chart_at(&g, bin[b].confidence, -0.075), text_value(bin[b].weight).bytes, 8, SIDE_MIDDLE, false,
+                         colour_grey);
         }
     chart_line(&g, (pen){.ink = colour_of(0), .width = 1.6}, x, y, count);
     chart_marks(&g, x, y, count, 0, 8, colour_of(0));

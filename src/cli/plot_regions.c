@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACROSS = 161, UP = 121 };
+enum { ACROSS = 161, UP = 121, SMOOTH = 6 };
 
 /* x = origin + a u + b v; a and b of every row. */
 typedef struct plane {
@@ -66,7 +66,8 @@ static int project_columns(session *s, const picture *p, plane *q, const int64_t
     return EXIT_DONE;
 }
 
-/* Scores of linear principal components are s = Xc u, so Xc's = |s|^2 u gives u back. scores: n x 2. */
+/* Scores of linear principal components are s = Xc w, so Xc's = |s|^2 w gives w back; of columns divided by D, s = Xc D^-1 w, it gives D w,
+   which is the direction among the columns as they stand. scores: n x 2. */
 static int directions(session *s, const picture *p, const double *scores, plane *q) {
     double *row = session_take(s, p->d, 1, sizeof *row);
     if (!row)
@@ -91,7 +92,7 @@ static int fit_components(session *s, const picture *p, mercer_model **out) {
     mercer_pca set = mercer_pca_defaults();
     mercer_kernel *linear = NULL;
     set.components = 2;
-    set.scale = "none";
+    set.scale = mercer_model_report(p->model)->scale; /* the columns as the model sees them */
     TRY(input_kernel(s, "linear", &linear));
     const mercer_status status = mercer_pca_fit(s->ctx, linear, p->data, &set, out);
     mercer_kernel_free(linear);
@@ -173,16 +174,35 @@ static void draw_level(chart *g, const double *value, double level, pen line, sp
     canvas_line(g->on, line, run, contour_join(at, pieces, run));
 }
 
+static bool has_vectors(const picture *p) {
+    return mercer_model_report(p->model)->support_vectors > 0 && strstr(mercer_model_report(p->model)->machine, "sv");
+}
+
 static bool has_margin(const picture *p) {
-    const char *machine = mercer_model_report(p->model)->machine;
-    return mercer_model_report(p->model)->support_vectors > 0 && strstr(machine, "sv")
-           && mercer_model_classes(p->model) == 2;
+    return has_vectors(p) && mercer_model_classes(p->model) == 2;
+}
+
+/* Votes are whole numbers, and a line between them would be a staircase: it is drawn around the cells won, their corners rounded. */
+static void smooth_win(const double *value, int64_t classes, int64_t k, double *out, double *work) {
+    for (int64_t i = 0; i < (int64_t)ACROSS * UP; i++)
+        out[i] = largest(value + i * classes, classes) == k ? 1 : -1;
+    for (int pass = 0; pass < 2 * SMOOTH; pass++) {
+        const int64_t step = pass % 2 ? ACROSS : 1, place = pass % 2 ? UP : ACROSS;
+        memcpy(work, out, (size_t)ACROSS * UP * sizeof *work);
+        for (int64_t i = 0; i < (int64_t)ACROSS * UP; i++) {
+            const int64_t at = i / step % place;
+            out[i] = 0.5 * work[i] + 0.25 * (work[at ? i - step : i] + work[at + 1 < place ? i + step : i]);
+        }
+    }
 }
 
 /* For two classes of a support vector machine the values are +f and -f: half of the lead is f. */
 static void draw_lines(chart *g, const picture *p, const double *value, int64_t classes, double *work, spot *at) {
     for (int64_t k = 0; k < (classes == 2 ? 1 : classes); k++) {
-        lead(value, classes, k, work);
+        if (has_vectors(p) && classes > 2)
+            smooth_win(value, classes, k, work, work + (int64_t)ACROSS * UP);
+        else
+            lead(value, classes, k, work);
         draw_level(g, work, 0, (pen){.ink = colour_ink, .width = 1.4}, at);
         for (int sign = -1; has_margin(p) && sign <= 1; sign += 2)
             draw_level(g, work, 2 * sign, (pen){.ink = colour_ink, .dash = 1}, at);
@@ -191,7 +211,7 @@ static void draw_lines(chart *g, const picture *p, const double *value, int64_t 
 
 static void draw_rings(chart *g, const picture *p, const plane *q) {
     const mercer_report *r = mercer_model_report(p->model);
-    for (int64_t c = 0; r->support_vectors > 0 && r->n == p->n && c < mercer_model_centres(p->model); c++) {
+    for (int64_t c = 0; has_vectors(p) && r->n == p->n && c < mercer_model_centres(p->model); c++) {
         const int64_t i = mercer_model_row(p->model, c);
         if (i >= 0 && i < p->n)
             canvas_ring(g->on, chart_at(g, q->a[i], q->b[i]), 9.5, colour_ink);
@@ -202,7 +222,7 @@ static int fill(session *s, picture *p, const plane *q, chart *g) {
     const int64_t classes = mercer_model_classes(p->model), cells = (int64_t)ACROSS * UP;
     double *rows = grid_rows(s, p, q), *value = rows ? predict_rows(s, p, rows, cells) : NULL;
     free(rows);
-    double *work = value ? session_take(s, cells, 1, sizeof *work) : NULL;
+    double *work = value ? session_take(s, cells, 2, sizeof *work) : NULL;
     spot *at = work ? session_take(s, cells, 4 + 6, sizeof *at) : NULL;
     colour *cell = at ? session_take(s, cells, 1, sizeof *cell) : NULL;
     if (cell) {
@@ -225,7 +245,7 @@ static int draw_on_plane(session *s, picture *p, const plane *q) {
     if (!which)
         return EXIT_MEMORY;
     snprintf(title, sizeof title, "%s, %s%s", mercer_model_report(p->model)->machine, short_kernel(p->kernel).bytes,
-             has_margin(p) ? ": margin dashed, support vectors ringed" : "");
+             has_margin(p) ? ": margin dashed, support vectors ringed" : has_vectors(p) ? ": support vectors ringed" : "");
     chart_open(&g, p->on, title, (axis){.label = q->label[0], .low = q->low[0], .high = q->high[0]},
                (axis){.label = q->label[1], .low = q->low[1], .high = q->high[1]}, false);
     const int code = fill(s, p, q, &g);

@@ -6,8 +6,6 @@
 
 /* ---- The validation surface ---- */
 
-enum { NAMES = 12 }; /* written along an axis at most; the others stand between them */
-
 typedef struct names {
     const char **text;
     int64_t count;
@@ -101,11 +99,21 @@ static colour colour_of_score(const surface *f, double score) {
     return colour_heat(f->larger ? up : 1 - up);
 }
 
-/* Names that would run into each other go without. */
-static axis axis_of(const char *label, const names *n, const char **shown) {
-    const int64_t step = (n->count + NAMES - 1) / NAMES;
+/* "lambda=" where every name is that with a number: then the axis says it once, and the names are the numbers. */
+static size_t shared_name(const names *n, char label[32]) {
+    const char *equals = strchr(n->text[0], '=');
+    const size_t length = equals ? (size_t)(equals - n->text[0]) + 1 : 0;
+    bool shared = length > 1 && length < 32;
+    for (int64_t k = 0; k < n->count && shared; k++)
+        shared = strncmp(n->text[k], n->text[0], length) == 0 && !strpbrk(n->text[k], " (");
+    snprintf(label, 32, "%.*s", shared ? (int)length - 1 : 0, n->text[0]);
+    return shared ? length : 0;
+}
+
+static axis axis_of(const names *n, const char **shown, char label[32]) {
+    const size_t skipped = shared_name(n, label);
     for (int64_t k = 0; k < n->count; k++)
-        shown[k] = k % step ? "" : n->text[k];
+        shown[k] = n->text[k] + skipped;
     return (axis){.label = label, .low = -0.5, .high = (double)n->count - 0.5, .names = shown, .count = n->count};
 }
 
@@ -115,13 +123,13 @@ static int draw_surface_cells(session *s, picture *p, const surface *f) {
     const char **shown = session_take(s, rows + columns, 1, sizeof *shown);
     if (cell && shown) {
         chart g;
-        char title[240];
+        char title[240], labels[2][32];
         for (int64_t i = 0; i < rows * columns; i++)
             cell[i] = colour_of_score(f, f->score[i]);
         snprintf(title, sizeof title, "%s on %s", text_in(f->search, "score"), text_in(f->search, "splits"));
-        axis down = axis_of("", &f->kernel, shown + columns);
+        axis down = axis_of(&f->kernel, shown + columns, labels[0]);
         down.down = true;
-        chart_open(&g, p->on, title, axis_of("", &f->setting, shown), down, true);
+        chart_open(&g, p->on, title, axis_of(&f->setting, shown, labels[1]), down, true);
         canvas_cells(p->on, g.frame, cell, rows, columns);
         chart_marks(&g, (double[]){(double)(f->best % columns)}, (double[]){(double)(f->best / columns)}, 1, 0, 9, colour_ink);
         chart_close(&g);

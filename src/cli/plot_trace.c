@@ -97,8 +97,8 @@ static void ranges(const way *w, const double *at, const double *value, double x
     range_take(&y[0], &y[1], value, w->count);
     x[0] = fmin(x[0], 0);
     x[1] += 0.03 * (x[1] - x[0]);
-    if (w->goal > 0) {
-        y[0] = fmin(y[0], w->goal);
+    if (w->goal > 0) { /* what lies far below the goal is rounding, and would leave no room for the way there */
+        y[0] = fmin(fmax(y[0], 1e-4 * w->goal), w->goal);
         y[1] = fmax(y[1], w->goal);
     }
     y[0] /= 2;

@@ -55,10 +55,9 @@ static void ticks_of(const axis *a, ticks *t) {
     ticks_make(t, a->low, a->high, a->logarithmic);
 }
 
-/* Names too many to be written are left out evenly. */
-static int64_t every_name(const axis *a, double length) {
-    const double room = length / (TICK + 3);
-    return (int64_t)fmax(1, ceil((double)a->count / room));
+/* Names too many to be written are left out evenly; each takes so many points of the length. */
+static int64_t every_name(const axis *a, double length, double each) {
+    return (int64_t)fmax(1, ceil((double)a->count * each / length));
 }
 
 static double widest(canvas *c, const axis *a) {
@@ -85,7 +84,7 @@ static void across_ticks(chart *g) {
         grid_line(g, (spot){x, f->top}, (spot){x, f->bottom});
         canvas_words(g->on, (spot){x, f->bottom + TICK + 4}, t.text[i], TICK, SIDE_MIDDLE, false, colour_ink);
     }
-    const int64_t every = g->x.names ? every_name(&g->x, f->right - f->left) : 1;
+    const int64_t every = g->x.names ? every_name(&g->x, f->right - f->left, widest(g->on, &g->x) + 6) : 1;
     for (int64_t i = 0; g->x.names && i < g->x.count; i += every)
         canvas_words(g->on, (spot){chart_at(g, (double)i, g->y.low).x, f->bottom + TICK + 4}, g->x.names[i], TICK,
                      SIDE_MIDDLE, false, colour_ink);
@@ -100,7 +99,7 @@ static void up_ticks(chart *g) {
         grid_line(g, (spot){f->left, y}, (spot){f->right, y});
         canvas_words(g->on, (spot){f->left - 5, y + TICK / 3.0}, t.text[i], TICK, SIDE_END, false, colour_ink);
     }
-    const int64_t every = g->y.names ? every_name(&g->y, f->bottom - f->top) : 1;
+    const int64_t every = g->y.names ? every_name(&g->y, f->bottom - f->top, TICK + 3) : 1;
     for (int64_t i = 0; g->y.names && i < g->y.count; i += every)
         canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, (double)i).y + TICK / 3.0}, g->y.names[i], TICK,
                      SIDE_END, false, colour_ink);
@@ -117,13 +116,19 @@ static void lay_out(chart *g) {
     g->frame.bottom = g->frame.top + least;
 }
 
+/* As large as titles are, or as the paper allows. */
+static double title_size(const chart *g, const char *title) {
+    const double room = canvas_width(g->on) - g->frame.left - 4, wanted = canvas_words_width(g->on, title, TITLE);
+    return wanted > room ? TITLE * room / wanted : TITLE;
+}
+
 void chart_open(chart *g, canvas *on, const char *title, axis x, axis y, bool square) {
     *g = (chart){.on = on, .x = x, .y = y, .square = square};
     fill_range(&g->x);
     fill_range(&g->y);
     lay_out(g);
     const box *f = &g->frame;
-    canvas_words(on, (spot){f->left, f->top - 10}, title, TITLE, SIDE_START, false, colour_ink);
+    canvas_words(on, (spot){f->left, f->top - 10}, title, title_size(g, title), SIDE_START, false, colour_ink);
     across_ticks(g);
     up_ticks(g);
     canvas_words(on, (spot){(f->left + f->right) / 2, f->bottom + TICK + LABEL + 10}, x.label, LABEL, SIDE_MIDDLE,

@@ -31,6 +31,17 @@ static void linear(ticks *t, double low, double high) {
         add(t, k * step, decimals);
 }
 
+/* 1, 2, 5, 10, 20, ...: for a range of few powers of ten. */
+static void logarithmic_few(ticks *t, double low, double high) {
+    static const double mantissa[] = {1, 2, 5};
+    for (double k = floor(log10(low)); k <= log10(high); k++)
+        for (int m = 0; m < 3; m++) {
+            const double value = mantissa[m] * pow(10, k);
+            if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9))
+                add(t, value, (int)fmax(0, -k));
+        }
+}
+
 static void logarithmic_ones(ticks *t, double low, double high) {
     const double first = ceil(log10(low) - 1e-9), last = floor(log10(high) + 1e-9),
                  every = fmax(1, ceil((last - first + 1) / 7));
@@ -47,7 +58,7 @@ static void logarithmic_ones(ticks *t, double low, double high) {
 void ticks_make(ticks *t, double low, double high, bool logarithmic) {
     t->count = 0;
     if (logarithmic)
-        logarithmic_ones(t, low, high);
+        (high < 300 * low ? logarithmic_few : logarithmic_ones)(t, low, high);
     if (t->count >= 2)
         return;
     t->count = 0;

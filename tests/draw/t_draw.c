@@ -27,7 +27,10 @@ static void ticks_of_a_logarithmic_axis_are_powers_of_ten(void **state) {
     ticks_make(&t, 3e-7, 2e4, true);
     for (int i = 0; i < t.count; i++)
         assert_true(fabs(log10(t.at[i]) - round(log10(t.at[i]))) < 1e-12);
-    ticks_make(&t, 2, 5, true); /* no two powers inside: linear ones */
+    ticks_make(&t, 3, 45, true); /* few powers inside: 1, 2 and 5 times them */
+    assert_int_equal(t.count, 3);
+    assert_true(t.at[0] == 5 && t.at[1] == 10 && t.at[2] == 20);
+    ticks_make(&t, 2.5, 4.5, true); /* none of those: linear ones */
     assert_true(t.count >= 2);
 }
 
