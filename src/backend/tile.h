@@ -118,6 +118,10 @@ typedef struct mc_tile_ops {
     /* One micro-tile: sums over the coordinates that both points have (MC_DOT, MC_MINIMUM, x_k z_k / (x_k + z_k) for MC_CHI, and
        min(|x_k|, |z_k|) where the signs agree for MC_ABSOLUTE). */
     void (*sparse)(mc_statistic kind, const mc_sparse_operands *o, void *out);
+    /* <x, z> of points whose coordinates are whole numbers 0 .. 255, exact; only where mc_isa_bytes. o->d and o->stride count words of four
+       coordinates. b: words[k * columns + j] of signed bytes, z_k - 128. a: words[r], what the sum of row r starts from, 128 times the sum
+       of its coordinates, then words[(1 + k) * rows + r] of unsigned bytes. Sums stay below 2^31. */
+    void (*bytes)(const mc_operands *o, void *out);
     void (*exp2)(int64_t n, const void *x, void *out); /* n whole vectors long; what benchmarks hold the fused bodies against */
 } mc_tile_ops;
 

@@ -18,7 +18,16 @@ bool mc_isa_runs(mc_isa isa) {
                         && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
     return isa == MC_PORTABLE || (isa == MC_AVX2 && avx2) || (isa == MC_AVX512 && avx512);
 }
+
+bool mc_isa_bytes(mc_isa isa) {
+    return isa == MC_AVX512 && mc_isa_runs(isa) && __builtin_cpu_supports("avx512vnni");
+}
 #else
+bool mc_isa_bytes(mc_isa isa) {
+    (void)isa;
+    return false;
+}
+
 bool mc_isa_runs(mc_isa isa) {
     return isa == MC_PORTABLE;
 }

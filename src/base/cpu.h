@@ -9,6 +9,8 @@ typedef enum mc_isa { MC_PORTABLE, MC_AVX2, MC_AVX512, MC_ISA_COUNT } mc_isa;
 
 const char *mc_isa_name(mc_isa isa);
 bool mc_isa_runs(mc_isa isa);
+/* Whether its bodies can multiply bytes on this machine. */
+bool mc_isa_bytes(mc_isa isa);
 /* name, else $MERCER_ISA, else the best that runs; an unknown or impossible name is an error. */
 mercer_status mc_isa_choose(mercer_ctx *ctx, const char *name, mc_isa *out);
 

@@ -58,7 +58,9 @@ static argument distance(const mc_part *p, double alpha, arithmetic a) {
     const double c = sum_factor(p, p->way == MC_WAY_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
     const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
     argument s = {.size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
-    if (p->way == MC_WAY_NORMS)
+    if (p->grain > 0)
+        s.e2 = 4 * u; /* sums of whole numbers are exact; grain.c keeps the coordinates within what input says */
+    else if (p->way == MC_WAY_NORMS)
         s.e0 += fabs(alpha) * e0;
     else
         s.e2 = (c + 4) * u * (p->way == MC_WAY_GUARDED ? 1 / MC_GUARD_SHARE : 1);

@@ -28,20 +28,20 @@ static mercer_status copy_vector(mercer_ctx *ctx, const columns *c, const void *
 }
 
 static void copy_point(const columns *c, const mc_part *p, const mc_pack *from, int64_t j, char *out) {
-    const int64_t width = c->whole->ops->columns, i = id_at(c, j);
-    const char *source = (const char *)from->values + (size_t)(i / width * width * p->d + i % width) * c->real;
-    out += (size_t)(j / width * width * p->d + j % width) * c->real;
-    const size_t step = (size_t)width * c->real;
-    if (c->real == sizeof(float))
-        for (int64_t k = 0; k < p->d; k++)
-            memcpy(out + (size_t)k * step, source + (size_t)k * step, sizeof(float));
+    const int64_t width = c->whole->ops->columns, i = id_at(c, j), elements = mc_part_elements(p);
+    const int64_t size = mc_part_element(p, c->whole->precision), step = width * size;
+    const char *source = (const char *)from->values + (i / width * width * elements + i % width) * size;
+    out += (j / width * width * elements + j % width) * size;
+    if (size == sizeof(float))
+        for (int64_t k = 0; k < elements; k++)
+            memcpy(out + k * step, source + k * step, sizeof(float));
     else
-        for (int64_t k = 0; k < p->d; k++)
-            memcpy(out + (size_t)k * step, source + (size_t)k * step, sizeof(double));
+        for (int64_t k = 0; k < elements; k++)
+            memcpy(out + k * step, source + k * step, sizeof(double));
 }
 
 static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_part *p, const mc_pack *from, mc_pack *to) {
-    to->values = mc_alloc_unset(ctx, c->padded * p->d, c->real);
+    to->values = mc_alloc_unset(ctx, c->padded * mc_part_elements(p), (size_t)mc_part_element(p, c->whole->precision));
     MC_TRY(to->values ? MERCER_OK : MERCER_MEMORY);
     for (int64_t j = 0; j < c->padded; j++)
         copy_point(c, p, from, j, to->values);

@@ -101,7 +101,9 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         const int64_t count = coordinates(s, i, thread, &x, &coordinate);
         const int64_t base = s->part->sparse ? s->pack->start[i] : i / width * width * s->part->d + i % width;
         const int64_t stride = s->part->sparse ? 1 : width;
-        for (int64_t k = 0; k < count; k++) {
+        if (s->part->grain > 0)
+            mc_grain_pack(s->part, width, i, x, s->pack->values);
+        for (int64_t k = 0; k < count && !(s->part->grain > 0); k++) {
             x[k] = rounded(g, x[k]);
             put(g, s->pack->values, base + k * stride, x[k]);
             if (s->part->sparse)
@@ -134,12 +136,12 @@ static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
 static void pad(const side *s) {
     const mc_pack *pack = s->pack;
     const int64_t width = s->gram->ops->columns, end = pack->panels * width;
-    const size_t size = real_size(s->gram);
+    const int64_t size = mc_part_element(s->part, s->gram->precision), elements = mc_part_elements(s->part);
     char *values = pack->values;
     for (int64_t i = pack->n; i < end; i++)
-        for (int64_t k = 0; k < s->part->d && !s->part->sparse; k++) {
-            char *panel = values + ((pack->panels - 1) * width * s->part->d + k * width) * (int64_t)size;
-            memcpy(panel + i % width * (int64_t)size, panel + (pack->n - 1) % width * (int64_t)size, size);
+        for (int64_t k = 0; k < elements && !s->part->sparse; k++) {
+            char *panel = values + ((pack->panels - 1) * width * elements + k * width) * size;
+            memcpy(panel + i % width * size, panel + (pack->n - 1) % width * size, (size_t)size);
         }
 }
 
@@ -152,7 +154,8 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
     if (s->part->sparse)
         MC_TRY(count_sparse(ctx, s));
     const int64_t padded = pack->panels * g->ops->columns;
-    pack->values = mc_alloc_unset(ctx, s->part->sparse ? pack->start[pack->n] : padded * s->part->d, real_size(g));
+    pack->values = mc_alloc_unset(ctx, s->part->sparse ? pack->start[pack->n] : padded * mc_part_elements(s->part),
+                                  (size_t)mc_part_element(s->part, g->precision));
     pack->half = mc_alloc(ctx, padded, real_size(g));
     if (!pack->values || !pack->half)
         return MERCER_MEMORY;
@@ -286,7 +289,7 @@ static mercer_status take_centre(mercer_ctx *ctx, mc_part *p, const mc_part *kep
 }
 
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
-static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p, const mc_part *kept) {
+static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p, const mc_part *kept, mercer_dtype wanted) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
     if (p->given || p->strings) {
         p->shared = g->symmetric;
@@ -298,7 +301,9 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p, const 
     MC_TRY(drop_zeros(ctx, g, p, kept));
     p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
     p->longest = longest_of(g, p);
-    if (distances && !p->sparse && g->z->n > 0)
+    if (g->symmetric && wanted == MERCER_F64)
+        MC_TRY(mc_part_grain(ctx, p, g->x));
+    if (distances && !p->sparse && g->z->n > 0 && !(p->grain > 0))
         MC_TRY(kept ? take_centre(ctx, p, kept) : mc_part_centre(ctx, p, g->z));
     const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
     for (int64_t k = 0; k < p->columns; k++) {
@@ -317,7 +322,8 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_part *p, const 
 static void set_ways(mc_plan *plan, bool careful) {
     for (int i = 0; i < plan->parts; i++) {
         mc_part *p = &plan->part[i];
-        const bool doubtful = careful && !p->sparse && p->kind == MC_DOT && (p->uses[MC_USE_DISTANCE] || p->uses[MC_USE_ANGLE]);
+        const bool uncertain = !p->sparse && !(p->grain > 0) && (p->uses[MC_USE_DISTANCE] || p->uses[MC_USE_ANGLE]);
+        const bool doubtful = careful && uncertain && p->kind == MC_DOT;
         p->way = !doubtful ? MC_WAY_NORMS : p->d <= MC_DIRECT_COLUMNS && !p->uses[MC_USE_ANGLE] ? MC_WAY_DIRECT : MC_WAY_GUARDED;
     }
 }
@@ -408,7 +414,7 @@ mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision
     MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
     MC_TRY(mc_given_open(ctx, g));
     for (int i = 0; i < g->plan.parts; i++)
-        MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_kept_part(g, i)));
+        MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_kept_part(g, i), precision));
     MC_TRY(each_side(ctx, g, measure));
     MC_TRY(mc_vectors_measure(ctx, g));
     return choose(ctx, g, precision);

@@ -1,6 +1,7 @@
 /* plan.h: a kernel expression as the tile engine sees it: parts (pair statistics over some columns) and lines (element-wise steps).
 
        compile.c     expression -> parts and lines, atoms of one statistic sharing its part
+       grain.c       rows that are whole numbers of one unit, as bytes
        features.c    rows of data -> the coordinates of a part
        bound.c       how large the values and the rounding errors can be; which way to take |x - z|^2
        pack.c        coordinates -> panels in the tile's precision, and the vectors that lines add per row and column
@@ -63,6 +64,7 @@ typedef struct mc_part {
     bool *blank;          /* per column in view before any was dropped: zero in all rows of the right side; NULL: not looked at */
     double *centre;       /* per column; NULL: not centred */
     double centre2;       /* |scaled centre|^2 */
+    double grain;         /* coordinates are whole numbers 0 .. 255, x over this, packed as bytes (grain.c); 0: they are reals */
     double phase;         /* WAVE: how far rounding of x can move a point, at most */
     mc_way way;
     bool bare;            /* its one distance line adds the norms itself: no strip of distances is made */
@@ -73,7 +75,18 @@ typedef struct mc_part {
 
 /* A part's statistic in terms of what the tile sums up: <x, z> and |x - z|^2 carry scale^2, plain sums carry scale. */
 static inline double mc_part_unit(const mc_part *p) {
+    if (p->grain > 0)
+        return 1 / (p->grain * p->grain);
     return p->first != 0 && p->feature != MC_UNIT ? (p->first < 0 ? -p->first : p->first) : 1;
+}
+
+/* Packed points are made of elements: reals, one for each coordinate, or words of four bytes. */
+static inline int64_t mc_part_elements(const mc_part *p) {
+    return p->grain > 0 ? (p->d + 3) / 4 : p->d;
+}
+
+static inline int64_t mc_part_element(const mc_part *p, mercer_dtype precision) {
+    return p->grain > 0 || precision == MERCER_F32 ? 4 : 8;
 }
 
 /* Vectors a line takes per row and column, beyond those of its part. */
@@ -112,6 +125,12 @@ void mc_feature_row(const mc_part *part, const mercer_data *data, int64_t i, boo
 int64_t mc_feature_sparse(const mc_part *part, const int32_t *place, const mercer_data *data, int64_t i, int32_t *coordinate, double *out);
 mercer_status mc_part_centre(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
 mercer_status mc_part_phase(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
+
+/* grain.c: symmetric operators of doubles whose rows are whole numbers of one unit. Where the machine multiplies bytes the part gets its
+   grain; what is packed of row i from its coordinates, and a group of `rows` packed rows for the left side of a tile. */
+mercer_status mc_part_grain(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
+void mc_grain_pack(const mc_part *part, int64_t width, int64_t i, const double *x, void *values);
+void mc_grain_gather(const mc_part *part, int64_t width, int64_t rows, const int64_t *row, void *out);
 
 /* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set; at worst, or likely. */
 typedef struct mc_bound {

@@ -26,7 +26,7 @@ bool mc_gram_sparse(const mc_gram *g) {
 }
 
 bool mc_part_long(const mc_part *p) {
-    return !p->sparse && p->d > MC_COORDINATES;
+    return !p->sparse && !(p->grain > 0) && p->d > MC_COORDINATES;
 }
 
 bool mc_gram_long(const mc_gram *g) {
@@ -176,7 +176,9 @@ static void load_group(const mc_gram *g, mc_space *s, int64_t group) {
         const mc_part *p = &g->plan.part[i];
         const bool full = !p->sparse && !p->given;
         char *a = !full ? NULL : s->a[i] + group * rows * p->d * real;
-        if (full && is_run(row, rows, g->ops->columns))
+        if (full && p->grain > 0)
+            mc_grain_gather(p, g->ops->columns, rows, row, a);
+        else if (full && is_run(row, rows, g->ops->columns))
             gather_run(g, p, row[0], a);
         else if (full)
             gather(g, p, row, a);

@@ -22,12 +22,12 @@ static void *strip_of(const task *t, int number) {
 static mc_operands operands(const task *t, int part, int64_t begin, int64_t end) {
     const mc_gram *g = t->gram;
     const mc_part *p = &g->plan.part[part];
-    const int64_t real = mc_real_size(g), rows = g->ops->rows, width = g->ops->columns;
+    const int64_t size = mc_part_element(p, g->precision), rows = g->ops->rows, stride = g->ops->columns * mc_part_elements(p);
     return (mc_operands){.d = end - begin,
                          .panels = t->panels,
-                         .a = t->space->a[part] + (t->group * rows * p->d + begin * rows) * real,
-                         .b = (const char *)p->right.values + (t->panel * width * p->d + begin * width) * real,
-                         .stride = width * p->d};
+                         .a = t->space->a[part] + t->group * rows * p->d * mc_real_size(g) + begin * rows * size,
+                         .b = (const char *)p->right.values + (t->panel * stride + begin * g->ops->columns) * size,
+                         .stride = stride};
 }
 
 static bool needs_dot(const mc_part *p) {
@@ -47,6 +47,11 @@ static void accumulate(const task *t, int part, int64_t begin, int64_t end) {
     const mc_part *p = &t->gram->plan.part[part];
     if (p->given) {
         mc_given_strip(t->gram, t->space, part, t->group, t->panel, t->panels, strip_of(t, p->strip[MC_USE_SUM]));
+        return;
+    }
+    if (p->grain > 0) {
+        const mc_operands words = operands(t, part, 0, mc_part_elements(p));
+        t->gram->ops->bytes(&words, strip_of(t, p->strip[MC_USE_DOT]));
         return;
     }
     const mc_operands o = operands(t, part, begin, end);
@@ -248,7 +253,7 @@ bool mc_gram_fuses(const mc_gram *g) {
         return false;
     const mc_part *p = &g->plan.part[0];
     const bool one_sum = g->precision == MERCER_F64 || p->d <= MC_TILE_RUN;
-    return !p->sparse && !p->given && !mc_part_long(p) && one_sum && g->plan.line[0].use != MC_USE_ANGLE;
+    return !p->sparse && !p->given && !(p->grain > 0) && !mc_part_long(p) && one_sum && g->plan.line[0].use != MC_USE_ANGLE;
 }
 
 void mc_space_fused(const mc_gram *g, const mc_space *s, int64_t group, int64_t p0, int64_t p1, const mc_right *right) {

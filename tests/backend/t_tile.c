@@ -99,6 +99,37 @@ static void test_statistics_are_sums_over_coordinates(void **state) {
     on_all(statistics_are_sums_over_coordinates);
 }
 
+static void bytes_multiply(const mc_tile_ops *ops, mercer_dtype precision) {
+    static int32_t a[(1 + D) * MC_TILE_ROWS_MAX], b[PANELS * D * MC_TILE_COLUMNS_MAX];
+    static double out[MOST];
+    const int64_t rows = ops->rows, width = ops->columns;
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 9);
+    uint8_t *const x = (uint8_t *)(a + rows), *const z = (uint8_t *)b;
+    memset(a, 0, sizeof a);
+    for (int64_t i = 0; i < 4 * D * rows; i++) {
+        x[i] = i % 3 ? (uint8_t)mc_rng_u64(&rng) : 255;
+        a[i / 4 % rows] += 128 * x[i];
+    }
+    for (int64_t i = 0; i < 4 * PANELS * D * width; i++)
+        z[i] = i % 4 ? (uint8_t)mc_rng_u64(&rng) : 127; /* 255 */
+    ops->bytes(&(mc_operands){.d = D, .panels = PANELS, .a = a, .b = b, .stride = D * width}, out);
+    for (int64_t e = 0; e < PANELS * rows * width; e++) {
+        const int64_t p = e / (rows * width), r = e / width % rows, j = e % width;
+        double sum = 0;
+        for (int64_t k = 0; k < 4 * D; k++)
+            sum += (double)x[(k / 4 * rows + r) * 4 + k % 4] * (z[((p * D + k / 4) * width + j) * 4 + k % 4] ^ 0x80);
+        assert_true(get(precision, out, e) == sum);
+    }
+}
+
+static void test_bytes_multiply_without_rounding(void **state) {
+    (void)state;
+    if (!mc_isa_bytes(MC_AVX512))
+        skip();
+    for (int precision = 0; precision < 2; precision++)
+        bytes_multiply(mc_tile(MC_AVX512, (mercer_dtype)precision), (mercer_dtype)precision);
+}
+
 /* f(s) in double. */
 static double value(const mc_step *step, double s) {
     const double b = sqrt(fmax(0, s)) * log(2.0), pi = acos(-1.0), a = fabs(s), t = 2 * asin(sqrt(a) / 2), angle = s < 0 ? pi - t : t;
@@ -280,6 +311,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp2_is_right_to_two_units),
         cmocka_unit_test(test_statistics_are_sums_over_coordinates),
+        cmocka_unit_test(test_bytes_multiply_without_rounding),
         cmocka_unit_test(test_steps_are_functions),
         cmocka_unit_test(test_powers_of_zero_and_below_are_those_of_c),
         cmocka_unit_test(test_vectors_scale_and_compare),

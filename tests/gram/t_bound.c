@@ -1,6 +1,7 @@
 /* The operator's bound on the error of an entry against the formulas in long double: entries as blocks give them and as the fused bodies of
    products see them, every statistic and function, both precisions, every instruction set, scales chosen to hurt. */
 #include "../kernel/eval_long.h"
+#include "base/ctx.h"
 #include "base/rng.h"
 #include "gram/gram.h"
 #include "support.h"
@@ -16,12 +17,15 @@ typedef struct cloud {
     int64_t d;
     double offset, scale, spread; /* x = offset + scale 10^(spread normal) normal */
     bool positive;
+    double levels; /* x = whole numbers 0 .. 255 over this; 0: reals as above */
 } cloud;
 
 /* Every seventh row repeats another, every eleventh lies a hair beside one. */
 static void draw(const cloud *c, uint64_t item, double *x) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
-    for (int64_t i = 0; i < N * c->d; i++) {
+    for (int64_t i = 0; i < N * c->d && c->levels > 0; i++)
+        x[i] = (double)(mc_rng_u64(&rng) % 256) / c->levels;
+    for (int64_t i = 0; i < N * c->d && !(c->levels > 0); i++) {
         const double size = c->scale * pow(10, c->spread * mc_rng_normal(&rng)), v = c->offset + size * mc_rng_normal(&rng);
         x[i] = c->positive ? fabs(v) : v;
     }
@@ -29,7 +33,7 @@ static void draw(const cloud *c, uint64_t item, double *x) {
         double *row = x + i * c->d;
         const double *other = x + (i / 2) * c->d;
         for (int64_t k = 0; k < c->d && (i % 7 == 5 || i % 11 == 9); k++)
-            row[k] = i % 7 == 5 ? other[k] : other[k] * (1 + 1e-7 * mc_rng_normal(&rng));
+            row[k] = i % 7 == 5 || c->levels > 0 ? other[k] : other[k] * (1 + 1e-7 * mc_rng_normal(&rng));
     }
 }
 
@@ -156,21 +160,109 @@ static void check_all(const cloud *clouds, size_t count, bool close) {
 
 static void test_no_error_passes_the_bound_on_ugly_points(void **state) {
     (void)state;
-    const cloud clouds[] = {{1, 0, 1, 0, false},      {2, 1e3, 1, 0, false},      {17, 0, 1e-6, 1, false}, {40, 1e6, 1, 0, false},
-                            {130, 0.3, 1e4, 2, false}, {500, -2, 0.1, 0.3, false}, {9, 0, 1, 0, true},      {300, 0, 1e5, 1, true}};
+    const cloud clouds[] = {{1, 0, 1, 0, false, 0},       {2, 1e3, 1, 0, false, 0},      {17, 0, 1e-6, 1, false, 0},
+                            {40, 1e6, 1, 0, false, 0},    {130, 0.3, 1e4, 2, false, 0},  {500, -2, 0.1, 0.3, false, 0},
+                            {9, 0, 1, 0, true, 0},        {300, 0, 1e5, 1, true, 0}};
     check_all(clouds, sizeof clouds / sizeof *clouds, false);
 }
 
 static void test_the_bound_of_short_sums_is_not_far_from_the_errors(void **state) {
     (void)state;
-    const cloud clouds[] = {{2, 0, 1, 0, false}, {5, 0.2, 1, 0, false}, {4, 0, 1, 0, true}};
+    const cloud clouds[] = {{2, 0, 1, 0, false, 0}, {5, 0.2, 1, 0, false, 0}, {4, 0, 1, 0, true, 0}};
     check_all(clouds, sizeof clouds / sizeof *clouds, true);
+}
+
+/* ---- Whole numbers ---- */
+
+static void test_the_bound_holds_for_whole_numbers_of_any_unit(void **state) {
+    (void)state;
+    const cloud clouds[] = {{.d = 33, .scale = 255, .levels = 1},
+                            {.d = 40, .scale = 1, .levels = 255},
+                            {.d = 500, .scale = 1e3, .levels = 0.3}};
+    static const char *const texts[] = {"rbf(gamma=G)", "rbf(gamma=H)", "exponential(gamma=G)", "poly(degree=3, c=1, gamma=G)",
+                                        "matern(nu=2.5, length_scale=L) + G*linear", "rbf(gamma=G)*cosine"};
+    for (size_t c = 0; c < 3; c++)
+        for (size_t e = 0; e < 6; e++)
+            check_everywhere(texts[e], &clouds[c], 20 + c, false);
+}
+
+/* An operator of 100 rows of 45 whole numbers over 255, but for one of them where `odd` is not 0. */
+typedef struct grey {
+    double x[100 * 45], K[100 * 100];
+    mercer_kernel *kernel;
+    mercer_data *data;
+    mc_gram *gram;
+} grey;
+
+static grey *open_grey(mercer_ctx *ctx, double odd) {
+    grey *g = calloc(1, sizeof *g);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 30);
+    for (int64_t i = 0; i < 100 * 45; i++)
+        g->x[i] = i % 45 == 7 ? 0 : (double)(mc_rng_u64(&rng) % 256) / 255;
+    g->x[70 * 45 + 3] += odd;
+    const mercer_table table = {.n = 100, .d = 45, .dtype = MERCER_F64, .values = g->x};
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.1)", &g->kernel));
+    assert_ok(ctx, mercer_data_make(ctx, &table, &g->data));
+    assert_ok(ctx, mc_gram_open(ctx, g->kernel, g->data, NULL, MERCER_F64, &g->gram));
+    assert_ok(ctx, mc_gram_block(ctx, g->gram, 0, 100, 0, 100, MERCER_F64, g->K, 100));
+    return g;
+}
+
+static void close_grey(grey *g) {
+    mc_gram_close(g->gram);
+    mercer_data_free(g->data);
+    mercer_kernel_free(g->kernel);
+    free(g);
+}
+
+/* Bits and pieces: rows, a block beside the diagonal, columns taken out, products; on one thread and on three. */
+static void test_pieces_of_an_operator_of_whole_numbers_agree(void **state) {
+    (void)state;
+    mercer_ctx *one = open_ctx(1), *three = open_ctx(3);
+    grey *a = open_grey(one, 0), *b = open_grey(three, 0);
+    double part[30 * 100], y[100];
+    const int64_t rows[] = {99, 3, 3, 50}, ids[] = {1, 48, 77};
+    mc_gram *columns = NULL;
+    assert_memory_equal(a->K, b->K, sizeof a->K);
+    assert_ok(three, mc_gram_take(three, b->gram, rows, 4, MERCER_F64, part, 100));
+    for (int r = 0; r < 4; r++)
+        assert_memory_equal(part + r * 100, a->K + rows[r] * 100, 100 * sizeof *part);
+    assert_ok(three, mc_gram_block(three, b->gram, 11, 41, 60, 100, MERCER_F64, part, 40));
+    for (int i = 0; i < 30; i++)
+        assert_memory_equal(part + i * 40, a->K + (11 + i) * 100 + 60, 40 * sizeof *part);
+    assert_ok(three, mc_gram_open_columns(three, b->gram, ids, 3, &columns));
+    assert_ok(three, mc_gram_apply(three, columns, 1, (const double[]){1, 2, -1}, y));
+    for (int i = 0; i < 100; i++)
+        assert_close(y[i], a->K[i * 100 + 1] + 2 * a->K[i * 100 + 48] - a->K[i * 100 + 77], 1e-14);
+    mc_gram_close(columns);
+    close_grey(a), close_grey(b);
+    close_clean(one), close_clean(three);
+}
+
+/* What it gains is seen in its bound, which holds no sums; one value beside the grid, and all are reals again. */
+static void test_whole_numbers_are_recognised_and_nothing_else_is(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    if (!mc_isa_bytes(ctx->isa)) {
+        close_clean(ctx);
+        skip();
+    }
+    grey *whole = open_grey(ctx, 0), *odd = open_grey(ctx, 1e-14), *beyond = open_grey(ctx, 256 / 255.0), *below = open_grey(ctx, -2);
+    const double bound = mc_gram_entry_error(whole->gram);
+    assert_true(2 * bound < mc_gram_entry_error(odd->gram));
+    assert_true(2 * bound < mc_gram_entry_error(beyond->gram));
+    assert_true(2 * bound < mc_gram_entry_error(below->gram));
+    close_grey(whole), close_grey(odd), close_grey(beyond), close_grey(below);
+    close_clean(ctx);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_error_passes_the_bound_on_ugly_points),
         cmocka_unit_test(test_the_bound_of_short_sums_is_not_far_from_the_errors),
+        cmocka_unit_test(test_the_bound_holds_for_whole_numbers_of_any_unit),
+        cmocka_unit_test(test_pieces_of_an_operator_of_whole_numbers_agree),
+        cmocka_unit_test(test_whole_numbers_are_recognised_and_nothing_else_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
