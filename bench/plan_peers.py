@@ -3,13 +3,16 @@
 of n; beside it how seconds and bytes grow with n, and how theory says they do. Bars: bytes never above the forecast, seconds within a
 factor of 2 of it. Fits of less than 20 ms are left out of the second."""
 import json
-import math
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from measure import exponent  # noqa: E402
 
 SOLVERS = {  # kernel, sizes, exponents of seconds and bytes in theory
     "cholesky": ("rbf(gamma=0.5)", (1000, 2000, 4000, 8000), "3, 2"),
@@ -27,12 +30,6 @@ def ask(mercer, verb, *arguments):
     if not done.stdout:
         raise SystemExit(f"{verb} {' '.join(arguments)}: {done.stderr}")
     return json.loads(done.stdout)
-
-
-def exponent(n, values):
-    x, y = [math.log(v) for v in n], [math.log(v) for v in values]
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
 
 
 def rows_of(mercer, folder, n):
@@ -67,7 +64,8 @@ def main(mercer, threads):
                       f"{(plan['memory_bytes'] + data) / 2**20:.1f} | {held / 2**20:.1f} |", flush=True)
             ns, ts, bs = zip(*taken)
             growth.append(f"| {solver} | {exponent(ns, ts):.2f}, {exponent(ns, bs):.2f} | {theory} |")
-    print(f"\nWorst ratio {worst:.2f} (bar 2); {over} fits took more bytes than were forecast (bar 0).\n")
+    print(f"\nWorst ratio {worst:.2f} (bar 2: {'met' if worst <= 2 else '**missed**'}); {over} fits took more bytes than were forecast "
+          f"(bar 0: {'met' if not over else '**missed**'}).\n")
     print("| solver | exponents of seconds, bytes as fitted | in theory |\n|---|---|---|")
     print("\n".join(growth))
 

@@ -2,13 +2,18 @@
 """read_peers.py [MERCER] [--megabytes N] [--repeats N] [--genfromtxt]: reading speed beside NumPy and scikit-learn.
 
 Made files, the same for all: numbers with 17 and with 6 digits as CSV, sparse LIBSVM text, and .npy. Peers and Mercer take turns within
-one run and the best time of each counts. Run it with a Python that has NumPy and scikit-learn (Debian: /usr/bin/python3); a peer that is
+one run and the median of each counts. Run it with a Python that has NumPy and scikit-learn (Debian: /usr/bin/python3); a peer that is
 not there is skipped by name. The bar is ten times the text readers' speed."""
 import argparse
 import pathlib
+import statistics
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import measure  # noqa: E402
 
 
 def peers(genfromtxt):
@@ -42,18 +47,21 @@ def mercer(program, path):
     return {int(t): (int(b), float(s)) for t, b, s in (line.split(",") for line in lines)}
 
 
-def compare(program, path, readers, repeats):
-    ours, theirs = {}, {name: float("inf") for _, name, _ in readers}
+def compare(program, path, readers, repeats, missed):
+    ours, theirs, size = {}, {name: [] for _, name, _ in readers}, path.stat().st_size
     for _ in range(repeats):
-        for threads, (size, seconds) in mercer(program, path).items():
-            ours[threads] = (size, min(seconds, ours.get(threads, (0, float("inf")))[1]))
+        for threads, (_, seconds) in mercer(program, path).items():
+            ours.setdefault(threads, []).append(seconds)
         for _, name, function in readers:
-            theirs[name] = min(theirs[name], seconds_of(function, path))
-    for threads, (size, seconds) in sorted(ours.items()):
+            theirs[name].append(seconds_of(function, path))
+    ours = {threads: statistics.median(taken) for threads, taken in ours.items()}
+    for threads, seconds in sorted(ours.items()):
         print(f"| {path.name} | mercer | {threads} | {seconds:.4f} | {size / seconds / 1e6:.0f} | |")
-    size, best = min((value for value in ours.values()), key=lambda value: value[1])
-    for name, seconds in theirs.items():
+    best = ours[max(ours)]
+    for name, taken in theirs.items():
+        seconds = statistics.median(taken)
         bar = "" if path.suffix == ".npy" else ", bar 10: met" if seconds / best >= 10 else ", bar 10: **missed**"
+        missed.note(bar, path.name, [program, "time", path, 5])
         print(f"| {path.name} | {name} | 1 | {seconds:.4f} | {size / seconds / 1e6:.0f} | {seconds / best:.1f}{bar} |", flush=True)
 
 
@@ -61,16 +69,17 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("mercer", nargs="?", default="build/mercer")
     arguments.add_argument("--megabytes", type=int, default=100)
-    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--repeats", type=int, default=5)
     arguments.add_argument("--genfromtxt", action="store_true", help="the slower of NumPy's text readers too")
     options = arguments.parse_args()
     program = str(pathlib.Path(options.mercer).parent / "bench" / "b_read")
-    readers = peers(options.genfromtxt)
+    readers, missed = peers(options.genfromtxt), measure.Missed()
     print("| file | reader | threads | seconds | MB/s | Mercer, all threads, is so many times as fast |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, "make", folder, str(options.megabytes)], check=True)
         for path in sorted(pathlib.Path(folder).iterdir()):
-            compare(program, path, [r for r in readers if r[0] == path.suffix], options.repeats)
+            compare(program, path, [r for r in readers if r[0] == path.suffix], options.repeats, missed)
+        missed.show()
 
 
 main()

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""svm_peers.py MERCER [--quick] [--only NAME,...] [--no-sklearn] [--fill PEER,...] [--memory SIZE]: support vector classification against
-LIBSVM's programs, scikit-learn's SVC, and its SVC with scikit-learn-intelex, where they are installed: the same rows from the same file, the
-same C, gamma and tolerance.
+"""svm_peers.py MERCER [--quick] [--only NAME,...] [--kept] [--no-sklearn] [--fill PEER,...] [--memory SIZE]: support vector classification
+against LIBSVM's programs, scikit-learn's SVC, that of the newest scikit-learn, and that of scikit-learn-intelex, where they are installed: the
+same rows from the same file, the same C, gamma and tolerance.
 
 Times are of whole commands: reading the rows, learning, writing the model; and reading, predicting, writing. Of the two SVC they are of fit
 alone, beside Mercer's learning, and of predict beside Mercer's whole command. LIBSVM and SVC run on one thread, so their time is the
-processor's, which a busy machine does not change; Mercer's and that of scikit-learn-intelex, which takes all cores, are by the clock. What
-the peers took is kept in build/svm_peers, by their version, the rows and the settings, and taken from there the next time: LIBSVM needs
-most of an hour, SVC about as long. `--fill sklearn --only a9a,ijcnn1,covtype,w8a` times that peer where it has not been, and nothing else;
---no-sklearn shows what is kept of both SVC and times neither.
+processor's, which a busy machine does not change; Mercer's and that of scikit-learn-intelex, which takes all cores, are by the clock.
+Mercer's times are medians of three runs; where LIBSVM takes under 40 seconds so are its own, in turn with Mercer's. Longer ones need most of
+an hour, SVC about as long: what they took once is kept in build/svm_peers, by their version, the rows and the settings, and taken from there
+the next time; --kept takes the shorter ones of LIBSVM from there too. SVC is timed where LIBSVM is short and nothing is kept of it; `--fill
+sklearn,newest,sklearnex --only a9a,covtype` times those peers elsewhere, and nothing else; --no-sklearn shows what is kept and times no SVC.
 gamma is rounded to single precision for all: some builds of svm-train read it so.
 
 scikit-learn-intelex wants a newer scikit-learn than Debian's, so it is looked for in an environment of its own, which `make peers` makes.
@@ -24,14 +25,15 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
+import statistics
 import sys
-import time
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-DATA = ROOT.parent / "shared" / "data"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import measure  # noqa: E402
+from measure import DATA, PEERS, ROOT  # noqa: E402
+
 PLACE = ROOT / "build" / "svm_peers"
 CACHE_MB = "4000"  # of kernel rows that the peers may keep
 
@@ -99,17 +101,6 @@ def rows_of(stem, write, rows):
 # ---- Commands and what they take ----
 
 
-def timed(command, **more):
-    """(seconds by the clock, seconds of the processor, bytes at most, what it printed)"""
-    began = time.time()
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, **more)
-    out = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"{command[0]} ended with {status}: {out[-400:]}")
-    return time.time() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out
-
-
 def kept(key, work, run=True):
     """work(), or what it gave for the same key before, and whether it was kept; run False: None where nothing is kept."""
     path = PLACE / (hashlib.sha256(json.dumps(key).encode()).hexdigest()[:24] + ".json")
@@ -133,20 +124,19 @@ def accuracy(test, predicted):
 
 
 def version_of_libsvm():
-    try:
-        return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libsvm-tools"], capture_output=True, text=True).stdout or "unknown"
-    except OSError:
-        return "unknown"
+    return measure.say("dpkg-query", "-W", "-f", "${Version}", "libsvm-tools") or "unknown"
+
+
+def libsvm_once(train, test, C, gamma):
+    model, out = PLACE / "libsvm.model", PLACE / "libsvm.out"
+    fit = measure.take(["svm-train", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
+    predict = measure.take(["svm-predict", test, model, out])
+    dual = -sum(float(line.split()[2].rstrip(",")) for line in fit.out.splitlines() if line.startswith("obj = "))
+    return {"fit": fit.cpu, "predict": predict.cpu, "dual": dual, "memory": fit.bytes, "accuracy": accuracy(test, open(out).read().split())}
 
 
 def with_libsvm(train, test, C, gamma):
-    def work():
-        model, out = PLACE / "libsvm.model", PLACE / "libsvm.out"
-        _, fit, memory, text = timed(["svm-train", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
-        _, predict, _, _ = timed(["svm-predict", test, model, out])
-        dual = -sum(float(line.split()[2].rstrip(",")) for line in text.splitlines() if line.startswith("obj = "))
-        return {"fit": fit, "predict": predict, "dual": dual, "memory": memory, "accuracy": accuracy(test, open(out).read().split())}
-    return kept(["libsvm", version_of_libsvm(), digest(train), digest(test), C, gamma, CACHE_MB], work)
+    return kept(["libsvm", version_of_libsvm(), digest(train), digest(test), C, gamma, CACHE_MB], lambda: libsvm_once(train, test, C, gamma))
 
 
 def coefficients_of(model):
@@ -165,7 +155,7 @@ def exact_dual(train, C, gamma):
     """The dual of svm-train's own coefficients, in double; trains again, for models are not kept."""
     def work():
         model = PLACE / "exact.model"
-        timed(["svm-train", "-q", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
+        measure.take(["svm-train", "-q", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
         c, X = coefficients_of(model)
         norms, energy = (X * X).sum(1), 0.0
         for i in range(0, len(c), 1000):
@@ -177,6 +167,8 @@ def exact_dual(train, C, gamma):
 
 SKLEARN = """
 import sys, time, json
+import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.datasets import load_svmlight_files
 train, test, C, gamma, cache, module = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5]), sys.argv[6]
 if module == "sklearnex":
@@ -192,45 +184,64 @@ began = clock()
 model = SVC(C=C, gamma=gamma, tol=1e-3, cache_size=cache).fit(X, y)
 fitted = clock()
 right = float((model.predict(T) == t).mean())
-print(json.dumps({"fit": fitted - began, "predict": clock() - fitted, "accuracy": right}))
+result = {"fit": fitted - began, "predict": clock() - fitted, "accuracy": right}
+if len(model.classes_) == 2:
+    c, S = np.asarray(model.dual_coef_.todense() if hasattr(model.dual_coef_, "todense") else model.dual_coef_)[0], model.support_vectors_
+    energy = sum(c[i:i + 1000] @ (rbf_kernel(S[i:i + 1000], S, gamma) @ c) for i in range(0, len(c), 1000))
+    result["dual"] = float(np.abs(c).sum() - energy / 2)
+print(json.dumps(result))
 """
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-SVC = {  # by module: the Python that has it, and its environment
-    "sklearn": (PYTHON, dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")),
-    "sklearnex": (str(ROOT / "build" / "peers" / "sklearn" / "bin" / "python"), dict(os.environ)),
+ALONE = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+NEW = str(PEERS / "sklearn" / "bin" / "python")
+SVC = {  # the module, its package, the Python that has it, and its environment
+    "sklearn": ("sklearn", "scikit-learn", PYTHON, ALONE),
+    "newest": ("sklearn", "scikit-learn", NEW, ALONE),
+    "sklearnex": ("sklearnex", "scikit-learn-intelex", NEW, dict(os.environ)),
 }
 
 
-def with_svc(module, train, test, C, gamma, run=True):
-    name = "scikit-learn-intelex" if module == "sklearnex" else "scikit-learn"
-    ask = f"import {module}; from importlib.metadata import version; print(version('{name}'))"
-    python, environment = SVC[module]
-    try:
-        found = subprocess.run([python, "-c", ask], capture_output=True, text=True, env=environment)
-    except OSError:
+def with_svc(peer, train, test, C, gamma, run=True):
+    module, package, python, environment = SVC[peer]
+    version = measure.version_of(python, package).get(package)
+    if not version:
         return None, False
-    if found.returncode:
-        return None, False
-    return kept([module, found.stdout.strip().splitlines()[-1], digest(train), digest(test), C, gamma, CACHE_MB],
-                lambda: json.loads(timed([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB, module], env=environment)[3]), run)
+    return kept([module, version, digest(train), digest(test), C, gamma, CACHE_MB],
+                lambda: json.loads(measure.take([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB, module], env=environment).out), run)
 
 
-def with_mercer(mercer, memory, train, test, C, gamma):
-    model, out = PLACE / "mercer.mercer", PLACE / "mercer.csv"
-    fit, _, used, text = timed([mercer, "fit", train, "-m", "svc", "-k", f"rbf(gamma={gamma!r})", "--C", C, "--tolerance", "0.001",
-                                "--scale", "none", "--memory", memory, "-o", model, "--json"])
-    report = json.loads(text)
-    predict, _, _, _ = timed([mercer, "predict", model, test, "-o", out, "-q"])
+def fit_command(arguments, train, C, gamma):
+    return [arguments.mercer, "fit", train, "-m", "svc", "-k", f"rbf(gamma={gamma!r})", "--C", C, "--tolerance", "0.001", "--scale", "none",
+            "--memory", arguments.memory, "-o", PLACE / "mercer.mercer", "--json"]
+
+
+def with_mercer(arguments, train, test, C, gamma):
+    out = PLACE / "mercer.csv"
+    fit = measure.take(fit_command(arguments, train, C, gamma))
+    report = json.loads(fit.out)
+    predict = measure.take([arguments.mercer, "predict", PLACE / "mercer.mercer", test, "-o", out, "-q"])
     c = report["certificate"]
-    return {"fit": fit, "inside": report["seconds"]["fit"], "predict": predict, "dual": c["dual"], "gap": c["gap_relative"],
-            "violation": c["kkt_violation"], "vectors": report["support_vectors"], "memory": used,
-            "accuracy": accuracy(test, open(out).read().split()[1:])}
+    return {"fit": fit.seconds, "inside": report["seconds"]["fit"], "predict": predict.seconds, "dual": c["dual"], "gap": c["gap_relative"],
+            "memory": fit.bytes, "accuracy": accuracy(test, open(out).read().split()[1:])}
+
+
+def medians(runs):
+    """Of every time; the rest is the same in all runs."""
+    return dict(runs[0], **{key: statistics.median(r[key] for r in runs) for key in ("fit", "predict", "inside") if key in runs[0]})
+
+
+def both(arguments, train, test, C, gamma):
+    """LIBSVM's result, whether it is a kept one, and Mercer's."""
+    theirs, was_kept = with_libsvm(train, test, C, gamma)
+    again = theirs["fit"] <= measure.LONG and not arguments.kept
+    runs = [(libsvm_once(train, test, C, gamma) if again else theirs, with_mercer(arguments, train, test, C, gamma)) for _ in range(measure.ROUNDS)]
+    return medians([r[0] for r in runs]), was_kept and not again, medians([r[1] for r in runs])
 
 
 # ---- The table ----
 
 HEAD = ("| rows | n | LIBSVM fit s | Mercer fit s | ratio | LIBSVM predict s | Mercer predict s | ratio | SVC fit, predict: ratios "
-        "| the same with scikit-learn-intelex | dual behind LIBSVM's "
+        "| the same of the newest scikit-learn | the same with scikit-learn-intelex | dual behind LIBSVM's "
         "| relative gap | accuracy, LIBSVM, Mercer | memory, LIBSVM, Mercer GB | bars |")
 
 
@@ -239,7 +250,10 @@ def ratios(svc, ours):
 
 
 def said(svc, ours):
-    return "{:.1f}, {:.1f}".format(*ratios(svc, ours)) if svc else "not installed, or not timed"
+    if not svc:
+        return "not installed, or not timed"
+    behind = (ours["dual"] - svc["dual"]) / abs(ours["dual"]) if "dual" in svc else 0
+    return "{:.1f}, {:.1f}".format(*ratios(svc, ours)) + (f" (its dual is worse by {behind:.0e})" if behind > 1e-5 else "")
 
 
 def verdict(ours, theirs, svc, intelex, behind, limit, bars):
@@ -252,25 +266,27 @@ def verdict(ours, theirs, svc, intelex, behind, limit, bars):
     return "**missed**: " + ", ".join(missed) if missed else "met"
 
 
-def row(arguments, name, stem, write, C, gamma, *bars):
+def row(arguments, missed, name, stem, write, C, gamma, *bars):
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
-    theirs, was_kept = with_libsvm(train, test, C, gamma)
-    svc, intelex = (with_svc(module, train, test, C, gamma, not arguments.no_sklearn)[0] for module in SVC)
-    ours = with_mercer(arguments.mercer, arguments.memory, train, test, C, gamma)
+    theirs, was_kept, ours = both(arguments, train, test, C, gamma)
+    short = theirs["fit"] <= measure.LONG and not arguments.no_sklearn
+    svc, newest, intelex = (with_svc(peer, train, test, C, gamma, short)[0] for peer in SVC)
     behind = (theirs["dual"] - ours["dual"]) / abs(theirs["dual"])
     if behind > 1e-6 and stem != "mnist":
         behind = (exact_dual(train, C, gamma) - ours["dual"]) / abs(ours["dual"])
     limit = float(arguments.memory[:-1]) * 2**30
     n = sum(1 for _ in open(train))
+    result = missed.note(verdict(ours, theirs, svc, intelex, behind, limit, bars), name, fit_command(arguments, train, C, gamma))
     print(f"| {name} | {n} | {theirs['fit']:.1f}{' (kept)' if was_kept else ''} | {ours['fit']:.2f} ({ours['inside']:.2f} learning) "
-          f"| {theirs['fit'] / ours['fit']:.1f} | {theirs['predict']:.1f} | {ours['predict']:.2f} | {theirs['predict'] / ours['predict']:.1f} | {said(svc, ours)} | {said(intelex, ours)} "
+          f"| {theirs['fit'] / ours['fit']:.1f} | {theirs['predict']:.1f} | {ours['predict']:.2f} | {theirs['predict'] / ours['predict']:.1f} "
+          f"| {said(svc, ours)} | {said(newest, ours)} | {said(intelex, ours)} "
           f"| {behind:.1e} | {ours['gap']:.1e} | {theirs['accuracy']:.4f}, {ours['accuracy']:.4f} "
           f"| {theirs['memory'] / 1e9:.1f}, {ours['memory'] / 1e9:.1f} of {limit / 1e9:.1f} "
-          f"| {verdict(ours, theirs, svc, intelex, behind, limit, bars)} |", flush=True)
+          f"| {result} |", flush=True)
 
 
-def fill(arguments, name, stem, write, C, gamma, *_):
+def fill(arguments, missed, name, stem, write, C, gamma, *bars):
     """The peers named, where nothing is kept of them."""
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
@@ -283,15 +299,17 @@ def fill(arguments, name, stem, write, C, gamma, *_):
 PATH = [2.0 ** k for k in range(-5, 7)]
 
 
-def path(arguments, name, stem, write, rows, gamma):
-    """One command for 12 values of C, and each of them alone; the best of three, by the clock."""
+def path(arguments, missed, name, stem, write, rows, gamma):
+    """One command for 12 values of C, and each of them alone; medians of three, by the clock."""
     train, _ = rows_of(stem, write, rows)
     common = ["-m", "svc", "-k", f"rbf(gamma={gamma!r})", "--tolerance", "0.001", "--scale", "none", "--memory", arguments.memory]
     fit = [arguments.mercer, "fit", train, *common, "-o", PLACE / "mercer.mercer", "-q"]
-    alone = max(min(timed([*fit, "--C", C])[0] for _ in range(3)) for C in PATH)
-    whole = min(timed([arguments.mercer, "path", train, *common, "--C", ",".join(map(repr, PATH)), "-q"])[0] for _ in range(3))
+    command = [arguments.mercer, "path", train, *common, "--C", ",".join(map(repr, PATH)), "-q"]
+    alone = max(statistics.median(measure.take([*fit, "--C", C]).seconds for _ in range(3)) for C in PATH)
+    whole = statistics.median(measure.take(command).seconds for _ in range(3))
+    verdict = missed.note("met" if whole <= 3 * alone else "**missed**: above 3", f"the path of {name}", command)
     print(f"| {name} | {sum(1 for _ in open(train))} | {len(PATH)} | {alone:.3f} | {whole:.3f} | {whole / alone:.2f} "
-          f"| {'met' if whole <= 3 * alone else '**missed**: above 3'} |", flush=True)
+          f"| {verdict} |", flush=True)
 
 
 def main():
@@ -299,10 +317,12 @@ def main():
     parser.add_argument("mercer", nargs="?", default="build/mercer")
     parser.add_argument("--quick", action="store_true", help="3000 rows of each; the bars are for all rows")
     parser.add_argument("--only", help="rows whose file is named so: a9a,mnist")
+    parser.add_argument("--kept", action="store_true", help="of LIBSVM what is kept, also where it is short")
     parser.add_argument("--no-sklearn", action="store_true", help="of SVC what is kept, nothing new")
-    parser.add_argument("--fill", help="time these peers alone: libsvm,sklearn,sklearnex")
+    parser.add_argument("--fill", help="time these peers alone: libsvm,sklearn,newest,sklearnex")
     parser.add_argument("--memory", default="16G")
     arguments = parser.parse_args()
+    missed = measure.Missed()
     PLACE.mkdir(parents=True, exist_ok=True)
     if not shutil.which("svm-train"):
         print("skipped: no svm-train here; install libsvm-tools")
@@ -313,18 +333,20 @@ def main():
         if arguments.only and line[1] not in arguments.only.split(","):
             continue
         try:
-            (fill if arguments.fill else row)(arguments, *line)
+            (fill if arguments.fill else row)(arguments, missed, *line)
         except OSError as missing:
             print(f"| {line[0]} | skipped: {missing} |", flush=True)
     if arguments.fill:
         return
+    missed.show()
     print("\n| path along C | n | values | most expensive fit alone s | path s | ratio | bar |\n" + "|---" * 7 + "|")
     try:
         for rows in (3000,) if arguments.quick else (3000, None):
-            path(arguments, "a9a" + (", its first rows" if rows else ""), "a9a", packed("a9a"), rows, 1 / 123)
-            path(arguments, "ijcnn1" + (", its first rows" if rows else ""), "ijcnn1", packed("ijcnn1"), rows, 1.0)
+            path(arguments, missed, "a9a" + (", its first rows" if rows else ""), "a9a", packed("a9a"), rows, 1 / 123)
+            path(arguments, missed, "ijcnn1" + (", its first rows" if rows else ""), "ijcnn1", packed("ijcnn1"), rows, 1.0)
     except OSError as missing:
         print(f"| path | skipped: {missing} |", flush=True)
+    missed.show()
 
 
 if __name__ == "__main__":
