@@ -3,11 +3,13 @@
 
 A fenced block marked `console` holds commands after `$ ` and what they print; those of one file run in order in one empty folder, with
 examples/ beside it. A line `...` stands for any lines. A block marked `c` after a comment <!-- path --> is that file of the repository. What
-varies from run to run is put in neutral form as in tests/cli/run.py. --update writes what was seen into the files."""
+varies from run to run is put in neutral form as in tests/cli/run.py. --update writes what was seen into the files, and draws the pictures they
+show: NAME.png beside a file that mentions it, by the command of the file that makes NAME.svg."""
 import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -57,6 +59,14 @@ def run_block(block, folder, environment, neutral, update):
     return text, faults
 
 
+def draw_pictures(path, text, folder, environment):
+    for command in re.findall(r"^\$ (mercer plot .*)$", text, re.M):
+        name = re.search(r"-o ([\w-]+)\.svg", command)
+        if name and f"({name[1]}.png)" in text:
+            subprocess.run(["bash", "-c", command.replace(f"{name[1]}.svg", f"{name[1]}.png")], cwd=folder, env=environment, check=True)
+            shutil.copy(pathlib.Path(folder) / f"{name[1]}.png", path.parent / f"{name[1]}.png")
+
+
 def check_sources(path, text):
     return [f"{path}: the block after <!-- {name} --> differs from {name}" for name, body in SOURCE.findall(text)
             if (ROOT / name).read_text() != body]
@@ -76,6 +86,8 @@ def check(path, environment, neutral, update):
             block, wrong = run_block(found[1], folder, environment, neutral, update)
             faults += [f"{path.name}: {w}" for w in wrong]
             text = text.replace(found[0], f"```console\n{block}```")
+        if update:
+            draw_pictures(path, text, folder, environment)
     if update:
         path.write_text(text)
         return []

@@ -9,7 +9,7 @@ static const option options[] = {
     {"output", 'o', "FILE", "the picture: .svg, .png or .pdf"},
     {"kind", 0, "NAME", "which picture (default: what suits the operands; see below)"},
     {"kernel", 'k', "KERNEL", "of gram, spectrum and profile without a model (default rbf)"},
-    {"columns", 0, "A,B", "regions: the two columns of the plane; curve: the column along it"},
+    {"columns", 0, "A,B", "regions: the two columns of the plane; curve: the column along it; scatter: two components, pc1,pc3"},
     {"against", 0, "seconds|steps", "convergence: what runs along the axis (default seconds)"},
     {"size", 0, "WxH", "in points, 72 to an inch (default 560x420, less wide for matrices)"},
     {0},
@@ -29,7 +29,7 @@ static const kind kinds[] = {
     {"residuals", "true value less prediction, against the prediction", MODEL | DATA, 560, draw_residuals},
     {"confusion", "true classes against predicted ones", MODEL | DATA, 440, draw_confusion},
     {"calibration", "stated probabilities against what came true", MODEL | DATA, 440, draw_calibration},
-    {"scatter", "scores on two principal components", MODEL | DATA, 560, draw_scatter},
+    {"scatter", "scores on two principal components", MODEL | DATA | COLUMNS, 560, draw_scatter},
     {"surface", "the scores of the search that chose the model", MODEL, 560, draw_surface},
     {"learning-curve", "the error as more rows are learned from", MODEL | DATA, 560, draw_learning_curve},
     {"gram", "the Gram matrix as a heat map, ordered by class", DATA, 520, draw_gram},
@@ -76,7 +76,7 @@ static int check_options(const session *s, const kind *k, const picture *p) {
         if (args_text(&s->args, of_target[i]))
             return complain("--%s has no meaning beside a model, which knows its target", of_target[i]);
     if (args_text(&s->args, "columns") && !(k->needs & COLUMNS))
-        return complain("--columns has no meaning for %s; regions and curve take it", k->name);
+        return complain("--columns has no meaning for %s; regions, curve and scatter take it", k->name);
     if (args_text(&s->args, "against") && !(k->needs & TRACE))
         return complain("--against has no meaning for %s; convergence takes it", k->name);
     return EXIT_DONE;

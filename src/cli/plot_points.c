@@ -56,17 +56,33 @@ int draw_residuals(session *s, picture *p) {
 
 /* ---- Scores on principal components ---- */
 
-static int scores_of(session *s, const picture *p, double *value, double *x, double *y) {
+/* --columns pc1,pc3 or 1,3: two components, from 0; the first two without. */
+static int components_asked(const session *s, const picture *p, int64_t which[2]) {
+    const char *wish = args_text(&s->args, "columns");
+    const int64_t count = mercer_model_outputs(p->model);
+    long long first = 1, second = count > 1 ? 2 : 1;
+    char rest;
+    if (wish && sscanf(wish, "pc%lld,pc%lld%c", &first, &second, &rest) != 2 && sscanf(wish, "%lld,%lld%c", &first, &second, &rest) != 2)
+        return complain("--columns %s: scatter takes two components, as in pc1,pc3", wish);
+    which[0] = first - 1;
+    which[1] = second - 1;
+    for (int k = 0; k < 2; k++)
+        if (which[k] < 0 || which[k] >= count)
+            return complain("--columns %s: the model has components pc1 to pc%lld", wish, (long long)count);
+    return EXIT_DONE;
+}
+
+static int scores_of(session *s, const picture *p, const int64_t which[2], double *value, double *x, double *y) {
     const int64_t outputs = mercer_model_outputs(p->model);
     TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, value));
     for (int64_t i = 0; i < p->n; i++) {
-        x[i] = value[i * outputs];
-        y[i] = outputs > 1 ? value[i * outputs + 1] : 0;
+        x[i] = value[i * outputs + which[0]];
+        y[i] = outputs > 1 ? value[i * outputs + which[1]] : 0;
     }
     return session_alive(s);
 }
 
-static void draw_score_chart(picture *p, const double *x, const double *y, const int64_t *which) {
+static void draw_score_chart(picture *p, const int64_t part[2], const double *x, const double *y, const int64_t *which) {
     chart g;
     char title[240], label[2][64];
     double low[2], high[2];
@@ -74,8 +90,8 @@ static void draw_score_chart(picture *p, const double *x, const double *y, const
     for (int k = 0; k < 2; k++) {
         range_take(&low[k], &high[k], of[k], p->n);
         range_widen(&low[k], &high[k], 0.06);
-        snprintf(label[k], sizeof label[k], "component %d (%.1f%% of the variance)", k + 1,
-                 100 * mercer_model_component(p->model, k).share);
+        snprintf(label[k], sizeof label[k], "component %lld (%.1f%% of the variance)", (long long)part[k] + 1,
+                 100 * mercer_model_component(p->model, part[k]).share);
     }
     snprintf(title, sizeof title, "pca, %s", short_kernel(p->kernel).bytes);
     chart_open(&g, p->on, title, (axis){.label = label[0], .low = low[0], .high = high[0]},
@@ -88,12 +104,14 @@ int draw_scatter(session *s, picture *p) {
     if (!(mercer_model_report(p->model)->variance > 0))
         return complain("scatter shows the scores of pca, and '%s' is of %s", p->model_path,
                         mercer_model_report(p->model)->machine);
+    int64_t part[2];
+    TRY(components_asked(s, p, part));
     double *value = session_take(s, p->n, mercer_model_outputs(p->model), sizeof *value);
     double *x = value ? session_take(s, p->n, 2, sizeof *x) : NULL;
     int64_t *which = x ? classes_of_rows(s, p) : NULL;
-    const int code = which ? scores_of(s, p, value, x, x + p->n) : EXIT_MEMORY;
+    const int code = which ? scores_of(s, p, part, value, x, x + p->n) : EXIT_MEMORY;
     if (code == EXIT_DONE)
-        draw_score_chart(p, x, x + p->n, which);
+        draw_score_chart(p, part, x, x + p->n, which);
     free(value);
     free(x);
     free(which);

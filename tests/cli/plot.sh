@@ -13,6 +13,8 @@ mercer plot log.mercer moons.csv --kind regions --columns x2,x1 -o regions.png -
 mercer plot log.mercer moons.csv --kind confusion -o confusion.pdf --json | facts; starts confusion.pdf
 mercer plot log.mercer moons.csv --kind calibration -o calibration.svg --json | facts | sed 's/[0-9.]*|.*//'
 mercer plot pca.mercer moons.csv -o scatter.svg --json | facts
+mercer plot pca.mercer moons.csv --columns pc2,pc1 -o scatter.svg --json | facts | grep -o 'component.*|0'
+mercer plot pca.mercer moons.csv --columns pc1,pc3 -o scatter.svg; echo "exit $?"
 mercer plot gp.mercer sinc.csv -o curve.svg --json | facts
 mercer plot ridge.mercer sinc.csv --kind residuals -o residuals.svg --json | facts
 mercer tune moons.csv -m svc -k 'rbf(gamma=0.1..10)' --C 0.1..100 --points 3 --folds 2 -o tuned.mercer -q
