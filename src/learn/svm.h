@@ -11,7 +11,9 @@
        svm_start.c     multipliers to start from: none, or those of a model
        svm_checkpoint.c  the state of the programmes in a file
        svm_path.c      one solution after the other along C
+       svm_restart.c   from one C to the next
        svm_folds.c     many splits and values of C over one K
+       svm_merge.c     equal rows
        class_weight.c  weights of classes from text */
 #ifndef MC_LEARN_SVM_H
 #define MC_LEARN_SVM_H
@@ -163,6 +165,17 @@ bool mc_task_screened(const mc_svm *s, const mc_task *t, const mc_dual *dual, co
 /* svm_certify.c: every task judged; intercepts of tasks and of f set anew. */
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_report(const mc_svm *s, mercer_report *out);
+
+/* svm_restart.c: after C has been multiplied by rise, a feasible start with its f from the solution for the last C. twin: of each variable
+   the one of the other sign on an equal row, -1: none; NULL: there are none. */
+mercer_status mc_task_restart(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_dual *dual, const mc_matrix *matrix,
+                              const int64_t *twin, double rise);
+
+/* svm_merge.c: same[i] <- the first row equal to row i in every value; rows with texts are equal to themselves alone. */
+mercer_status mc_rows_same(mercer_ctx *ctx, const mercer_data *x, int64_t *same);
+/* Equal rows of one class of a classifier become one. to[i] <- the place of row i now; same[k], for the rows there are now, as above. costs
+   are no longer those of the rows. */
+mercer_status mc_svm_merge(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same);
 
 /* svm_path.c: each is shown the function of every C in turn, with kernel and scale lent for the call. */
 typedef mercer_status mc_svm_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);

@@ -22,8 +22,9 @@
 struct mc_svm_folds {
     mc_svm s;
     void *K;         /* n x n of s.dtype, rows in the order of s.p */
+    const mercer_data *data;
     int64_t *place;  /* of each row of the data among those of s.p */
-    double *cost;    /* of each row of s.p, without the weight of its class */
+    int64_t *same;   /* the first row of s.p equal to each of them; NULL: nobody has looked */
     mc_fitted shape; /* form and outputs alone */
 };
 
@@ -57,25 +58,37 @@ static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     return status;
 }
 
-static mercer_status note_rows(mercer_ctx *ctx, const mercer_data *data, mc_svm_folds *m) {
-    MC_TRY(MC_ALLOC(ctx, m->place, data->n));
-    MC_TRY(MC_ALLOC(ctx, m->cost, data->n));
-    for (int64_t i = 0; i < m->s.p.n; i++) {
-        m->place[m->s.order[i]] = i;
-        m->cost[i] = data->weight ? data->weight[m->s.order[i]] : 1;
-    }
+static void note_shape(mc_svm_folds *m) {
     const bool pairs = m->s.row->classes && m->s.task[0].b >= 0;
     m->shape.form = pairs ? MC_PAIRS : MC_VALUES;
     m->shape.outputs = m->s.row->classes ? m->s.classes : m->s.tasks;
-    return MERCER_OK;
+}
+
+/* Where the rows of the data are, once equal ones of a class are one. */
+static mercer_status note_rows(mercer_ctx *ctx, mc_svm_folds *m) {
+    const int64_t n = m->s.p.n;
+    int64_t *to = NULL;
+    MC_TRY(MC_ALLOC(ctx, m->place, n));
+    MC_TRY(MC_ALLOC(ctx, to, n));
+    for (int64_t i = 0; i < n; i++)
+        to[i] = i;
+    mercer_status status = m->s.row->classes ? MC_ALLOC(ctx, m->same, n) : MERCER_OK;
+    if (!status && m->same)
+        status = mc_svm_merge(ctx, &m->s, to, m->same);
+    for (int64_t i = 0; i < n && !status; i++)
+        m->place[m->s.order[i]] = to[i];
+    mc_free(to);
+    return status;
 }
 
 static mercer_status open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, mc_svm_folds *m) {
+    m->data = data;
     MC_TRY(mc_svm_open(ctx, kind, set, kernel, data, &m->s));
     mc_store_close(m->s.store);
     m->s.store = NULL;
-    MC_TRY(note_rows(ctx, data, m));
+    MC_TRY(note_rows(ctx, m));
+    note_shape(m);
     return store_all(ctx, m);
 }
 
@@ -99,7 +112,7 @@ void mc_svm_folds_close(mercer_ctx *ctx, mc_svm_folds *m) {
     mc_svm_close(ctx, &m->s);
     mc_free(m->K);
     mc_free(m->place);
-    mc_free(m->cost);
+    mc_free(m->same);
     mc_free(m);
 }
 
@@ -118,15 +131,13 @@ static mercer_status write_costs(mercer_ctx *ctx, mc_svm_folds *m, const int64_t
     if (!status)
         status = MC_ALLOC(ctx, weights, s->classes + 1);
     for (int64_t k = 0; k < learned && s->row->classes && !status; k++)
-        for (int64_t c = 0; c < s->classes; c++)
-            if (m->place[rows[k]] >= s->start[c] && m->place[rows[k]] < s->start[c + 1])
-                class_of[k] = (int32_t)c;
+        class_of[k] = m->data->class_of[rows[k]];
     if (!status && s->row->classes)
         status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, class_of, learned, weights);
     if (!status)
         memset(s->cost, 0, (size_t)s->p.n * sizeof *s->cost);
     for (int64_t k = 0; k < learned && !status; k++)
-        s->cost[m->place[rows[k]]] = m->cost[m->place[rows[k]]] * (s->row->classes ? weights[class_of[k]] : 1);
+        s->cost[m->place[rows[k]]] += (m->data->weight ? m->data->weight[rows[k]] : 1) * (s->row->classes ? weights[class_of[k]] : 1);
     mc_free(class_of);
     mc_free(weights);
     return status;
@@ -238,93 +249,43 @@ typedef struct walk {
     double *alpha;    /* many pairs: of each row of s.p, (classes - 1) x count: its coefficients, C by C */
 } walk;
 
-/* ---- From one C to the next ---- */
-
-typedef struct ray {
-    double linear, square; /* q'beta and beta'K beta */
-} ray;
-
-static ray ray_of(const mc_dual *dual, const double *beta, const double *f) {
-    ray r = {0};
-    for (int64_t v = 0; v < dual->m; v++) {
-        r.linear += dual->q[v] * beta[v];
-        r.square += beta[v] * f[dual->row ? dual->row[v] : v];
+/* Of each variable of a pair of classes the one of the other class on an equal row; *twin stays NULL where there is none. at: scratch. */
+static void list_twins(const mc_svm_folds *m, const mc_task *t, int64_t *at, int64_t *twin) {
+    for (int64_t i = 0; i < m->s.p.n; i++)
+        at[i] = -1;
+    for (int64_t i = 0; i < t->split; i++)
+        at[m->same[mc_task_row(&m->s, t, i)]] = i;
+    for (int64_t i = 0; i < t->n; i++)
+        twin[i] = -1;
+    for (int64_t i = t->split; i < t->n; i++) {
+        const int64_t other = at[m->same[mc_task_row(&m->s, t, i)]];
+        twin[i] = other;
+        if (other >= 0)
+            twin[other] = i;
     }
-    return r;
 }
 
-static double objective(ray r, double factor) {
-    return factor * (factor * r.square / 2 + r.linear);
-}
-
-/* Multipliers at their last bounds, 1/rise of the new ones, times rise, the others as they are, those of the heavier sign in proportion so
-   much less that the sum is 0 again. False: they cannot be. */
-static bool press(const mc_dual *dual, const double *beta, double rise, double *next) {
-    double sum = 0, off[2] = {0, 0};
-    for (int64_t v = 0; v < dual->m; v++) {
-        const double bound = beta[v] > 0 ? dual->high[v] : -dual->low[v];
-        const bool at = fabs(beta[v]) * rise >= bound * (1 - 1e-12);
-        next[v] = at ? copysign(bound, beta[v]) : beta[v];
-        sum += next[v];
-        off[beta[v] > 0] += at ? 0 : fabs(beta[v]);
+static mercer_status find_twins(mercer_ctx *ctx, const mc_svm_folds *m, const mc_task *t, int64_t **twin) {
+    int64_t *at = NULL;
+    bool any = false;
+    *twin = NULL;
+    if (!m->same || t->b < 0)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, at, m->s.p.n));
+    const mercer_status status = MC_ALLOC(ctx, *twin, t->n);
+    if (!status)
+        list_twins(m, t, at, *twin);
+    for (int64_t i = 0; i < t->n && !status; i++)
+        any = any || (*twin)[i] >= 0;
+    mc_free(at);
+    if (!any) {
+        mc_free(*twin);
+        *twin = NULL;
     }
-    const int heavy = sum > 0;
-    if (off[heavy] < fabs(sum))
-        return false;
-    for (int64_t v = 0; v < dual->m; v++)
-        if ((beta[v] > 0) == heavy && next[v] == beta[v])
-            next[v] *= off[heavy] > 0 ? 1 - fabs(sum) / off[heavy] : 1;
-    return true;
-}
-
-/* f <- f + K (next - beta). */
-static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *matrix, const double *beta,
-                          const double *next, double *f) {
-    mc_work work;
-    int64_t count = 0;
-    MC_TRY(mc_work_open(ctx, &work,
-                        2 * mc_work_need(matrix->n, sizeof(double)) + mc_work_need(matrix->n, sizeof(int64_t))));
-    double *change = mc_work_take(&work, matrix->n, sizeof *change), *c = mc_work_take(&work, matrix->n, sizeof *c);
-    int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
-    for (int64_t v = 0; v < dual->m; v++)
-        change[dual->row ? dual->row[v] : v] += next[v] - beta[v];
-    for (int64_t i = 0; i < matrix->n; i++)
-        if (change[i] != 0) {
-            ids[count] = i;
-            c[count++] = change[i];
-        }
-    const mercer_status status = count ? matrix->add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL) : MERCER_OK;
-    mc_work_close(&work);
     return status;
 }
 
-/* The better of two starts for a C rise times as large: along the ray through beta, where the objective is least at -q'beta / beta'K beta,
-   or with the bounded multipliers alone moved to their new bounds. Where every multiplier is bounded the first is all there is to do, where
-   none is C no longer matters. */
-static mercer_status restart(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_dual *dual, const mc_matrix *matrix,
-                             double rise) {
-    const ray now = ray_of(dual, t->beta, t->f);
-    const double factor = now.square > 0 ? fmin(rise, fmax(1, -now.linear / now.square)) : rise;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->m, sizeof(double)) + mc_work_need(t->n, sizeof(double))));
-    double *next = mc_work_take(&work, t->m, sizeof *next), *f = mc_work_take(&work, t->n, sizeof *f);
-    memcpy(f, t->f, (size_t)t->n * sizeof *f);
-    mercer_status status = MERCER_OK;
-    bool better = factor < rise && press(dual, t->beta, rise, next);
-    if (better)
-        status = move(ctx, dual, matrix, t->beta, next, f);
-    better = better && !status && objective(ray_of(dual, next, f), 1) < objective(now, factor);
-    if (better) {
-        memcpy(t->beta, next, (size_t)t->m * sizeof *next);
-        memcpy(t->f, f, (size_t)t->n * sizeof *f);
-    } else {
-        mc_task_scale(s, t, factor);
-    }
-    mc_work_close(&work);
-    return status;
-}
-
-static mercer_status solve(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_matrix *matrix, double rise) {
+static mercer_status solve(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_matrix *matrix, const int64_t *twin, double rise) {
     mc_programme programme;
     MC_TRY(mc_programme_open(ctx, s, t, &programme));
     const mc_active_problem problem = {.dual = programme.dual,
@@ -333,7 +294,7 @@ static mercer_status solve(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_matr
                                        .steps_max = s->set->iterations,
                                        .most = s->most,
                                        .rough = true};
-    mercer_status status = rise > 1 ? restart(ctx, s, t, &programme.dual, matrix, rise) : MERCER_OK;
+    mercer_status status = rise > 1 ? mc_task_restart(ctx, s, t, &programme.dual, matrix, twin, rise) : MERCER_OK;
     if (!status)
         status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
     mc_programme_close(&programme);
@@ -360,15 +321,19 @@ static void take(const walk *w, const mc_task *t, int64_t k) {
 static mercer_status walk_task(mercer_ctx *ctx, const walk *w, mc_task *t) {
     mc_svm *s = &w->m->s;
     view v;
+    int64_t *twin = NULL;
     mercer_status status = open_view(ctx, w->m, t, &v);
+    if (!status)
+        status = find_twins(ctx, w->m, t, &twin);
     const mc_matrix matrix = matrix_view(&v);
     memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
     memset(t->f, 0, (size_t)t->n * sizeof *t->f);
     for (int64_t k = 0; k < w->count && !status; k++) {
         s->C = w->C[k];
-        status = solve(ctx, s, t, &matrix, k ? w->C[k] / w->C[k - 1] : 1);
+        status = solve(ctx, s, t, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
         take(w, t, k);
     }
+    mc_free(twin);
     close_view(&v);
     return status;
 }

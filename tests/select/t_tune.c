@@ -216,6 +216,34 @@ static void test_one_matrix_serves_folds_costs_and_pairs(void **state) {
     close_clean(ctx);
 }
 
+/* Few different rows, each many times, in every class, weighted. */
+static mercer_data *lattice(mercer_ctx *ctx, int classes) {
+    static const char *const name[] = {"a", "b", "c"};
+    double values[2 * MANY], weights[MANY];
+    const char *labels[MANY];
+    mc_rng rng = mc_rng_at(7, MC_STREAM_TUNE, 0);
+    for (int64_t i = 0; i < MANY; i++) {
+        const double x = values[2 * i] = (double)(mc_rng_below(&rng, 5)), y = values[2 * i + 1] = (double)(mc_rng_below(&rng, 4));
+        weights[i] = 8 + (double)mc_rng_below(&rng, 20);
+        labels[i] = name[mc_rng_below(&rng, 4) ? (int)(x + 2 * y) % classes : (int)(mc_rng_below(&rng, classes))];
+    }
+    const mercer_table table = {.n = MANY, .d = 2, .values = values, .labels = labels, .weights = weights};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+static void test_equal_rows_count_as_often_as_they_are_there(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *two = lattice(ctx, 2), *three = lattice(ctx, 3);
+    assert_shared(ctx, mercer_svm_defaults("svc"), "svc", two, "balanced-accuracy", offsetof(mercer_scores, balanced_accuracy));
+    assert_shared(ctx, mercer_svm_defaults("svc"), "svc", three, "accuracy", offsetof(mercer_scores, accuracy));
+    mercer_data_free(two);
+    mercer_data_free(three);
+    close_clean(ctx);
+}
+
 /* Every row left out in turn is the leave-one-out error of the path. */
 static void test_rows_left_out_are_those_of_the_path(void **state) {
     (void)state;
@@ -525,6 +553,7 @@ int main(void) {
         cmocka_unit_test(test_random_points_fill_the_cube_evenly),
         cmocka_unit_test(test_scores_are_those_of_refits),
         cmocka_unit_test(test_one_matrix_serves_folds_costs_and_pairs),
+        cmocka_unit_test(test_equal_rows_count_as_often_as_they_are_there),
         cmocka_unit_test(test_rows_left_out_are_those_of_the_path),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_a_journal_takes_a_search_up_again),
