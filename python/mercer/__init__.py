@@ -50,14 +50,13 @@ if typing.TYPE_CHECKING:
     from .neighbors import KernelKNeighborsClassifier, KernelKNeighborsRegressor
     from .ridge import KernelRidge, KernelRidgeCV
     from .svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-
-
-def __getattr__(name):
-    if name not in _PLACE:
-        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_PLACE[name]}", __name__), name)
-    globals()[name] = value
-    return value
+else:
+    def __getattr__(name):
+        if name not in _PLACE:
+            raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f".{_PLACE[name]}", __name__), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__():

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from . import _header
-from ._library import POINTER_SIZE, Handle
+from ._library import Handle
 from ._sklearn import DataConversionWarning
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
@@ -183,7 +183,7 @@ def _texts(strings):
     """An array of char pointers and what they point into."""
     encoded = [string.encode() for string in strings]
     array = (ctypes.c_char_p * len(encoded))(*encoded)
-    return array, np.frombuffer(array, dtype=np.uintp if POINTER_SIZE == 8 else np.uint32)
+    return array, np.frombuffer(memoryview(array), dtype=np.uintp)
 
 
 def dense_table(X):

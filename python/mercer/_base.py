@@ -1,10 +1,16 @@
 """What all estimators share: checking of rows, the kernel, the fit, and what a fit leaves behind."""
+from __future__ import annotations
+
 import warnings
 
 import numpy as np
 
 from . import _arrays, _checks, _few, _kernels, _model
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError
+from ._types import Any, NDArray, Rows, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._functions import Proof
 
 
 def seed_of(random_state):
@@ -23,15 +29,20 @@ class KernelEstimator(BaseEstimator):
 
     A fit leaves `model_` (a mercer.Model), `n_features_in_`, and `feature_names_in_` where the rows came with names."""
 
+    kernel: Any
+    model_: _model.Model
+    _several_outputs = False   # the target may have several columns
     _function_of_rows = False  # a function as kernel sees two rows at a time (scikit-learn's pairwise kernels), not two matrices
 
     def _more_tags(self):  # until scikit-learn 1.5
-        return {"pairwise": _kernels.is_precomputed(self.kernel), "_xfail_checks": _checks.expected_failed_checks(self)}
+        return {"pairwise": _kernels.is_precomputed(self.kernel), "multioutput": self._several_outputs,
+                "_xfail_checks": _checks.expected_failed_checks(self)}
 
     def __sklearn_tags__(self):  # since 1.6
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = _kernels.is_precomputed(self.kernel)
+        tags.target_tags.multi_output = self._several_outputs
         return tags
 
     # -- rows --
@@ -69,7 +80,7 @@ class KernelEstimator(BaseEstimator):
             warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=4)
         elif names is not None and fitted is None:
             warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=4)
-        elif names is not None and list(names) != list(fitted):
+        elif names is not None and fitted is not None and list(names) != list(fitted):
             raise ValueError(_different_names(list(names), list(fitted)))
 
     def _require_y(self, y):
@@ -84,7 +95,7 @@ class KernelEstimator(BaseEstimator):
 
     def _kernel_parameters(self):
         """gamma, degree, coef0 of scikit-learn's kernels."""
-        return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return {name: getattr(self, name) for name in ("gamma", "degree", "coef0")}
 
     def _fit_model(self, machine, X, settings, **arrays):
         """Fit, warn where the method stopped early."""
@@ -124,17 +135,17 @@ class KernelEstimator(BaseEstimator):
     # -- what a fit leaves --
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> _model.Record:
         """How far the fit can be from the optimum, recomputed from the raw data."""
         return self.model_.certificate
 
     @property
-    def report_(self):
+    def report_(self) -> _model.Record:
         """Facts about the fit: solver, objective, iterations, ..."""
         return self.model_.report
 
     @property
-    def proof_(self):
+    def proof_(self) -> Proof:
         """Whether the fitted kernel is positive definite, and why."""
         from ._functions import prove
         if _kernels.by_matrix(self.kernel):
@@ -154,20 +165,10 @@ def _different_names(names, fitted):
     return "\n".join(lines) + "\n"
 
 
-class SeveralOutputs:
-    """The tag of regressors whose target may have several columns."""
-
-    def _more_tags(self):
-        return {"multioutput": True}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
 class ClassifierBase(KernelEstimator):
     """Classes: their order in scikit-learn (sorted) and in the model (numbers by value, then text) may differ; `_order` maps."""
+
+    class_weight: Any = None
 
     def _check_fit_classes(self, y, n):
         self._require_y(y)
@@ -180,7 +181,7 @@ class ClassifierBase(KernelEstimator):
     def _weights(self, sample_weight, inverse):
         """Row weight times class weight; None where all are 1."""
         weights = _arrays.check_weights(sample_weight, len(inverse))
-        if getattr(self, "class_weight", None) is None:
+        if self.class_weight is None:
             return weights
         of_class = _arrays.class_weights(self.class_weight, self.classes_, inverse)
         return of_class[inverse] if weights is None else weights * of_class[inverse]
@@ -205,7 +206,7 @@ class ClassifierBase(KernelEstimator):
         out[:, self._order] = values
         return out
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray:
         """The class of every row."""
         values = self._evaluate("mercer_predict", X)
         return self.classes_[self._order[values.argmax(axis=1)]]
@@ -222,7 +223,7 @@ class RegressorBase(KernelEstimator):
         self.model_ = self._fit_model(machine, X, settings, target=target, weights=weights)
         return target, weights
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray:
         """The predicted number of every row (or a row of numbers, for several outputs)."""
         values = self._evaluate("mercer_predict", X)
         return values[:, 0] if self._flat else values

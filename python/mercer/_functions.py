@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _arrays, _header, _model
 from ._library import Handle, lib, parse, record, session, text
-from ._types import ArrayLike, NDArray, Rows
+from ._types import Any, ArrayLike, NDArray, Rows
 
 _VERDICTS = ("proved", "refuted", "unknown")
 
@@ -17,7 +17,8 @@ class Proof:
     because, premises), witness (points, weights, value, bound; None unless refuted). As text it is the whole argument; it counts as
     true when proved."""
 
-    def __init__(self, canonical, verdict, argument, derivation, witness) -> None:
+    def __init__(self, canonical: str, verdict: str, argument: str, derivation: list[_model.Record],
+                 witness: _model.Record | None) -> None:
         self.canonical, self.verdict, self.argument = canonical, verdict, argument
         self.derivation, self.witness = derivation, witness
 
@@ -110,7 +111,7 @@ def gram_check(K: ArrayLike) -> _model.Record:
     return _model.Record(record(facts))
 
 
-def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", **settings) -> _model.Record:
+def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", **settings: Any) -> _model.Record:
     """Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. Settings are those
     of `mercer fit`, with _ for -.
 

@@ -6,16 +6,17 @@ works.
 
 After a fork the OpenMP threads of the parent are gone and waiting for them would hang, so a forked child computes with one thread;
 processes that are started afresh (spawn, loky) are not restricted."""
+from __future__ import annotations
+
 import ctypes
 import os
 import pathlib
 import re
 import threading
 from contextlib import contextmanager
+from typing import Any, Iterator
 
 from . import _header, _progress
-
-POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 
 
 # ---- The shared library ----
@@ -37,9 +38,10 @@ def _wishes():
     for this processor, which OpenBLAS may not know (see mercer_blas_better_core)."""
     yield "OMP_WAIT_POLICY", "passive"
     try:
-        flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), flags=re.M).group(1).split())
-    except (OSError, AttributeError):
+        found = re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), flags=re.M)
+    except OSError:
         return
+    flags = set(found.group(1).split()) if found else set()
     if flags >= {"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512cd"}:
         yield "OPENBLAS_CORETYPE", "SkylakeX"
     elif flags >= {"avx2", "fma"}:
@@ -119,7 +121,7 @@ _ERRORS = {"INVALID": InvalidError, "SYNTAX": InvalidError, "DATA": InvalidError
 
 class _Config(threading.local):
     """Per thread; options() changes it for a block."""
-    threads = None
+    threads: int | None = None
     memory = 0
     time_limit = 0.0
 
@@ -129,7 +131,7 @@ _forked = False
 
 
 @contextmanager
-def options(threads=None, memory=None, time_limit=None):
+def options(threads: int | None = None, memory: int | None = None, time_limit: float | None = None) -> Iterator[None]:
     """Limits for the calls of a block: threads, bytes of memory, seconds for one call.
 
     >>> import mercer
@@ -204,8 +206,8 @@ class Context:
 
 
 class _Local(threading.local):
-    context = None
-    rooms = None
+    context: Context | None = None
+    rooms: dict[tuple[Any, ...], Any] | None = None
 
 
 _local = _Local()
@@ -282,7 +284,7 @@ def record(struct):
     return out
 
 
-def info():
+def info() -> dict[str, Any]:
     """What this library is: version, instruction set, linear algebra library, threads.
 
     >>> import mercer

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _arrays, _few, _header
 from ._library import Handle, lib, parse, record, session, text, thread_context
-from ._types import ArrayLike, NDArray, Path, Rows
+from ._types import Any, ArrayLike, NDArray, Path, Rows
 
 
 class Record(dict):
@@ -27,7 +27,7 @@ class Record(dict):
 
 # ---- Settings ----
 
-_machines = {}
+_machines: dict[str, Any] = {}
 
 
 def machine(name):
@@ -63,7 +63,7 @@ def _setting_text(value):
 def settings_struct(context, row, settings):
     """The settings struct of a machine: its defaults, then these by name. Texts in it live as long as the answer."""
     size = row.contents.size
-    struct = ctypes.create_string_buffer(size)
+    struct: Any = ctypes.create_string_buffer(size)
     lib.mercer_settings_defaults(row, struct)
     struct.texts = [_setting_text(value) for value in settings.values()]
     for name, value in zip(settings, struct.texts):
@@ -105,7 +105,7 @@ class Model:
     ('ridge', [4.0])
     """
 
-    def __init__(self, handle):
+    def __init__(self, handle: Handle) -> None:
         self._take(handle)
 
     def _take(self, handle):
@@ -141,12 +141,12 @@ class Model:
     # -- what it is --
 
     @property
-    def report(self):
+    def report(self) -> Record:
         """Facts about the fit: solver, objective, norm, iterations, ..."""
         return Record({name: value for name, value in record(self._report()).items() if name != "certificate"})
 
     @property
-    def certificate(self):
+    def certificate(self) -> Record:
         """How far the answer can be from the optimum, recomputed from the raw data."""
         return Record(record(self._report().certificate))
 
@@ -154,53 +154,53 @@ class Model:
         return lib.mercer_model_report(self.address).contents
 
     @property
-    def machine(self):
+    def machine(self) -> str:
         """The name of the machine."""
         return text(self._report().machine)
 
     @property
-    def kernel(self):
+    def kernel(self) -> str:
         """The kernel as it was fitted, every parameter a number."""
         return text(lib.mercer_kernel_text(lib.mercer_model_kernel(self.address)))
 
     @property
-    def settings(self):
+    def settings(self) -> str:
         """The settings of the fit as text."""
         return text(lib.mercer_model_settings(self.address))
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Columns of the rows it predicts for."""
         return lib.mercer_model_columns(self.address)
 
     @property
-    def labels(self):
+    def labels(self) -> list[str]:
         """The texts of the classes, in the order of the outputs; empty for numbers."""
         count = lib.mercer_model_classes(self.address)
         return [text(lib.mercer_model_label(self.address, k)) for k in range(count)]
 
     @property
-    def classes(self):
+    def classes(self) -> NDArray | None:
         """The classes as numbers where all are, else as text; None for machines that predict numbers."""
         labels = self.labels
         return _number_or_text(labels) if labels else None
 
     @property
-    def rows(self):
+    def rows(self) -> NDArray:
         """The places of the rows kept in the training data, from 0."""
         out = np.empty(lib.mercer_model_centres(self.address), dtype=np.int64)
         lib.mercer_model_rows(self.address, out.ctypes.data)
         return out
 
     @property
-    def coefficients(self):
+    def coefficients(self) -> NDArray:
         """Of the rows kept, in every decision: rows x decisions."""
         out = np.empty((lib.mercer_model_centres(self.address), self.decisions))
         lib.mercer_model_coefficients(self.address, out.ctypes.data)
         return out
 
     @property
-    def intercepts(self):
+    def intercepts(self) -> NDArray:
         """One for every decision."""
         return np.asarray([lib.mercer_model_intercept(self.address, k) for k in range(self.decisions)])
 
@@ -209,7 +209,7 @@ class Model:
 
     # -- what it says --
 
-    def evaluate(self, function, X, width):
+    def evaluate(self, function: str, X: Rows, width: int) -> NDArray:
         """One of the calls mercer_predict, mercer_decide, mercer_predict_proba for checked rows: n x width."""
         if _few.suits(X):
             return _few.evaluate(self.address, function, X, width)

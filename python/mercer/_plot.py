@@ -12,13 +12,13 @@ import numpy as np
 from . import _arrays, _model
 from .__main__ import command
 from ._library import Error, InvalidError, lib, text
-from ._types import ArrayLike, Path, Rows
+from ._types import Any, ArrayLike, Path, Rows
 
 
 class Picture:
     """A picture as bytes: shown by notebooks, written by save."""
 
-    def __init__(self, data, kind):
+    def __init__(self, data: bytes, kind: str) -> None:
         self.bytes, self.format = data, kind
 
     def save(self, path: Path) -> None:
@@ -65,7 +65,7 @@ def _run(arguments):
         raise InvalidError(done.stderr.strip().removeprefix("mercer: ") or f"plot: the command ended with status {done.returncode}")
 
 
-def plot(model=None, X: Rows | Path | None = None, y: ArrayLike | None = None, *, kind: str | None = None, kernel: str | None = None,
+def plot(model: Any = None, X: Rows | Path | None = None, y: ArrayLike | None = None, *, kind: str | None = None, kernel: str | None = None,
          columns: str | None = None, size: tuple[float, float] | None = None, format: str = "svg") -> Picture:
     """A picture of a model (or a fitted estimator) and rows, of rows and a kernel, or of a kernel alone. X may be a data file.
 

@@ -7,6 +7,7 @@ import _signal
 import ctypes
 import sys
 import threading
+from typing import Any
 
 from . import _header
 
@@ -89,7 +90,7 @@ class Watch:
     def __init__(self, verbose=False):
         self._screen = _screen(verbose)
         self._noted = False
-        self._before = None
+        self._before: Any = None
         self.progress = _PROGRESS(self._ask)
         self.log = _LOG(self._say) if verbose else None
 

@@ -6,14 +6,14 @@ import json
 
 from . import _arrays, _functions, _header, _model
 from ._library import Handle, lib, parse, record, session, text
-from ._types import ArrayLike, Rows
+from ._types import Any, ArrayLike, Rows
 
 
 class Search:
     """What tune found: model (the best candidate fitted to all rows), best (its Record), candidates (all of them in the order they were
     made), report (the score's name, how it was measured, how sure the choice is). As text it is a table of the best ten."""
 
-    def __init__(self, model, candidates, report, json_text):
+    def __init__(self, model: _model.Model, candidates: list[_model.Record], report: _model.Record, json_text: str) -> None:
         self.model, self.candidates, self.report = model, candidates, report
         self.best = candidates[report.best]
         self.json = json.loads(json_text)
@@ -62,7 +62,7 @@ class _Wish:
 def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *, points: int | None = None,
          search: str | None = None, candidates: int | None = None, folds: int | None = None, repeats: int | None = None,
          groups: ArrayLike | None = None, ordered: bool | None = None, score: str | None = None, one_error: bool | None = None,
-         halving: bool | None = None, journal: str | None = None, random_state: int = 0, verbose: bool = False, **settings) -> Search:
+         halving: bool | None = None, journal: str | None = None, random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
     """The best kernel, parameters and settings on rows they were not fitted to, and the model fitted with them to all rows.
 
     kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default.

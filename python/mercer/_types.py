@@ -15,4 +15,4 @@ if TYPE_CHECKING:
 else:
     Self = Any
 
-__all__ = ["Any", "ArrayLike", "Kernel", "NDArray", "Path", "Rows", "Self"]
+__all__ = ["Any", "ArrayLike", "Callable", "Kernel", "NDArray", "Path", "Rows", "Self", "TYPE_CHECKING"]

@@ -35,7 +35,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
     _function_of_rows = True
 
     def __init__(self, kernel: Kernel = "rbf", *, gamma: float | str | None = None, coef0: float | None = None,
-                 degree: float | None = None, n_components: int | None = 100, random_state: Any = None) -> None:
+                 degree: float | None = None, n_components: int = 100, random_state: Any = None) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
@@ -103,7 +103,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     True
     """
 
-    def __init__(self, kernel: Kernel = "rbf", *, gamma: float | str | None = 1.0, n_components: int | None = 100,
+    def __init__(self, kernel: Kernel = "rbf", *, gamma: float | str | None = 1.0, n_components: int = 100,
                  random_state: Any = None) -> None:
         self.kernel = kernel
         self.gamma = gamma

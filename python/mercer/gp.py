@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays
-from ._base import RegressorBase, SeveralOutputs, seed_of
+from ._base import RegressorBase, seed_of
 from ._functions import gram
 from ._library import Handle, session
 from ._sklearn import RegressorMixin
@@ -13,7 +13,7 @@ from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 __all__ = ["GaussianProcessRegressor"]
 
 
-class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
+class GaussianProcessRegressor(RegressorMixin, RegressorBase):
     """y = f(x) + noise, f ~ GP(0, k), as sklearn.gaussian_process.GaussianProcessRegressor.
 
     kernel: an expression, whose parameters are chosen where the evidence is largest unless optimizer is None; None is rbf(sigma=1), kept
@@ -27,6 +27,8 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
     >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01), bool(std[0] < 0.1)
     (True, True)
     """
+
+    _several_outputs = True
 
     def __init__(self, kernel: Kernel | None = None, *, alpha: Any = 1e-10, optimizer: str | None = "lbfgs",
                  n_restarts_optimizer: int = 0, normalize_y: bool = False, ard: bool = False, max_iter: int = 200,
@@ -65,7 +67,7 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
         X = self._check_fit_rows(X)
         self._require_y(y)
         target = _arrays.check_target(y, X.shape[0], outputs=True)
-        self._y_mean, self._y_std = 0.0, 1.0
+        self._y_mean, self._y_std = np.zeros(target.shape[1:]), np.ones(target.shape[1:])
         if self.normalize_y:
             self._y_mean, spread = target.mean(axis=0), target.std(axis=0)
             self._y_std = np.where(spread > 0, spread, 1.0)
@@ -133,6 +135,5 @@ class GaussianProcessRegressor(SeveralOutputs, RegressorMixin, RegressorBase):
                 out = np.empty((X.shape[0], n_samples))
                 context.call("mercer_posterior_sample", posterior.address, data.address, k, n_samples, seed_of(random_state) + k,
                              out.ctypes.data)
-                draws.append(out * np.ravel(self._y_std)[min(k, np.size(self._y_std) - 1)]
-                             + np.ravel(self._y_mean)[min(k, np.size(self._y_mean) - 1)])
+                draws.append(out * np.ravel(self._y_std)[k] + np.ravel(self._y_mean)[k])
         return draws[0] if self._flat else np.stack(draws, axis=1)

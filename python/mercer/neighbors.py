@@ -1,7 +1,7 @@
 """Nearest neighbours in the space of a kernel: the rows z with the least |phi(x) - phi(z)|."""
 from __future__ import annotations
 
-from ._base import ClassifierBase, RegressorBase, SeveralOutputs
+from ._base import ClassifierBase, RegressorBase
 from ._sklearn import ClassifierMixin, RegressorMixin
 from ._types import ArrayLike, Kernel, NDArray, Rows, Self
 
@@ -45,13 +45,15 @@ class KernelKNeighborsClassifier(_Neighbors, ClassifierMixin, ClassifierBase):
         return votes / votes.sum(axis=1, keepdims=True)
 
 
-class KernelKNeighborsRegressor(_Neighbors, SeveralOutputs, RegressorMixin, RegressorBase):
+class KernelKNeighborsRegressor(_Neighbors, RegressorMixin, RegressorBase):
     """The mean of the nearest rows.
 
     >>> import mercer
     >>> mercer.KernelKNeighborsRegressor(n_neighbors=2).fit([[0.0], [1.0], [9.0]], [1.0, 3.0, 7.0]).predict([[0.4]]).tolist()
     [2.0]
     """
+
+    _several_outputs = True
 
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep rows X and numbers y, n or n x outputs."""

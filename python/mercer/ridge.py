@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from . import _arrays, _header, _model
-from ._base import RegressorBase, SeveralOutputs, seed_of
+from ._base import RegressorBase, seed_of
 from ._library import parse, record, session
 from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
@@ -33,7 +33,7 @@ def folds_of(cv, context, data, X, y, seed):
     return fold
 
 
-class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
+class KernelRidge(RegressorMixin, RegressorBase):
     """min over f of sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2, as sklearn.kernel_ridge.KernelRidge.
 
     solver, tol: how the system is solved ('auto', 'cholesky', 'mixed', 'eigen', 'pcg', 'primal': exact; 'nystrom', 'fourier':
@@ -45,7 +45,7 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
     [5.0]
     """
 
-    _function_of_rows = True
+    _several_outputs = _function_of_rows = True
 
     def __init__(self, alpha: Any = 1, *, kernel: Kernel = "linear", gamma: float | str | None = None, degree: float | None = 3,
                  coef0: float | None = 1, kernel_params: dict | None = None, solver: str = "auto", tol: float = 1e-6, rank: int = 0,
@@ -97,7 +97,7 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
         if len(alphas) not in (1, columns.shape[1]):
             raise ValueError(f"Number of targets and number of penalties do not correspond: {columns.shape[1]} != {len(alphas)}")
         alphas = np.broadcast_to(alphas, columns.shape[1])
-        parts = [KernelRidge(**{**self.get_params(deep=False), "alpha": float(a)}).fit(X, columns[:, k], weights)
+        parts = [KernelRidge(**self.get_params(deep=False)).set_params(alpha=float(a)).fit(X, columns[:, k], weights)
                  for k, a in enumerate(alphas)]
         self.model_, self._parts, self._flat = parts[0].model_, parts, target.ndim == 1
         self.X_fit_ = X
@@ -113,7 +113,7 @@ class KernelRidge(SeveralOutputs, RegressorMixin, RegressorBase):
         return super().predict(X)
 
 
-class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
+class KernelRidgeCV(RegressorMixin, RegressorBase):
     """Kernel ridge with the penalty of least error on rows that were left out, for all values of alpha from one decomposition of K.
 
     cv=None leaves every row out in turn, exactly and without refitting; cv=k leaves out k folds, as does one of scikit-learn's splitters or
@@ -127,7 +127,7 @@ class KernelRidgeCV(SeveralOutputs, RegressorMixin, RegressorBase):
     1e-06
     """
 
-    _function_of_rows = True
+    _several_outputs = _function_of_rows = True
 
     def __init__(self, alphas: ArrayLike = (0.1, 1.0, 10.0), *, kernel: Kernel = "linear", gamma: float | str | None = None,
                  degree: float | None = 3, coef0: float | None = 1, cv: Any = None, random_state: Any = None,

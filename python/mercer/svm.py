@@ -8,7 +8,7 @@ import numpy as np
 from . import _arrays, _kernels, _platt
 from ._base import ClassifierBase, KernelEstimator, RegressorBase, seed_of
 from ._sklearn import ClassifierMixin, OutlierMixin, RegressorMixin
-from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
+from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
@@ -21,6 +21,10 @@ class _SupportVectors(KernelEstimator):
 
     After a fit: support_ (places of the support vectors in X), support_vectors_, n_support_, dual_coef_, intercept_, n_iter_,
     fit_status_, shape_fit_, and coef_ for the linear kernel."""
+
+    max_iter: int
+    tol: float
+    dual_coef_: NDArray
 
     def _expression(self, X, weights=None):
         """gamma='scale' is scikit-learn's: of the rows whose weight is not zero, whatever it is."""
@@ -40,7 +44,7 @@ class _SupportVectors(KernelEstimator):
         self.n_iter_ = int(model.report.iterations)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray:
         """Weights of the columns; only for kernel='linear'."""
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
@@ -51,6 +55,12 @@ class _SupportVectors(KernelEstimator):
 
 
 class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase):
+    probability: bool
+    decision_function_shape: str
+    break_ties: bool
+    random_state: Any
+    fit: Callable[..., Any]
+
     def _fit_svc(self, machine, X, y, sample_weight, settings):
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(f"decision_function_shape must be either 'ovr' or 'ovo', got {self.decision_function_shape!r}")
@@ -83,7 +93,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         self.probA_, self.probB_ = np.asarray(fitted).T
 
     def _decide_left_out(self, X, inverse, weights, out):
-        part = type(self)(**{**self.get_params(deep=False), "probability": False, "class_weight": self._class_numbers()})
+        part = type(self)(**self.get_params(deep=False)).set_params(probability=False, class_weight=self._class_numbers())
         pairwise = _kernels.is_precomputed(self.kernel)
         learned = X[~out][:, ~out] if pairwise else X[~out]
         part.fit(learned, inverse[~out], None if weights is None else weights[~out])
@@ -96,7 +106,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         return {number: self.class_weight.get(label, 1.0) for number, label in enumerate(self.classes_.tolist())}
 
     @property
-    def predict_proba(self) -> NDArray:
+    def predict_proba(self) -> Callable[[Rows], NDArray]:
         """A function of rows: probabilities, one column for each of classes_; only with probability=True. Their largest need not be what
         predict says; KernelLogisticRegression has probabilities that decide."""
         if not self.probability:
@@ -104,7 +114,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         return self._predict_proba
 
     @property
-    def predict_log_proba(self) -> NDArray:
+    def predict_log_proba(self) -> Callable[[Rows], NDArray]:
         """The logarithms of predict_proba."""
         proba = self.predict_proba
         return lambda X: np.log(proba(X))
