@@ -50,8 +50,10 @@ def _as_real(X):
 
 
 def _check_finite(values, what):
-    if np.isfinite(values).all():
-        return
+    """A sum that is finite says it of all values and needs no room; one that is not may have overflowed."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return
     seen = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
     raise ValueError(f"Input {what} contains {seen}.")
 

@@ -8,7 +8,7 @@ import numpy as np
 from . import _arrays, _kernels
 from ._base import KernelEstimator
 from ._library import InvalidError, lib
-from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from ._sklearn import ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin
 from .ridge import KernelRidge
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
@@ -18,7 +18,8 @@ __all__ = ["KernelPCA"]
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """The directions of feature space along which the rows vary most, as sklearn.decomposition.KernelPCA.
 
-    n_components=None takes all whose eigenvalue is not zero. After a fit: eigenvalues_, eigenvectors_, X_fit_, gamma_, and with
+    n_components=None takes all whose eigenvalue is not zero. max_iter, iterated_power and n_jobs are how scikit-learn's solvers go about it;
+    here the library decides that, and as there they do not change the answer. After a fit: eigenvalues_, eigenvectors_, X_fit_, gamma_, and with
     fit_inverse_transform X_transformed_fit_ and dual_coef_.
 
     >>> import mercer, numpy as np
@@ -31,20 +32,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     _function_of_rows = True
 
     def __init__(self, n_components: int | None = None, *, kernel: Kernel = "linear", gamma: float | str | None = None,
-                 degree: float | None = 3, coef0: float | None = 1, alpha: Any = 1.0, fit_inverse_transform: bool = False,
-                 eigen_solver: str = "auto", tol: float = 0, remove_zero_eig: bool = False, random_state: Any = None,
-                 verbose: bool = False) -> None:
+                 degree: float | None = 3, coef0: float | None = 1, kernel_params: dict | None = None, alpha: Any = 1.0,
+                 fit_inverse_transform: bool = False, eigen_solver: str = "auto", tol: float = 0, max_iter: int | None = None,
+                 iterated_power: int | str = "auto", remove_zero_eig: bool = False, random_state: Any = None, copy_X: bool = True,
+                 n_jobs: int | None = None, verbose: bool = False) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.alpha = alpha
         self.fit_inverse_transform = fit_inverse_transform
         self.eigen_solver = eigen_solver
         self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
         self.remove_zero_eig = remove_zero_eig
         self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _pca_settings(self, n):
@@ -62,7 +69,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if self.fit_inverse_transform and _kernels.by_matrix(self.kernel):
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         self.gamma_ = _kernels.gamma_value(self.gamma, X)
-        self.X_fit_ = X
+        self.X_fit_ = X.copy() if self.copy_X else X
         self.model_ = self._fit_pca(X)
         self._keep()
         if self.fit_inverse_transform:
@@ -112,7 +119,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def inverse_transform(self, X: Rows) -> NDArray:
         """Rows whose scores are about X; needs fit_inverse_transform=True."""
         if not self.fit_inverse_transform:
-            from ._sklearn import NotFittedError
             raise NotFittedError("The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
                                  "transform is not available.")
         return self._inverse.predict(X)

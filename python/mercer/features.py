@@ -23,7 +23,7 @@ def _generator(random_state):
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Features from the kernel values with a few rows drawn at random, as sklearn.kernel_approximation.Nystroem.
 
-    After a fit: components_, component_indices_, normalization_.
+    n_jobs is taken and not looked at: mercer.options(threads=) says how many. After a fit: components_, component_indices_, normalization_.
 
     >>> import mercer, numpy as np
     >>> X = np.linspace(0, 1, 20)[:, None]
@@ -35,13 +35,16 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
     _function_of_rows = True
 
     def __init__(self, kernel: Kernel = "rbf", *, gamma: float | str | None = None, coef0: float | None = None,
-                 degree: float | None = None, n_components: int = 100, random_state: Any = None) -> None:
+                 degree: float | None = None, kernel_params: dict | None = None, n_components: int = 100, random_state: Any = None,
+                 n_jobs: int | None = None) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
         self.degree = degree
+        self.kernel_params = kernel_params
         self.n_components = n_components
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Choose the rows; y is not looked at."""
@@ -64,7 +67,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
     def _values(self, X):
         """K(X, components)."""
         if callable(self.kernel):
-            return _kernels.values(self.kernel, _arrays.check_rows(X), self.components_, self._function_of_rows)
+            return _kernels.values(self.kernel, _arrays.check_rows(X), self.components_, self._function_of_rows, self.kernel_params)
         return gram(self._kernel, X, self.components_)
 
 

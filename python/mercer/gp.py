@@ -18,7 +18,7 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
 
     kernel: an expression, whose parameters are chosen where the evidence is largest unless optimizer is None; None is rbf(sigma=1), kept
     as it is. alpha: the variance of the noise, a number or one per row; 'learn' chooses it with the kernel. ard: one length scale per
-    column. After a fit: kernel_ (an expression), noise_, log_marginal_likelihood_value_, X_train_, y_train_, alpha_.
+    column. After a fit: kernel_ (an expression), noise_, log_marginal_likelihood_value_, X_train_, y_train_, alpha_, L_.
 
     >>> import mercer, numpy as np
     >>> X = np.linspace(0, 6, 30)[:, None]
@@ -30,14 +30,15 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
 
     _several_outputs = True
 
-    def __init__(self, kernel: Kernel | None = None, *, alpha: Any = 1e-10, optimizer: str | None = "lbfgs",
-                 n_restarts_optimizer: int = 0, normalize_y: bool = False, ard: bool = False, max_iter: int = 200,
-                 random_state: Any = None, verbose: bool = False) -> None:
+    def __init__(self, kernel: Kernel | None = None, *, alpha: Any = 1e-10, optimizer: str | None = "fmin_l_bfgs_b",
+                 n_restarts_optimizer: int = 0, normalize_y: bool = False, copy_X_train: bool = True, ard: bool = False,
+                 max_iter: int = 200, random_state: Any = None, verbose: bool = False) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.optimizer = optimizer
         self.n_restarts_optimizer = n_restarts_optimizer
         self.normalize_y = normalize_y
+        self.copy_X_train = copy_X_train
         self.ard = ard
         self.max_iter = max_iter
         self.random_state = random_state
@@ -73,6 +74,8 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
             self._y_std = np.where(spread > 0, spread, 1.0)
             target = np.ascontiguousarray((target - self._y_mean) / self._y_std)
         noise, weights = self._noise(X.shape[0])
+        if self.optimizer not in (None, "fmin_l_bfgs_b"):
+            raise ValueError(f"optimizer must be 'fmin_l_bfgs_b' or None, got {self.optimizer!r}")
         learn = self.optimizer is not None and self.kernel is not None
         settings = {"noise": noise, "learn": learn, "ard": bool(self.ard), "restarts": self.n_restarts_optimizer,
                     "iterations": self.max_iter, "intercept": False, "scale": "none"}
@@ -87,7 +90,7 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
         self.noise_ = model.report["lambda"]
         self.n_iter_ = max(int(model.report.iterations), 1)
         self.log_marginal_likelihood_value_ = model.report.log_evidence
-        self.X_train_, self.y_train_ = X, target
+        self.X_train_, self.y_train_ = (X.copy(), target.copy()) if self.copy_X_train else (X, target)
         self.alpha_ = model.coefficients[:, 0] if self._flat else model.coefficients
 
     def predict(self, X: Rows, return_std: bool = False, return_cov: bool = False) -> Any:
@@ -117,13 +120,23 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
             context.call("mercer_posterior_std", posterior.address, data.address, out.ctypes.data)
         return out
 
-    def _covariance(self, X):
-        noise, weights = self._noise(len(self.X_train_))
-        variance = self.noise_ if weights is None else 1.0 / weights
+    @property
+    def L_(self) -> NDArray:
+        """The lower triangle with L L' = K + noise over the rows of the fit; computed when asked for."""
+        noise, weights = self._noise(self.X_train_.shape[0])
         K = gram(self.kernel_, self.X_train_)
-        K[np.diag_indices_from(K)] += variance
-        cross = gram(self.kernel_, self.X_train_, X)
-        return gram(self.kernel_, X) - cross.T @ np.linalg.solve(K, cross)
+        K[np.diag_indices_from(K)] += self.noise_ if weights is None else 1.0 / weights
+        return np.linalg.cholesky(K)
+
+    def _covariance(self, X):
+        seen = np.linalg.solve(self.L_, gram(self.kernel_, self.X_train_, X))
+        return gram(self.kernel_, X) - seen.T @ seen
+
+    def log_marginal_likelihood(self, theta: None = None) -> float:
+        """The evidence of the fit. Of other parameters: that of a fit with them in the expression and optimizer=None."""
+        if theta is not None:
+            raise ValueError("parameters stand in the expression: fit with optimizer=None and ask log_marginal_likelihood_value_")
+        return self.log_marginal_likelihood_value_
 
     def sample_y(self, X: Rows, n_samples: int = 1, random_state: Any = 0) -> NDArray:
         """Functions drawn from the posterior at rows X: n x n_samples (n x outputs x n_samples)."""

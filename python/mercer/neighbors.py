@@ -1,14 +1,26 @@
 """Nearest neighbours in the space of a kernel: the rows z with the least |phi(x) - phi(z)|."""
 from __future__ import annotations
 
-from ._base import ClassifierBase, RegressorBase
+import numpy as np
+
+from . import _arrays, _kernels
+from ._base import ClassifierBase, KernelEstimator, RegressorBase
+from ._functions import gram
 from ._sklearn import ClassifierMixin, RegressorMixin
-from ._types import ArrayLike, Kernel, NDArray, Rows, Self
+from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelKNeighborsClassifier", "KernelKNeighborsRegressor"]
 
 
-class _Neighbors:
+BLOCK = 1 << 22  # kernel values held at a time while neighbours are looked for
+
+
+def _diagonal(kernel, X, step=64):
+    """k(x, x) for every row."""
+    return np.concatenate([gram(kernel, X[i:i + step]).diagonal() for i in range(0, X.shape[0], step)])
+
+
+class _Neighbors(KernelEstimator):
     def __init__(self, n_neighbors: int = 5, *, weights: str = "uniform", kernel: Kernel = "rbf", gamma: float | str | None = "scale",
                  degree: float | None = 3, coef0: float | None = 1) -> None:
         self.n_neighbors = n_neighbors
@@ -17,6 +29,38 @@ class _Neighbors:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+
+    def _keep(self, X, sample_weight):
+        """The rows that may be neighbours: those whose weight is not zero."""
+        weights = _arrays.check_weights(sample_weight, X.shape[0])
+        self._places = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0)
+        self._fit_X, self.n_samples_fit_ = X[self._places], X.shape[0]
+        return self
+
+    def _distances(self, X):
+        """|phi(x) - phi(z)| for rows x of X and z of the fit."""
+        kernel = self.model_.kernel
+        squares = _diagonal(kernel, X)[:, None] + _diagonal(kernel, self._fit_X) - 2 * gram(kernel, X, self._fit_X)
+        return np.sqrt(np.maximum(squares, 0))
+
+    def kneighbors(self, X: Rows | None = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """(distances, places in the rows of the fit) of the nearest of every row of X, the nearest first; places alone without
+        return_distance. X=None: of the rows of the fit, which are not their own neighbours."""
+        if _kernels.by_matrix(self.kernel):
+            raise NotImplementedError("kneighbors needs k(x, x), which a matrix of values does not hold; give kernel= as an expression")
+        rows = self._check_rows(X) if X is not None else self._fit_X
+        count, most = self.n_neighbors if n_neighbors is None else n_neighbors, len(self._places) - (X is None)
+        if not 0 < count <= most:
+            raise ValueError(f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {count}, n_samples_fit = {most}")
+        found, step = [], max(1, BLOCK // len(self._places))
+        for begin in range(0, rows.shape[0], step):
+            far = self._distances(rows[begin:begin + step])
+            if X is None:
+                far[np.arange(len(far)), begin + np.arange(len(far))] = np.inf
+            nearest = np.argsort(far, axis=1, kind="stable")[:, :count]
+            found.append((np.take_along_axis(far, nearest, axis=1), self._places[nearest]))
+        distances, places = (np.concatenate(parts) for parts in zip(*found))
+        return (distances, places) if return_distance else places
 
     def _settings(self, n):
         if self.n_neighbors > n:
@@ -37,7 +81,7 @@ class KernelKNeighborsClassifier(_Neighbors, ClassifierMixin, ClassifierBase):
         """Keep rows X and classes y; a row of weight w votes w times."""
         X = self._check_fit_rows(X)
         self._fit_classes("knn", X, y, sample_weight, self._settings(X.shape[0]))
-        return self
+        return self._keep(X, sample_weight)
 
     def predict_proba(self, X: Rows) -> NDArray:
         """The share of votes of each class."""
@@ -59,4 +103,4 @@ class KernelKNeighborsRegressor(_Neighbors, RegressorMixin, RegressorBase):
         """Keep rows X and numbers y, n or n x outputs."""
         X = self._check_fit_rows(X)
         self._fit_numbers("knn", X, y, sample_weight, self._settings(X.shape[0]), outputs=True)
-        return self
+        return self._keep(X, sample_weight)

@@ -69,6 +69,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         self.class_weight_ = _arrays.class_weights(self.class_weight, self.classes_, inverse)
         self._keep_vectors(X)
         self._keep_coefficients(inverse)
+        self.probA_ = self.probB_ = np.empty(0)
         if self.probability:
             self._fit_probability(X, inverse, _arrays.check_weights(sample_weight, X.shape[0]))
         return self

@@ -1,4 +1,5 @@
 """Scripts written for scikit-learn, run twice with only the import changed: equal results."""
+import inspect
 import unittest
 
 import numpy as np
@@ -69,10 +70,35 @@ result = dict(mean=mean, std=std, cov=cov, evidence=process.log_marginal_likelih
               features=features.transform(X) @ features.transform(X).T, rows=features.component_indices_)
 """
 
+NEIGHBORS = """
+from {neighbors} import {knn}Classifier as Classifier, {knn}Regressor as Regressor
+X = rng.randn(120, 3)  # any order by exp(-gamma |x - z|^2) is that by |x - z|
+y, numbers = (X[:, 0] > X[:, 1]).astype(int), np.column_stack([X[:, 0], X[:, 2] ** 2])
+votes = Classifier(n_neighbors=7).fit(X[:100], y[:100])
+mean = Regressor(3).fit(X[:100], numbers[:100])
+result = dict(classes=votes.predict(X[100:]), shares=votes.predict_proba(X[100:]), mean=mean.predict(X[100:]), rows=votes.n_samples_fit_,
+              nearest=votes.kneighbors(X[100:], return_distance=False), own=votes.kneighbors(n_neighbors=2, return_distance=False))
+"""
+
 THEIRS = {"svm": "sklearn.svm", "ridge": "sklearn.kernel_ridge", "decomposition": "sklearn.decomposition",
-          "gp": "sklearn.gaussian_process", "approximation": "sklearn.kernel_approximation"}
-OURS = {**{name: "mercer" for name in THEIRS}, "waves": "RandomFourierFeatures"}
-THEIRS["waves"] = "RBFSampler"
+          "gp": "sklearn.gaussian_process", "approximation": "sklearn.kernel_approximation",
+          "neighbors": "sklearn.neighbors"}
+OURS = {**{name: "mercer" for name in THEIRS}, "waves": "RandomFourierFeatures", "knn": "KernelKNeighbors"}
+THEIRS.update(waves="RBFSampler", knn="KNeighbors")
+
+
+# What ours have not, or have otherwise, by (estimator, name), and why.
+OTHER = {
+    **{(name, "probability"): "scikit-learn 1.9 deprecates it" for name in ("SVC", "NuSVC")},
+    **{(name, "class_weight_"): "an empty array in old versions, gone from new ones" for name in ("SVR", "NuSVR", "OneClassSVM")},
+    ("GaussianProcessRegressor", "n_targets"): "of predictions before a fit, which ours refuse",
+}
+
+
+def public(estimator):
+    """Names of methods and of what a fit left."""
+    return {name for name in dir(estimator) if not name.startswith("_") and hasattr(estimator, name)
+            and (name.endswith("_") or callable(getattr(estimator, name)))}
 
 
 def run(script, imports, parameters):
@@ -112,20 +138,24 @@ class Peers(unittest.TestCase):
         for kernel in ("rbf", "poly"):
             self.same(PCA, 1e-9, kernel=kernel, inverse=kernel == "rbf")
 
-    def test_parameters_and_their_defaults_are_scikit_learns(self):
-        import inspect
-        import sklearn.decomposition
-        import sklearn.kernel_approximation
-        import sklearn.kernel_ridge
-        import sklearn.svm
+    def test_parameters_methods_and_attributes_are_scikit_learns(self):
         import mercer
-        for theirs in (sklearn.svm.SVC, sklearn.svm.NuSVC, sklearn.svm.SVR, sklearn.svm.NuSVR, sklearn.svm.OneClassSVM,
-                       sklearn.kernel_ridge.KernelRidge):
-            ours = inspect.signature(getattr(mercer, theirs.__name__)).parameters
-            for name, row in inspect.signature(theirs).parameters.items():
-                with self.subTest(estimator=theirs.__name__, parameter=name):
-                    if row.default != "deprecated":  # scikit-learn has taken probability= back
-                        self.assertEqual(ours[name].default, row.default)
+        from sklearn import decomposition, gaussian_process, kernel_approximation, kernel_ridge, svm
+        rng = np.random.RandomState(3)
+        X = rng.randn(40, 3)
+        y = (X[:, 0] > 0).astype(int)
+        for theirs, name, parameters in (
+                *((kind, kind.__name__, {}) for kind in (svm.SVC, svm.NuSVC, svm.SVR, svm.NuSVR, svm.OneClassSVM, kernel_ridge.KernelRidge,
+                                                         kernel_approximation.Nystroem, gaussian_process.GaussianProcessRegressor)),
+                (svm.SVC, "SVC", {"kernel": "linear"}), (decomposition.KernelPCA, "KernelPCA", {"fit_inverse_transform": True}),
+                (kernel_approximation.RBFSampler, "RandomFourierFeatures", {})):
+            ours = getattr(mercer, name)
+            initial = [{p: row.default for p, row in inspect.signature(kind).parameters.items()} for kind in (ours, theirs)]
+            fitted = [public(kind(**parameters).fit(X, y)) for kind in (ours, theirs)]
+            with self.subTest(estimator=name, **parameters):
+                self.assertEqual({}, {p: value for p, value in initial[1].items() if value != initial[0].get(p, "none") and (name, p) not in OTHER})
+                self.assertEqual(set(), {attribute for attribute in fitted[1] - fitted[0] if (name, attribute) not in OTHER})
+                self.assertEqual(list(inspect.signature(ours.fit).parameters), list(inspect.signature(theirs.fit).parameters))
 
     def test_probabilities_of_svc_are_near_scikit_learns(self):
         from sklearn.svm import SVC as Theirs
@@ -141,3 +171,6 @@ class Peers(unittest.TestCase):
 
     def test_processes_and_features_are_scikit_learns(self):
         self.same(PROCESS, 1e-6)
+
+    def test_neighbours_are_scikit_learns(self):
+        self.same(NEIGHBORS, 1e-12)
