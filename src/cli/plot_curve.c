@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { POINTS = 301 };
+enum { POINTS = 801 }; /* enough for fifty waves */
 
 typedef struct curve {
     int64_t column, outputs;
