@@ -76,6 +76,27 @@ def paste_sources(text):
     return SOURCE.sub(lambda m: f"<!-- {m[1]} -->\n```c\n{(ROOT / m[1]).read_text()}```", text)
 
 
+def anchors(text):
+    """What a link may point to: names given by hand, and headings as they are known to a browser."""
+    headings = [re.sub(r"[^\w\- ]", "", re.sub(r"`", "", h)).strip().lower().replace(" ", "-") for h in re.findall(r"^#+ (.+)$", text, re.M)]
+    return set(headings) | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def check_links():
+    """Links between the documents lead somewhere."""
+    faults = []
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob("bench/*.md")]:
+        text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            name, _, place = target.partition("#")
+            other = (path.parent / name) if name else path
+            if target.startswith("http"):
+                continue
+            if not other.exists() or (place and other.suffix == ".md" and place not in anchors(other.read_text())):
+                faults.append(f"{path.relative_to(ROOT)}: the link to {target} leads nowhere")
+    return faults
+
+
 def check(path, environment, neutral, update):
     text = path.read_text()
     text = paste_sources(text) if update else text
@@ -98,7 +119,7 @@ def main(mercer, *rest):
     mercer, update = pathlib.Path(mercer).resolve(), "--update" in rest
     environment = dict(os.environ, LC_ALL="C.UTF-8", OMP_WAIT_POLICY="passive", PATH=f"{mercer.parent}:{os.environ['PATH']}")
     paths = [pathlib.Path(p).resolve() for p in rest if not p.startswith("--")]
-    faults = [f for path in paths for f in check(path, environment, load_neutral(), update)]
+    faults = check_links() + [f for path in paths for f in check(path, environment, load_neutral(), update)]
     print("\n".join(faults) or "the documentation shows what happens")
     return bool(faults)
 

@@ -53,6 +53,18 @@ static void draw_borders(chart *g, const place *order, int64_t count) {
         }
 }
 
+/* The names of the classes, and the middle of each one's rows; how many there are. */
+static int64_t name_blocks(const picture *p, const place *order, int64_t count, const char **name, double *middle) {
+    int64_t blocks = 0;
+    for (int64_t t = 0, from = 0; t < count; t++)
+        if (t + 1 == count || order[t + 1].by != order[t].by) {
+            name[blocks] = mercer_data_label(p->data, (int64_t)order[t].by);
+            middle[blocks++] = (double)(from + t + 1) / 2;
+            from = t + 1;
+        }
+    return blocks;
+}
+
 /* From the value of the coldest colour, below, to that of the hottest, with round numbers beside; low may be the larger. */
 void draw_scale(chart *g, double low, double high) {
     enum { STEPS = 64 };
@@ -73,7 +85,8 @@ void draw_scale(chart *g, double low, double high) {
 static int draw_cells(session *s, picture *p, const place *order, int64_t count, const double *K) {
     chart g;
     char title[240];
-    double low, high;
+    double low, high, middle[SHOWN];
+    const char *name[SHOWN];
     colour *cell = session_take(s, count, count, sizeof *cell);
     if (!cell)
         return EXIT_MEMORY;
@@ -85,7 +98,10 @@ static int draw_cells(session *s, picture *p, const place *order, int64_t count,
     const char *label = classes                        ? "rows, ordered by class"
                         : mercer_data_outputs(p->data) ? "rows, ordered by target"
                                                        : "rows";
-    const axis rows = {.label = label, .low = 0, .high = (double)count};
+    axis rows = {.label = label, .low = 0, .high = (double)count};
+    if (classes)
+        rows = (axis){.label = label, .high = (double)count, .names = name, .places = middle,
+                      .count = name_blocks(p, order, count, name, middle)};
     axis down = rows;
     down.down = true;
     chart_open(&g, p->on, title, rows, down, true);

@@ -60,6 +60,10 @@ static int64_t every_name(const axis *a, double length, double each) {
     return (int64_t)fmax(1, ceil((double)a->count * each / length));
 }
 
+static double place_of(const axis *a, int64_t i) {
+    return a->places ? a->places[i] : (double)i;
+}
+
 static double widest(canvas *c, const axis *a) {
     double most = 0;
     ticks t;
@@ -86,7 +90,7 @@ static void across_ticks(chart *g) {
     }
     const int64_t every = g->x.names ? every_name(&g->x, f->right - f->left, widest(g->on, &g->x) + 6) : 1;
     for (int64_t i = 0; g->x.names && i < g->x.count; i += every)
-        canvas_words(g->on, (spot){chart_at(g, (double)i, g->y.low).x, f->bottom + TICK + 4}, g->x.names[i], TICK,
+        canvas_words(g->on, (spot){chart_at(g, place_of(&g->x, i), g->y.low).x, f->bottom + TICK + 4}, g->x.names[i], TICK,
                      SIDE_MIDDLE, false, colour_ink);
 }
 
@@ -101,7 +105,7 @@ static void up_ticks(chart *g) {
     }
     const int64_t every = g->y.names ? every_name(&g->y, f->bottom - f->top, TICK + 3) : 1;
     for (int64_t i = 0; g->y.names && i < g->y.count; i += every)
-        canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, (double)i).y + TICK / 3.0}, g->y.names[i], TICK,
+        canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, place_of(&g->y, i)).y + TICK / 3.0}, g->y.names[i], TICK,
                      SIDE_END, false, colour_ink);
 }
 

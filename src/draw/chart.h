@@ -9,6 +9,7 @@ typedef struct axis {
     double low, high;         /* low < high after chart_open, which widens an empty range */
     bool logarithmic;         /* low > 0 */
     const char *const *names; /* instead of numbers: names of the places 0, 1, ..., count - 1 */
+    const double *places;     /* or of these, rising; NULL: those */
     int64_t count;
     bool down; /* grows from top to bottom, as the rows of a matrix do */
 } axis;
