@@ -70,7 +70,7 @@ def seconds_of(mercer, folder, name, n, d=D, classes=1, threads=os.cpu_count()):
     job = JOBS[name]
     if name == "product":
         program = pathlib.Path(mercer).parent / "bench" / "b_gram"
-        return float(subprocess.run([program, "--product", str(n), str(d), str(threads)], check=True, capture_output=True, text=True).stdout)
+        return float(subprocess.run([program, "--product", str(n), str(d), str(threads)], check=True, capture_output=True, text=True).stdout.split()[0])
     if name == "predict":
         return predict_seconds(mercer, folder, job, n, d, threads)
     fit = lambda: json.loads(measure.take(command_of(mercer, folder, job, n, d, classes, threads)).out)["seconds"]["fit"]  # noqa: E731

@@ -103,4 +103,5 @@ def main(mercer):
             print(f"| {name} | {n} | {seconds:.3f} | {objective:.3f}{worse} | {right:.4f} | {ratio} |")
 
 
-main(str(pathlib.Path(sys.argv[1]).resolve()))
+if __name__ == "__main__":
+    main(str(pathlib.Path(sys.argv[1]).resolve()))

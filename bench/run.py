@@ -23,6 +23,7 @@ RESULTS = ROOT / "bench" / "RESULTS.md"
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 TITLES = {  # in the order they are run
     "gram": "Kernel products",
+    "keops": "Kernel products against KeOps",
     "read": "Reading files",
     "ridge": "Exact ridge",
     "ridge_large": "Ridge beyond memory",
@@ -35,6 +36,7 @@ TITLES = {  # in the order they are run
     "tune": "Searches",
     "pca": "Principal components and nearest neighbours",
     "r": "R: e1071 and kernlab",
+    "dlib": "dlib",
     "python": "What Python adds",
 }
 TABLE = ROOT / "bench" / "results.csv"
