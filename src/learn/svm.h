@@ -10,6 +10,7 @@
        svm_hard.c      the hard margin, by a rising C
        svm_start.c     multipliers to start from: none, or those of a model
        svm_checkpoint.c  the state of the programmes in a file
+       svm_narrow.c    the next C of a path, first among the rows next to the margin
        svm_path.c      one solution after the other along C
        svm_restart.c   from one C to the next
        svm_folds.c     many splits and values of C over one K
@@ -35,6 +36,13 @@ typedef struct mc_svm_row {
 } mc_svm_row;
 extern const mc_svm_row mc_svm_rows[MC_SVM_KINDS];
 
+/* What the last certificate of a path has computed of a programme: the next one computes what has changed since. */
+typedef struct mc_seen {
+    double *c; /* n: the multipliers of the rows; NULL: nothing is remembered */
+    double *f; /* n: K c in double, NAN where that was not computed */
+    double error; /* of f, at most */
+} mc_seen;
+
 /* One programme: a pair of classes, a class against the rest, one target column, or all rows. Its rows are numbered from 0: first those of
    class a, then those of class b; otherwise all in order. */
 typedef struct mc_task {
@@ -46,7 +54,9 @@ typedef struct mc_task {
     double *error;      /* n: how wrong f is at most, beside own; infinite where that is not known; NULL: nobody keeps account */
     double own;         /* how wrong values are at most that the certificate has computed */
     bool known;         /* error is that of the solution */
+    mc_seen seen;
     void *whole;        /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
+    double rise;        /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
     double tolerance;   /* for the next solution */
     double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
     double intercept, epsilon;
@@ -117,6 +127,7 @@ mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t);
 void mc_task_finish(const mc_svm *s, mc_task *t, const double intercept[2]);
 /* After C has been multiplied by the factor: multipliers and f times it, which is feasible; those at their bound stay there. */
 void mc_task_scale(const mc_svm *s, mc_task *t, double factor);
+double mc_task_top(const mc_svm *s, const mc_task *t); /* the largest |K_ii| of its rows, which no other entry exceeds */
 double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t); /* of K on its rows; 1 when that is 0 */
 
 /* svm_rows.c */
@@ -150,6 +161,11 @@ mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now);
 mercer_status mc_svm_rest(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
 void mc_svm_forget(mc_svm *s);
 
+/* svm_narrow.c: a start for the programme on all rows, where it is worth it; what is left in f goes to noise2. */
+struct mc_kernel_matrix;
+mercer_status mc_task_narrow(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const struct mc_kernel_matrix *rows, mc_active_problem *whole,
+                             mc_smo_result *result);
+
 /* svm_vectors.c: kernel and scale stay with the problem; out gets the rest. */
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
@@ -159,6 +175,8 @@ mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
    *entry is raised to the bound on the error of one kernel value. */
 bool mc_svm_screens(const mc_svm *s);
 mercer_status mc_task_screen(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_dual *dual, double *entry, bool *sure);
+/* What was computed, for the next C of a path. */
+mercer_status mc_task_remember(mercer_ctx *ctx, mc_task *t);
 /* Whether the proof stands with the multipliers of the sums now found. */
 bool mc_task_screened(const mc_svm *s, const mc_task *t, const mc_dual *dual, const double intercept[2]);
 
@@ -177,7 +195,9 @@ mercer_status mc_rows_same(mercer_ctx *ctx, const mercer_data *x, int64_t *same)
    are no longer those of the rows. */
 mercer_status mc_svm_merge(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same);
 
-/* svm_path.c: each is shown the function of every C in turn, with kernel and scale lent for the call. */
+/* svm_path.c: the solution for a larger C is to start from the last one. */
+void mc_svm_rise(mc_svm *s, double C);
+/* each is shown the function of every C in turn, with kernel and scale lent for the call. */
 typedef mercer_status mc_svm_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
 mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
                           const double *C, int64_t count, mc_svm_each *each, void *arg);

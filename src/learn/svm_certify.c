@@ -114,8 +114,9 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
         t->primal += (double)(t->intercept * s->set->nu * weight);
     t->dual = (double)(gain - norm2 / 2);
     const long double gamma = (long double)t->n * DBL_EPSILON, each = entry * mass + gamma * (mass * sqrt(fmax(t->norm2, 0)) + reach);
-    t->rounding = (double)(slopes * each);
-    t->own = (double)(2 * each / t->unit);
+    t->seen.error = fmax(t->seen.error, (double)(each / t->unit));
+    t->rounding = (double)(slopes * t->unit * t->seen.error);
+    t->own = 2 * t->seen.error;
 }
 
 /* The numbers of a task from its f. */
@@ -142,9 +143,10 @@ static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_task *t, double 
         *screened = *screened && mc_task_screened(s, t, &programme.dual, found.intercept);
     }
     mc_programme_close(&programme);
-    if (!status && *screened == screening)
-        conclude(s, t, &found, entry);
-    return status;
+    if (status || *screened != screening)
+        return status;
+    conclude(s, t, &found, entry);
+    return s->path && t->error ? mc_task_remember(ctx, t) : MERCER_OK;
 }
 
 static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double entry, bool *screened) {
@@ -165,9 +167,11 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     if (screened)
         return MERCER_OK;
     MC_TRY(decide_all(ctx, s, f, &entry));
-    for (int64_t k = 0; k < s->tasks; k++)
+    for (int64_t k = 0; k < s->tasks; k++) {
+        s->task[k].seen.error = 0;
         if (s->task[k].error)
             memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
+    }
     return judge_all(ctx, s, f, entry, &screened);
 }
 

@@ -1,6 +1,7 @@
 /* svm_path.c: solutions for rising C, each from the last. Multipliers times C'/C are feasible for C', and f = K beta grows by the same
    factor: the next start costs no kernel value, rows at their bound stay there, and f is exact because the last certificate made it so.
-   Where all of K is stored it is kept from one C to the next. */
+   Where all of K is stored it is kept from one C to the next; otherwise the rows next to the margin come first (svm_narrow.c), and a
+   certificate goes on from the last one (svm_screen.c). */
 #include "base/clock.h"
 #include "base/status.h"
 #include "learn/svm.h"
@@ -16,7 +17,10 @@ static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
     return MERCER_OK;
 }
 
-static void scale_tasks(mc_svm *s, double factor) {
+void mc_svm_rise(mc_svm *s, double C) {
+    const double factor = C / s->C;
+    s->C = C;
+    s->warm = true;
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_task_scale(s, &s->task[k], factor);
         s->task[k].result = (mc_smo_result){0};
@@ -36,10 +40,8 @@ static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t c
     for (int64_t k = 0; k < count; k++) {
         const double began = mc_clock();
         mc_fitted f = {0};
-        s->C = C[k];
         if (k)
-            scale_tasks(s, C[k] / C[k - 1]);
-        s->warm = k > 0;
+            mc_svm_rise(s, C[k]);
         mercer_status status = mc_svm_solve(ctx, s, &f);
         f.report.seconds = mc_clock() - began;
         if (!status && s->stopped)
@@ -58,6 +60,7 @@ mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
     MC_TRY(check(ctx, C, count));
     mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
     s.path = true;
+    s.C = C[0];
     if (!status)
         status = walk(ctx, &s, C, count, each, arg);
     mc_svm_close(ctx, &s);

@@ -188,6 +188,11 @@ static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_task *t, 
     return MERCER_OK;
 }
 
+/* Where products with all rows are what a solution costs, and the last one is at hand. */
+static bool narrows(const mc_svm *s, const mc_task *t, const mc_kernel_matrix *rows) {
+    return t->rise > 1 && s->most < t->m && !rows->store;
+}
+
 static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_kernel_matrix *rows, const mc_matrix *matrix) {
     mc_programme programme;
     if (s->path && s->most >= t->m && !t->whole)
@@ -203,9 +208,14 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc
     problem.matrix.whole = t->whole;
     s->noise2 = 0;
     t->known = false;
-    const mercer_status status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
-    t->result.steps += before.steps;
-    t->result.rounds += before.rounds;
+    mc_smo_result first = {0};
+    mercer_status status = narrows(s, t, rows) ? mc_task_narrow(ctx, s, t, rows, &problem, &first) : MERCER_OK;
+    problem.steps_max -= first.steps;
+    t->rise = 0;
+    if (!status)
+        status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
+    t->result.steps += before.steps + first.steps;
+    t->result.rounds += before.rounds + first.rounds;
     mc_programme_close(&programme);
     t->known = !status && problem.bound;
     return status || !rows->store ? status : know(ctx, t, rows);

@@ -79,6 +79,8 @@ void mc_tasks_close(mc_svm *s) {
         mc_free(s->task[k].beta);
         mc_free(s->task[k].f);
         mc_free(s->task[k].error);
+        mc_free(s->task[k].seen.c);
+        mc_free(s->task[k].seen.f);
         mc_free(s->task[k].whole);
     }
     mc_free(s->task);
@@ -179,20 +181,33 @@ mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
     return MERCER_OK;
 }
 
+double mc_task_top(const mc_svm *s, const mc_task *t) {
+    double top = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        top = fmax(top, fabs(s->diagonal[mc_task_row(s, t, i)]));
+    return top;
+}
+
+static void scale(double *x, int64_t n, double factor) {
+    for (int64_t i = 0; x && i < n; i++)
+        x[i] *= factor;
+}
+
 void mc_task_scale(const mc_svm *s, mc_task *t, double factor) {
-    double mass = 0, top = 0;
+    double mass = 0;
     for (int64_t v = 0; v < t->m; v++) {
         const double bound = mc_task_bound(s, t, v % t->n), beta = factor * t->beta[v];
         const bool at = fabs(beta) >= bound * (1 - 4 * DBL_EPSILON); /* was at its bound, and is again, to the bit */
         t->beta[v] = at ? copysign(bound, beta) : beta;
         mass += fabs(t->beta[v]);
-        top = fmax(top, fabs(s->diagonal[mc_task_row(s, t, v % t->n)]));
     }
-    for (int64_t i = 0; i < t->n; i++)
-        t->f[i] *= factor;
-    for (int64_t i = 0; i < t->n && t->error; i++)
-        t->error[i] *= factor;
-    t->own = factor * t->own + 8 * DBL_EPSILON * mass * top; /* the last bits of those at a bound */
+    double *with[] = {t->f, t->error, t->seen.c, t->seen.f};
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++)
+        scale(with[k], t->n, factor);
+    const double bits = 8 * DBL_EPSILON * mass * mc_task_top(s, t); /* the last of those at a bound */
+    t->rise = factor;
+    t->own = factor * t->own + bits;
+    t->seen.error = factor * t->seen.error + bits;
 }
 
 double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t) {

@@ -126,24 +126,29 @@ static void write_programme(run *r) {
     r->dual = (mc_dual){.m = r->count, .row = r->row, .q = r->q, .low = r->low, .high = r->high, .group = whole->group ? r->group : NULL};
 }
 
-/* f <- f + K c in single precision, where the error of that does not disturb. */
-static mercer_status add(mercer_ctx *ctx, run *r, const double *c, int64_t count) {
-    const mc_matrix *matrix = &r->p->matrix;
-    double square = 0, largest = 0, top = 0;
+mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *p, double aim, double top, const int64_t *ids, const double *c,
+                            int64_t count, double *f, double *noise2) {
+    const mc_matrix *matrix = &p->matrix;
+    double square = 0, largest = 0;
     if (matrix->settled)
-        return matrix->add(ctx, matrix, matrix->dtype, r->row_id, c, count, r->f, NULL);
+        return matrix->add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL);
     for (int64_t k = 0; k < count; k++) {
         square += c[k] * c[k];
         largest = fmax(largest, fabs(c[k]));
     }
+    const bool single = matrix->dtype == MERCER_F32 && 1e-14 * square * top * top <= pow(HEARD * aim, 2);
+    mc_doubt doubt = {p->bound, INFINITY};
+    MC_TRY(matrix->add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, ids, c, count, f, &doubt));
+    if (single)
+        *noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * doubt.reach);
+    return MERCER_OK;
+}
+
+static double top_of(const run *r) {
+    double top = 0;
     for (int64_t i = 0; i < r->rows; i++)
         top = fmax(top, r->diagonal[i]);
-    const bool single = matrix->dtype == MERCER_F32 && 1e-14 * square * top * top <= pow(HEARD * r->aim, 2);
-    mc_doubt doubt = {r->p->bound, INFINITY};
-    MC_TRY(matrix->add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, r->row_id, c, count, r->f, &doubt));
-    if (single)
-        r->noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * doubt.reach);
-    return MERCER_OK;
+    return top;
 }
 
 /* After steps that moved f by stored entries nothing bounds its error. */
@@ -172,7 +177,7 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
             c[kept++] = c[i];
         }
     *moved = kept > 0;
-    return kept && !all ? add(ctx, r, c, kept) : MERCER_OK;
+    return kept && !all ? mc_active_add(ctx, r->p, r->aim, top_of(r), r->row_id, c, kept, r->f, &r->noise2) : MERCER_OK;
 }
 
 /* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. */
@@ -206,12 +211,10 @@ static double violation_of(const mc_dual *dual, const double *beta, const double
 
 /* What sums of so large multipliers cannot tell from zero. */
 static double rounding_of(const run *r) {
-    double mass = 0, top = 0;
+    double mass = 0;
     for (int64_t k = 0; k < r->count; k++)
         mass += fabs(r->own[k]);
-    for (int64_t i = 0; i < r->rows; i++)
-        top = fmax(top, r->diagonal[i]);
-    return DBL_EPSILON * mass * top;
+    return DBL_EPSILON * mass * top_of(r);
 }
 
 /* The optimum from the inside, then Newton steps from there. */
@@ -372,14 +375,16 @@ static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
     return status;
 }
 
-/* The state of optimality; f is made anew first where what products have left in it would disturb the next round. */
-static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e) {
+/* The state of optimality; f is made anew first where what products have left in it would disturb the next round. *heard: it would, and
+   cannot be. */
+static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
     *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
     r->aim = fmax(r->p->tolerance, INNER * e->violation);
-    if (r->noise2 <= pow(HEARD * r->aim, 2))
+    *heard = r->noise2 > pow(HEARD * r->aim, 2);
+    if (!*heard || r->p->held)
         return MERCER_OK;
     MC_TRY(renew(ctx, r, e));
-    return look(ctx, r, e);
+    return look(ctx, r, e, heard);
 }
 
 /* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
@@ -392,10 +397,11 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
     int64_t turns = 0;
     for (bool stuck = false;;) {
         mc_extremes e;
-        MC_TRY(look(ctx, r, &e));
+        bool heard;
+        MC_TRY(look(ctx, r, &e, &heard));
         const mc_watch seen = {"violation", e.violation, r->p->tolerance};
         const mercer_status told = mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen);
-        if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
+        if (!(e.violation > r->p->tolerance) || stuck || heard || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(told);
         MC_TRY(turn(ctx, r, &e, &stuck));

@@ -55,11 +55,16 @@ typedef struct mc_active_problem {
     double noise2;          /* of f at the start */
     mc_active_room *room;   /* NULL: taken and given back */
     double *bound;          /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
+    bool held;              /* f is K beta and what other rows add: it cannot be made anew, and where it should be, that is the end */
     bool rough;             /* the tolerance is enough: no Newton steps at the end, which would bring the gap far below it */
 } mc_active_problem;
 
 /* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */
 mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f, mc_smo_result *result);
+/* f <- f + K c, in single precision where what that leaves in it is far below the violation aimed at; that is added to *noise2. top: the
+   largest entry of K. */
+mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *problem, double aim, double top, const int64_t *ids, const double *c,
+                            int64_t count, double *f, double *noise2);
 /* Bytes it takes beside what block and add take. */
 size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
 /* f <- K beta in double, from nothing, and the bound on its error unless it is NULL. */

@@ -1,3 +1,5 @@
+#include "data/data.h"
+#include "learn/svm.h"
 #include "loss_of_test.h"
 
 enum { VALUES = 5 };
@@ -61,6 +63,83 @@ static void test_what_has_no_path_is_refused(void **state) {
     close_clean(ctx);
 }
 
+/* Programmes too large for one set: the rows next to the margin first, and certificates that compute what has changed since the last. */
+typedef struct walked {
+    const mercer_kernel *kernel;
+    const mercer_data *data;
+    mc_svm_kind kind;
+    int values;      /* of C */
+    int64_t skipped; /* rows that certificates of a larger C did not compute */
+    double dual[VALUES];
+} walked;
+
+/* The numbers of the certificate once more, all from nothing. */
+static mercer_status assert_certified(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    const mercer_certificate was = f->report.certificate;
+    s->task[0].known = false;
+    f->kernel = s->p.kernel;
+    const mercer_status status = mc_svm_certify(ctx, s, f);
+    f->kernel = NULL;
+    mc_svm_report(s, &f->report);
+    if (!status) {
+        assert_close(f->report.certificate.primal, was.primal, 1e-11);
+        assert_close(f->report.certificate.dual, was.dual, 1e-11);
+        assert_true(fabs(f->report.certificate.kkt_violation - was.kkt_violation) <= 1e-9);
+        assert_true(fabs(f->report.certificate.primal - was.primal) <= was.rounding + f->report.certificate.rounding);
+    }
+    return status;
+}
+
+static mercer_status walk(mercer_ctx *ctx, void *arg) {
+    static const double C[VALUES] = {0.1, 0.3, 0.7, 2, 3};
+    walked *w = arg;
+    mercer_svm set = plain(mc_svm_rows[w->kind].name, 1e-4);
+    set.precision = "single";
+    mc_svm s;
+    mercer_status status = mc_svm_open(ctx, w->kind, &set, w->kernel, w->data, &s);
+    s.path = true;
+    s.most = w->data->n / 5;
+    s.C = C[0];
+    w->skipped = 0;
+    for (int k = 0; k < w->values && !status; k++) {
+        mc_fitted f = {0};
+        if (k)
+            mc_svm_rise(&s, C[k]);
+        status = mc_svm_solve(ctx, &s, &f);
+        for (int64_t i = 0; k && !status && i < s.task[0].n; i++)
+            w->skipped += s.task[0].error[i] > 0;
+        w->dual[k] = f.report.certificate.dual;
+        if (!status && k % 2) /* the others leave their own account to the next */
+            status = assert_certified(ctx, &s, &f);
+        mc_fitted_free(&f);
+    }
+    mc_svm_close(ctx, &s);
+    return status;
+}
+
+static void test_a_path_over_active_sets_is_certified_as_from_nothing(void **state) {
+    (void)state;
+    const table t = random_table(MOST, 2, 79);
+    const mc_svm_kind kinds[] = {MC_SVC, MC_SVR};
+    for (int kind = 0; kind < 2; kind++) {
+        double dual[VALUES];
+        for (int threads = 1; threads <= 2; threads++) {
+            mercer_ctx *ctx = open_ctx(threads);
+            mercer_data *data = data_of(ctx, &t, kind == 0);
+            mercer_kernel *kernel = NULL;
+            assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
+            walked w = {.kernel = kernel, .data = data, .kind = kinds[kind], .values = VALUES};
+            assert_ok(ctx, walk(ctx, &w));
+            assert_true(w.skipped > VALUES);
+            assert_true(threads == 1 || memcmp(dual, w.dual, sizeof dual) == 0);
+            memcpy(dual, w.dual, sizeof dual);
+            mercer_kernel_free(kernel);
+            mercer_data_free(data);
+            close_clean(ctx);
+        }
+    }
+}
+
 static mercer_status attempt(mercer_ctx *ctx, void *arg) {
     (void)arg;
     static const double x[] = {0, 0, 1, 0, 0, 1, 1, 1, 2, 2, 3, 1}, C[] = {0.5, 5};
@@ -82,6 +161,16 @@ static mercer_status attempt(mercer_ctx *ctx, void *arg) {
 static void test_survives_failing_memory(void **state) {
     (void)state;
     assert_survives_failing_memory(attempt, NULL);
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(24, 2, 80);
+    mercer_data *data = data_of(ctx, &t, true);
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
+    walked w = {.kernel = kernel, .data = data, .kind = MC_SVC, .values = 2};
+    assert_survives_failing_memory(walk, &w);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
 }
 
 /* ---- Along lambda ---- */
@@ -260,6 +349,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_path_is_its_fits),
         cmocka_unit_test(test_what_has_no_path_is_refused),
+        cmocka_unit_test(test_a_path_over_active_sets_is_certified_as_from_nothing),
         cmocka_unit_test(test_survives_failing_memory),
         cmocka_unit_test(test_a_path_along_lambda_is_its_fits),
         cmocka_unit_test(test_folds_of_a_path_are_fits_to_the_rest),
