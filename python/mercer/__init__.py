@@ -18,12 +18,15 @@ from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS an
 
 _PLACES = {
     "_checks": ("expected_failed_checks",),
-    "_functions": ("Proof", "gram", "gram_check", "plan", "prove"),
+    "_functions": ("Proof", "feature_map", "gram", "gram_apply", "gram_check", "parameters", "plan", "prove", "shape"),
     "_library": ("Error", "FileError", "InvalidError", "KernelError", "NumericError", "OutOfMemoryError", "TimeLimitError", "info",
                  "options"),
-    "_model": ("Model", "machines"),
-    "_plot": ("Picture", "plot"),
-    "_tune": ("Search", "tune"),
+    "_machines": ("fit", "fit_loss", "folds", "path"),
+    "_model": ("Model", "Record", "machines"),
+    "_plot": ("Picture", "plot", "report"),
+    "_samples": ("generate", "generators", "hsic", "mmd", "read"),
+    "_tune": ("Search", "plan_tune", "tune"),
+    "cluster": ("KernelKMeans", "SpectralClustering"),
     "decomposition": ("KernelPCA",),
     "features": ("Nystroem", "RandomFourierFeatures"),
     "gp": ("GaussianProcessRegressor",),
@@ -38,11 +41,14 @@ __all__ = sorted(_PLACE)
 
 if typing.TYPE_CHECKING:
     from ._checks import expected_failed_checks
-    from ._functions import Proof, gram, gram_check, plan, prove
+    from ._functions import Proof, feature_map, gram, gram_apply, gram_check, parameters, plan, prove, shape
     from ._library import (Error, FileError, InvalidError, KernelError, NumericError, OutOfMemoryError, TimeLimitError, info, options)
-    from ._model import Model, machines
-    from ._plot import Picture, plot
-    from ._tune import Search, tune
+    from ._machines import fit, fit_loss, folds, path
+    from ._model import Model, Record, machines
+    from ._plot import Picture, plot, report
+    from ._samples import generate, generators, hsic, mmd, read
+    from ._tune import Search, plan_tune, tune
+    from .cluster import KernelKMeans, SpectralClustering
     from .decomposition import KernelPCA
     from .features import Nystroem, RandomFourierFeatures
     from .gp import GaussianProcessRegressor

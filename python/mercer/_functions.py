@@ -69,6 +69,12 @@ def prove(kernel: str, d: int = 0) -> Proof:
                      text(lib.mercer_proof_text(proof.address)), steps, _witness(lib.mercer_proof_witness(proof.address)))
 
 
+def _bound(context, kernel, X):
+    """The kernel with every parameter it takes from the rows X put in, and the rows."""
+    data, expression = _arrays.data(context, X), parse(context, kernel)
+    return Handle(context.make("mercer_kernel_bind", expression.address, data.address), "kernel"), data
+
+
 def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
     """K(x_i, z_j) for the rows of X and of Y (X itself without Y), n x m. Parameters left open come from X.
 
@@ -80,19 +86,81 @@ def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
     Y = None if Y is None else _arrays.check_rows(Y, "gram")
     out = np.empty((X.shape[0], (X if Y is None else Y).shape[0]))
     with session() as context:
-        data, expression = _arrays.data(context, X), parse(context, kernel)
-        bound = Handle(context.make("mercer_kernel_bind", expression.address, data.address), "kernel")
+        bound, data = _bound(context, kernel, X)
         other = None if Y is None else _arrays.data(context, Y)
         context.call("mercer_gram", bound.address, data.address, other and other.address, out.ctypes.data)
+    return out
+
+
+def gram_apply(kernel: str, X: Rows, V: ArrayLike, Y: Rows | None = None, *, single: bool = False) -> NDArray:
+    """K V without storing K, V a vector or a matrix with a row for each row of Y (of X without Y). Parameters left open come from X.
+    single: in single precision, about twice as fast.
+
+    >>> import mercer
+    >>> mercer.gram_apply("linear", [[1.0], [2.0]], [1.0, 1.0]).tolist()
+    [3.0, 6.0]
+    """
+    X = _arrays.check_rows(X, "gram_apply")
+    Y = None if Y is None else _arrays.check_rows(Y, "gram_apply")
+    values = np.ascontiguousarray(V, dtype=np.float64)
+    _arrays.check_length((X if Y is None else Y).shape[0], values, "V")
+    columns = values.reshape(len(values), -1)
+    out = np.empty((X.shape[0], columns.shape[1]))
+    with session() as context:
+        bound, data = _bound(context, kernel, X)
+        other = None if Y is None else _arrays.data(context, Y)
+        context.call("mercer_gram_apply", bound.address, data.address, other and other.address,
+                     _header.MERCER_F32 if single else _header.MERCER_F64, columns.ctypes.data, columns.shape[1], out.ctypes.data)
+    return out[:, 0] if values.ndim == 1 else out
+
+
+def shape(kernel: str, d: int) -> _model.Record:
+    """What is known of a kernel on R^d: stationary, isotropic, dot_product, normalised, bounded, bound, and the dimension of its feature
+    space (-1: infinite or unknown).
+
+    >>> import mercer
+    >>> mercer.shape("(1 + linear)^2", 3).dimension, mercer.shape("rbf(gamma=1)", 3).stationary
+    (10, True)
+    """
+    with session() as context:
+        return _model.Record(record(lib.mercer_kernel_shape(parse(context, kernel).address, d)))
+
+
+def parameters(kernel: str) -> dict[str, float]:
+    """The numbers of an expression that can be chosen, such as a fit chooses them, by name; NaN where one comes from the data.
+
+    >>> import mercer
+    >>> mercer.parameters("2*rbf(gamma=0.5) + matern(length_scale=3)")
+    {'factor': 2.0, 'rbf.gamma': 0.5, 'matern.length_scale': 3.0}
+    """
+    with session() as context:
+        at = parse(context, kernel)
+        return {text(lib.mercer_kernel_parameter_name(at.address, i)): lib.mercer_kernel_parameter(at.address, i)
+                for i in range(lib.mercer_kernel_parameters(at.address))}
+
+
+def feature_map(kernel: str, X: Rows) -> NDArray:
+    """The map phi with k(x, z) = <phi(x), phi(z)> of a kernel whose feature space has a finite dimension: a row for each of X.
+
+    >>> import mercer, numpy as np
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> phi = mercer.feature_map("(1 + linear)^2", X)
+    >>> phi.shape, bool(np.allclose(phi @ phi.T, mercer.gram("(1 + linear)^2", X)))
+    ((3, 6), True)
+    """
+    X = _arrays.check_rows(X, "feature_map")
+    with session() as context:
+        bound, data = _bound(context, kernel, X)
+        dimension = lib.mercer_kernel_shape(bound.address, X.shape[1]).dimension
+        out = np.empty((X.shape[0], max(dimension, 0)))
+        context.call("mercer_features", bound.address, data.address, out.ctypes.data)
     return out
 
 
 def bound_text(kernel: str, X: Rows) -> str:
     """An expression with every parameter it takes from the rows X put in."""
     with session() as context:
-        data, expression = _arrays.data(context, X), parse(context, kernel)
-        bound = Handle(context.make("mercer_kernel_bind", expression.address, data.address), "kernel")
-        return text(lib.mercer_kernel_text(bound.address))
+        return text(lib.mercer_kernel_text(_bound(context, kernel, X)[0].address))
 
 
 def gram_check(K: ArrayLike) -> _model.Record:
@@ -124,7 +192,7 @@ def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
     with session() as context:
         data = _arrays.data(context, X, **target_of(row.contents.target, y, X.shape[0]))
         expression = parse(context, kernel)
-        struct = _model.settings_struct(context, row, {name.replace("_", "-"): value for name, value in settings.items()})
+        struct = _model.settings_struct(context, row, _model.setting_names(settings))
         context.call("mercer_plan_fit", row, struct, expression.address, data.address, ctypes.byref(out))
     chosen = _model.Record(record(out.chosen))
     chosen["alternatives"] = [_model.Record(record(out.alternatives[i])) for i in range(out.alternative_count)]

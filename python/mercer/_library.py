@@ -85,7 +85,10 @@ def text(value):
 # ---- Failures ----
 
 class Error(Exception):
-    """What the library refuses or cannot do: one sentence that names the place, the value seen and the cure."""
+    """What the library refuses or cannot do: one sentence that names the place, the value seen and the cure. offset: the byte of a kernel
+    expression (from 0) or the line of a file (from 1) it is about; -1 for none."""
+
+    offset = -1
 
 
 class InvalidError(Error, ValueError):
@@ -112,7 +115,7 @@ class TimeLimitError(Error, TimeoutError):
     """The time limit was reached before there was an answer."""
 
 
-_ERRORS = {"INVALID": InvalidError, "SYNTAX": InvalidError, "DATA": InvalidError, "IO": FileError, "FORMAT": FileError,
+_ERRORS: dict[str, Any] = {"INVALID": InvalidError, "SYNTAX": InvalidError, "DATA": InvalidError, "IO": FileError, "FORMAT": FileError,
            "MEMORY": OutOfMemoryError, "NUMERIC": NumericError, "NOT_A_KERNEL": KernelError, "CANCELLED": KeyboardInterrupt,
            "TIME": TimeLimitError, "INTERNAL": RuntimeError}
 
@@ -185,7 +188,9 @@ class Context:
     def check(self, status):
         if status:
             message = text(lib.mercer_message(self.handle)) or text(lib.mercer_status_text(status))
-            raise _ERRORS[_header.STATUS[status]](message)
+            error = _ERRORS[_header.STATUS[status]](message)
+            error.offset = lib.mercer_message_offset(self.handle)
+            raise error
 
     def call(self, name, *arguments):
         """A function that takes the context first and returns a status."""
@@ -285,12 +290,13 @@ def record(struct):
 
 
 def info() -> dict[str, Any]:
-    """What this library is: version, instruction set, linear algebra library, threads.
+    """What this library is: version, instruction set, linear algebra library, threads, bytes of memory a call may use.
 
     >>> import mercer
     >>> sorted(mercer.info())
-    ['blas', 'blas_better_core', 'isa', 'threads', 'version']
+    ['blas', 'blas_better_core', 'isa', 'memory_limit', 'threads', 'version']
     """
     handle = thread_context().handle
     return {"version": text(lib.mercer_version()), "isa": text(lib.mercer_isa(handle)), "blas": text(lib.mercer_blas()),
-            "blas_better_core": text(lib.mercer_blas_better_core()), "threads": lib.mercer_threads(handle)}
+            "blas_better_core": text(lib.mercer_blas_better_core()), "threads": lib.mercer_threads(handle),
+            "memory_limit": lib.mercer_memory_limit(handle)}

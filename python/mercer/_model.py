@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 
 import numpy as np
@@ -60,6 +61,11 @@ def _setting_text(value):
     return str(value).encode()
 
 
+def setting_names(settings):
+    """Settings by the names of the command: class_weight is class-weight, and lambda_, which Python cannot call lambda, is lambda."""
+    return {name.rstrip("_").replace("_", "-"): value for name, value in settings.items()}
+
+
 def settings_struct(context, row, settings):
     """The settings struct of a machine: its defaults, then these by name. Texts in it live as long as the answer."""
     size = row.contents.size
@@ -83,7 +89,7 @@ def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names
 
 # ---- A model ----
 
-def _number_or_text(labels):
+def number_or_text(labels):
     """Classes as they were before they were written to a file: whole numbers, numbers, or text."""
     for kind in (int, float):
         try:
@@ -91,6 +97,9 @@ def _number_or_text(labels):
         except ValueError:
             continue
     return np.asarray(labels)
+
+
+_STATES = ("absent", "unused", "free", "bounded")
 
 
 class Model:
@@ -183,7 +192,22 @@ class Model:
     def classes(self) -> NDArray | None:
         """The classes as numbers where all are, else as text; None for machines that predict numbers."""
         labels = self.labels
-        return _number_or_text(labels) if labels else None
+        return number_or_text(labels) if labels else None
+
+    @property
+    def pairs(self) -> list[tuple[str | None, str | None]]:
+        """The two classes of every decision: the first wins where it is positive. A second of None is all the others, a first of None
+        numbers."""
+        first, second, labels, out = ctypes.c_int64(), ctypes.c_int64(), self.labels, []
+        for k in range(self.decisions):
+            lib.mercer_model_decision(self.address, k, ctypes.byref(first), ctypes.byref(second))
+            out.append((labels[first.value] if first.value >= 0 else None, labels[second.value] if second.value >= 0 else None))
+        return out
+
+    @property
+    def has_proba(self) -> bool:
+        """Whether there are probabilities."""
+        return lib.mercer_model_has_proba(self.address)
 
     @property
     def rows(self) -> NDArray:
@@ -203,6 +227,18 @@ class Model:
     def intercepts(self) -> NDArray:
         """One for every decision."""
         return np.asarray([lib.mercer_model_intercept(self.address, k) for k in range(self.decisions)])
+
+    @property
+    def weights(self) -> NDArray:
+        """Of the features of the kernel (mercer.feature_map), in every decision: features x decisions; empty where the model keeps rows."""
+        count = lib.mercer_model_features(self.address)
+        return np.asarray([[lib.mercer_model_weight(self.address, j, k) for k in range(self.decisions)] for j in range(count)])
+
+    @property
+    def search(self) -> dict[str, Any] | None:
+        """The search that chose the model; None without one."""
+        found = text(lib.mercer_model_search(self.address))
+        return json.loads(found) if found else None
 
     def __repr__(self):
         return f"<mercer.Model {self.machine}, {self.kernel}, {lib.mercer_model_centres(self.address)} rows kept>"
@@ -267,3 +303,50 @@ class Model:
             return _arrays.data(context, X, target=_arrays.check_target(y, X.shape[0], outputs=True))
         classes, inverse = _arrays.check_classes(y, X.shape[0])
         return _arrays.data(context, X, labels=([_arrays.label_text(c) for c in classes.tolist()], inverse))
+
+    def calibration(self, X: Rows, y: ArrayLike, bins: int = 15) -> Record:
+        """The calibration curve of a machine with probabilities: arrays low, high, weight, confidence, accuracy over bins of equal width."""
+        out = (_header.mercer_calibration_bin * bins)()
+        with session() as context:
+            data = self._with_target(context, _arrays.check_rows(X), y)
+            context.call("mercer_calibration", self.address, data.address, bins, ctypes.byref(out))
+        return Record({name: np.asarray([getattr(row, name) for row in out]) for name, _ in _header.mercer_calibration_bin._fields_})
+
+    def vectors(self, X: Rows, y: ArrayLike | None = None) -> Record:
+        """How a support vector machine stands with the rows it was fitted to, in their order: arrays margin, slack, alpha and state
+        ('absent', 'unused', 'free', 'bounded'), rows x decisions."""
+        X = _arrays.check_rows(X)
+        out = (_header.mercer_svm_view * (X.shape[0] * self.decisions))()
+        with session() as context:
+            data = _arrays.data(context, X) if y is None else self._with_target(context, X, y)
+            context.call("mercer_svm_rows", self.address, data.address, ctypes.byref(out))
+        found = {name: np.asarray([getattr(row, name) for row in out]).reshape(X.shape[0], -1) for name, _ in _header.mercer_svm_view._fields_}
+        return Record({**found, "state": np.asarray(_STATES)[found["state"]]})
+
+    def boxes(self) -> list[Record]:
+        """The bounds of a support vector machine, one for every decision: C, which nu-svc finds, and epsilon, which nu-svr finds."""
+        return [Record(record(lib.mercer_model_box(self.address, k))) for k in range(self.decisions)]
+
+    # -- functions in the space of the kernel --
+
+    def inner(self, other: Model, decision: int = 0, other_decision: int = 0) -> float:
+        """<f, g> of two decisions, their intercepts apart; with itself the square of the norm."""
+        return self._pair("mercer_model_inner", other, decision, other_decision)
+
+    def distance(self, other: Model, decision: int = 0, other_decision: int = 0) -> float:
+        """|f - g| of two decisions, their intercepts apart."""
+        return self._pair("mercer_model_distance", other, decision, other_decision)
+
+    def _pair(self, function, other, decision, other_decision):
+        out = ctypes.c_double()
+        with session() as context:
+            context.call(function, self.address, decision, other.address, other_decision, ctypes.byref(out))
+        return out.value
+
+    def update(self, X: Rows, y: ArrayLike, *, step: float = 0.0, budget: int = 0, passes: int = 1) -> Model:
+        """A new model that has learned these rows as well, one by one: of lms, or of ridge, which becomes lms. step 0 is a safe one; budget:
+        the most rows kept, 0 for all."""
+        wish = _header.mercer_update(step=step, budget=budget, passes=passes)
+        with session() as context:
+            data = self._with_target(context, _arrays.check_rows(X), y)
+            return Model(Handle(context.make("mercer_model_update", self.address, data.address, ctypes.byref(wish)), "model"))

@@ -1,4 +1,4 @@
-"""plot: the pictures of `mercer plot`. They are drawn by the command, which comes with the package; arrays travel in a temporary folder."""
+"""plot and report: the pictures and pages of the command. They are drawn by it, which comes with the package; arrays travel in a temporary folder."""
 from __future__ import annotations
 
 import csv
@@ -56,13 +56,13 @@ def _write_table(path, model, X, y):
             table.writerow([repr(value) for value in row] + ([] if y is None else [_arrays.label_text(np.asarray(y)[i])]))
 
 
-def _run(arguments):
+def _run(arguments, folder):
     program = command()
     if program is None:
-        raise Error("plot: the command mercer, which draws, is not installed beside this package")
-    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+        raise Error(f"{arguments[0]}: the command mercer, which draws, is not installed beside this package")
+    done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        raise InvalidError(done.stderr.strip().removeprefix("mercer: ") or f"plot: the command ended with status {done.returncode}")
+        raise InvalidError(done.stderr.strip().removeprefix("mercer: ") or f"{arguments[0]}: the command ended with status {done.returncode}")
 
 
 def plot(model: Any = None, X: Rows | Path | None = None, y: ArrayLike | None = None, *, kind: str | None = None, kernel: str | None = None,
@@ -78,21 +78,37 @@ def plot(model: Any = None, X: Rows | Path | None = None, y: ArrayLike | None = 
     """
     if format not in ("svg", "png", "pdf"):
         raise ValueError(f"format must be 'svg', 'png' or 'pdf', got {format!r}")
+    options = {"kind": kind, "kernel": kernel, "columns": columns, "size": size and f"{size[0]:g}x{size[1]:g}"}
+    return Picture(_command("plot", model, X, y, options, format), format)
+
+
+def report(model: Any, X: Rows | Path | None = None, y: ArrayLike | None = None) -> str:
+    """One page of HTML about a model (or a fitted estimator): its kernel, fit and certificate; with rows also scores and pictures. The page
+    needs no network and no other file.
+
+    >>> import mercer
+    >>> mercer.report(mercer.KernelRidge(kernel="rbf").fit([[0.0], [1.0]], [0.0, 1.0])).startswith("<!DOCTYPE html>")
+    True
+    """
+    return _command("report", model, X, y, {}, "html").decode()
+
+
+def _command(verb, model, X, y, options, ending):
+    """What a verb of the command writes about a model and rows."""
     model = getattr(model, "model_", model)
-    if model is not None and not isinstance(model, _model.Model):
-        raise TypeError(f"plot takes a fitted estimator of mercer or a mercer.Model, got {type(model).__name__}")
+    if not isinstance(model, _model.Model) and (model is not None or verb == "report"):
+        raise TypeError(f"{verb} takes a fitted estimator of mercer or a mercer.Model, got {type(model).__name__}")
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-        out, arguments = os.path.join(folder, "picture." + format), ["plot"]
+        arguments, out = [verb], "out." + ending
         if model is not None:
-            arguments.append(os.path.join(folder, "model.mercer"))
-            model.save(arguments[-1])
+            arguments.append("model.mercer")
+            model.save(os.path.join(folder, "model.mercer"))
         if isinstance(X, (str, os.PathLike)):
-            arguments.append(os.fspath(X))
+            arguments.append(os.path.abspath(X))
         elif X is not None:
-            arguments.append(os.path.join(folder, "rows.csv"))
-            _write_table(arguments[-1], model, X, y)
+            arguments.append("rows.csv")
+            _write_table(os.path.join(folder, "rows.csv"), model, X, y)
             arguments += ["--no-target"] if y is None and model is None else []
-        for name, value in (("kind", kind), ("kernel", kernel), ("columns", columns), ("size", size and f"{size[0]:g}x{size[1]:g}")):
-            arguments += [] if value is None else [f"--{name}={value}"]
-        _run(arguments + ["-o", out])
-        return Picture(pathlib.Path(out).read_bytes(), format)
+        arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
+        _run(arguments + ["-o", out], folder)
+        return pathlib.Path(folder, out).read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import json
 
-from . import _arrays, _functions, _header, _model
+from . import _arrays, _header, _machines, _model
 from ._library import Handle, lib, parse, record, session, text
 from ._types import Any, ArrayLike, Rows
 
@@ -35,6 +35,9 @@ def _range(name, value):
     return f"{name}={value}" if isinstance(value, str) else f"{name}={{{', '.join(repr(float(v)) for v in value)}}}"
 
 
+_OPTIONS = ("points", "search", "candidates", "folds", "repeats", "ordered", "score", "one_error", "halving", "journal")
+
+
 class _Wish:
     """The struct of the search and everything its pointers point to."""
 
@@ -42,7 +45,6 @@ class _Wish:
         self.set = lib.mercer_tune_defaults()
         self.kernels = [parse(context, kernel) for kernel in kernels]
         self.ranges = [text_of.encode() for text_of in ranges]
-        self.texts = []
         if self.kernels:
             self.array = (ctypes.c_void_p * len(self.kernels))(*[kernel.address for kernel in self.kernels])
             self.set.kernels, self.set.kernel_count = ctypes.addressof(self.array), len(self.kernels)
@@ -59,15 +61,37 @@ class _Wish:
         self.set.groups = ctypes.addressof(self.groups)
 
 
+class _Task:
+    """What tune and plan_tune say to the library, and what that must outlive."""
+
+    def __init__(self, context, X, y, machine, kernel, groups, hold_out, settings, options):
+        X, row, settings = _arrays.check_rows(X, "tune"), _model.machine(machine), _model.setting_names(settings)
+        searched = {name: value for name, value in settings.items() if _is_range(value) or isinstance(value, (list, tuple))}
+        plain = {name: value for name, value in settings.items() if name not in searched}
+        self.data = _machines.open_data(context, X, y, row)
+        self.struct = _model.settings_struct(context, row, plain)
+        ranges = [_range(name, value) for name, value in searched.items()]
+        self.wish = _Wish(context, [kernel] if isinstance(kernel, str) else kernel or [], ranges, options)
+        if groups is not None:
+            _arrays.check_length(X.shape[0], groups, "groups")
+            self.wish.group(groups)
+        if hold_out is not None:
+            self.hold_out = _machines.open_data(context, hold_out[0], hold_out[1], row)
+            self.wish.set.hold_out = self.hold_out.address
+        self.arguments = (row, self.struct, ctypes.byref(self.wish.set), self.data.address)
+
+
 def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *, points: int | None = None,
          search: str | None = None, candidates: int | None = None, folds: int | None = None, repeats: int | None = None,
-         groups: ArrayLike | None = None, ordered: bool | None = None, score: str | None = None, one_error: bool | None = None,
-         halving: bool | None = None, journal: str | None = None, random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
+         groups: ArrayLike | None = None, ordered: bool | None = None, hold_out: tuple[Rows, ArrayLike] | None = None,
+         score: str | None = None, one_error: bool | None = None, halving: bool | None = None, journal: str | None = None,
+         random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
     """The best kernel, parameters and settings on rows they were not fitted to, and the model fitted with them to all rows.
 
     kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default.
     settings: those of `mercer fit`, with _ for -; text with a range or a set, or a list of numbers, is searched, everything else is set.
-    The other arguments are the options of `mercer tune`; score is 'accuracy', 'rmse', 'log-loss', ...
+    hold_out: rows and target to measure on instead of folds. The other arguments are the options of `mercer tune`; score is 'accuracy',
+    'rmse', 'log-loss', ...
 
     >>> import mercer, numpy as np
     >>> X = np.random.RandomState(0).randn(80, 2)
@@ -76,20 +100,29 @@ def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
     >>> len(found.candidates), found.report.score, found.model.machine
     (6, 'accuracy', 'svc')
     """
-    X, row = _arrays.check_rows(X, "tune"), _model.machine(machine)
-    searched = {name: value for name, value in settings.items() if _is_range(value) or isinstance(value, (list, tuple))}
-    plain = {name.replace("_", "-"): value for name, value in settings.items() if name not in searched}
     options = {"points": points, "search": search, "candidates": candidates, "folds": folds, "repeats": repeats, "ordered": ordered,
                "score": score, "one_error": one_error, "halving": halving, "journal": journal, "seed": random_state}
     with session(random_state, verbose) as context:
-        data = _arrays.data(context, X, **_functions.target_of(row.contents.target, y, X.shape[0]))
-        struct = _model.settings_struct(context, row, plain)
-        ranges = [_range(name.replace("_", "-"), value) for name, value in searched.items()]
-        wish = _Wish(context, [kernel] if isinstance(kernel, str) else kernel or [], ranges, options)
-        if groups is not None:
-            _arrays.check_length(X.shape[0], groups, "groups")
-            wish.group(groups)
-        found = Handle(context.make("mercer_tune_run", row, struct, ctypes.byref(wish.set), data.address), "search")
-        model = _model.Model(Handle(context.make("mercer_search_fit", found.address, data.address), "model"))
+        task = _Task(context, X, y, machine, kernel, groups, hold_out, settings, options)
+        found = Handle(context.make("mercer_tune_run", *task.arguments), "search")
+        model = _model.Model(Handle(context.make("mercer_search_fit", found.address, task.data.address), "model"))
         listed = [_model.Record(record(lib.mercer_search_candidate(found.address, i))) for i in range(lib.mercer_search_count(found.address))]
         return Search(model, listed, _model.Record(record(lib.mercer_search_result(found.address))), text(lib.mercer_search_json(found.address)))
+
+
+def plan_tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,
+              groups: ArrayLike | None = None, hold_out: tuple[Rows, ArrayLike] | None = None, random_state: int = 0,
+              **settings: Any) -> _model.Record:
+    """What tune with these arguments would take, without running it: candidates, splits, fits, engine, memory_bytes, seconds, possible.
+    settings: the options of tune too.
+
+    >>> import mercer
+    >>> mercer.plan_tune([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0], kernel="rbf(gamma={1, 2})", lambda_=[0.1, 1]).candidates
+    4
+    """
+    options = {name: settings.pop(name) for name in list(settings) if name in _OPTIONS}
+    out = _header.mercer_tune_plan()
+    with session(random_state) as context:
+        task = _Task(context, X, y, machine, kernel, groups, hold_out, settings, {**options, "seed": random_state})
+        context.call("mercer_plan_tune", *task.arguments, ctypes.byref(out))
+    return _model.Record(record(out))

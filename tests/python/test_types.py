@@ -34,7 +34,7 @@ def public():
             yield name, value
         for method, found in inspect.getmembers(value) if inspect.isclass(value) else ():
             function = found.fget if isinstance(found, property) else inspect.unwrap(found) if inspect.isroutine(found) else None
-            if (not method.startswith("_") or method == "__init__") and getattr(function, "__module__", "").startswith("mercer"):
+            if (not method.startswith("_") or method == "__init__") and (getattr(function, "__module__", None) or "").startswith("mercer"):
                 yield f"{name}.{method}", function
 
 
