@@ -63,16 +63,16 @@ def prove(kernel: str, d: int = 0) -> Proof:
     """
     with session() as context:
         expression = parse(context, kernel)
-        proof = Handle(context.make("mercer_prove", expression.address, d), "proof")
-        steps = [_step(lib.mercer_proof_step(proof.address, i)) for i in range(lib.mercer_proof_steps(proof.address))]
-        return Proof(text(lib.mercer_kernel_text(expression.address)), _VERDICTS[lib.mercer_proof_verdict(proof.address)],
-                     text(lib.mercer_proof_text(proof.address)), steps, _witness(lib.mercer_proof_witness(proof.address)))
+        proof = Handle(context.make("mercer_prove", expression, d), "proof")
+        steps = [_step(lib.mercer_proof_step(proof, i)) for i in range(lib.mercer_proof_steps(proof))]
+        return Proof(text(lib.mercer_kernel_text(expression)), _VERDICTS[lib.mercer_proof_verdict(proof)],
+                     text(lib.mercer_proof_text(proof)), steps, _witness(lib.mercer_proof_witness(proof)))
 
 
 def _bound(context, kernel, X):
     """The kernel with every parameter it takes from the rows X put in, and the rows."""
     data, expression = _arrays.data(context, X), parse(context, kernel)
-    return Handle(context.make("mercer_kernel_bind", expression.address, data.address), "kernel"), data
+    return Handle(context.make("mercer_kernel_bind", expression, data), "kernel"), data
 
 
 def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
@@ -88,7 +88,7 @@ def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
     with session() as context:
         bound, data = _bound(context, kernel, X)
         other = None if Y is None else _arrays.data(context, Y)
-        context.call("mercer_gram", bound.address, data.address, other and other.address, out.ctypes.data)
+        context.call("mercer_gram", bound, data, other, out.ctypes.data)
     return out
 
 
@@ -109,7 +109,7 @@ def gram_apply(kernel: str, X: Rows, V: ArrayLike, Y: Rows | None = None, *, sin
     with session() as context:
         bound, data = _bound(context, kernel, X)
         other = None if Y is None else _arrays.data(context, Y)
-        context.call("mercer_gram_apply", bound.address, data.address, other and other.address,
+        context.call("mercer_gram_apply", bound, data, other,
                      _header.MERCER_F32 if single else _header.MERCER_F64, columns.ctypes.data, columns.shape[1], out.ctypes.data)
     return out[:, 0] if values.ndim == 1 else out
 
@@ -123,7 +123,7 @@ def shape(kernel: str, d: int) -> _model.Record:
     (10, True)
     """
     with session() as context:
-        return _model.Record(record(lib.mercer_kernel_shape(parse(context, kernel).address, d)))
+        return _model.Record(record(lib.mercer_kernel_shape(parse(context, kernel), d)))
 
 
 def parameters(kernel: str) -> dict[str, float]:
@@ -135,8 +135,8 @@ def parameters(kernel: str) -> dict[str, float]:
     """
     with session() as context:
         at = parse(context, kernel)
-        return {text(lib.mercer_kernel_parameter_name(at.address, i)): lib.mercer_kernel_parameter(at.address, i)
-                for i in range(lib.mercer_kernel_parameters(at.address))}
+        return {text(lib.mercer_kernel_parameter_name(at, i)): lib.mercer_kernel_parameter(at, i)
+                for i in range(lib.mercer_kernel_parameters(at))}
 
 
 def feature_map(kernel: str, X: Rows) -> NDArray:
@@ -151,16 +151,16 @@ def feature_map(kernel: str, X: Rows) -> NDArray:
     X = _arrays.check_rows(X, "feature_map")
     with session() as context:
         bound, data = _bound(context, kernel, X)
-        dimension = lib.mercer_kernel_shape(bound.address, X.shape[1]).dimension
+        dimension = lib.mercer_kernel_shape(bound, X.shape[1]).dimension
         out = np.empty((X.shape[0], max(dimension, 0)))
-        context.call("mercer_features", bound.address, data.address, out.ctypes.data)
+        context.call("mercer_features", bound, data, out.ctypes.data)
     return out
 
 
 def bound_text(kernel: str, X: Rows) -> str:
     """An expression with every parameter it takes from the rows X put in."""
     with session() as context:
-        return text(lib.mercer_kernel_text(_bound(context, kernel, X)[0].address))
+        return text(lib.mercer_kernel_text(_bound(context, kernel, X)[0]))
 
 
 def gram_check(K: ArrayLike) -> _model.Record:
@@ -193,7 +193,7 @@ def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
         data = _arrays.data(context, X, **target_of(row.contents.target, y, X.shape[0]))
         expression = parse(context, kernel)
         struct = _model.settings_struct(context, row, _model.setting_names(settings))
-        context.call("mercer_plan_fit", row, struct, expression.address, data.address, ctypes.byref(out))
+        context.call("mercer_plan_fit", row, struct, expression, data, ctypes.byref(out))
     chosen = _model.Record(record(out.chosen))
     chosen["alternatives"] = [_model.Record(record(out.alternatives[i])) for i in range(out.alternative_count)]
     return chosen

@@ -258,12 +258,17 @@ if hasattr(os, "register_at_fork"):
 # ---- Objects of the library ----
 
 class Handle:
-    """Something the library made; freed with the last reference to it."""
+    """Something the library made; freed with the last reference to it. Pass it to the library as it is: so it lives until the call is over,
+    which of an address taken from it nobody can say."""
     __slots__ = ("address", "_free", "__weakref__")
 
     def __init__(self, address, kind):
         self.address = address
         self._free = getattr(lib, f"mercer_{kind}_free")
+
+    @property
+    def _as_parameter_(self):
+        return self.address
 
     def __del__(self):
         self._free(self.address)

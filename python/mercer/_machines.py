@@ -45,16 +45,16 @@ def fit(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kern
     with session(random_state, verbose) as context:
         expression = parse(context, kernel or "rbf")
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, named)
-        search = kernel is None and machine in _SEARCHED and not {"lambda", "C"} & set(named) and lib.mercer_data_rows(data.address) >= _LEAST
+        search = kernel is None and machine in _SEARCHED and not {"lambda", "C"} & set(named) and lib.mercer_data_rows(data) >= _LEAST
         if not search:
-            return Model(Handle(context.make("mercer_fit", row, struct, expression.address, data.address), "model"))
-        found = Handle(context.make("mercer_tune_default", row, struct, data.address), "search")
-        return Model(Handle(context.make("mercer_search_fit", found.address, data.address), "model"))
+            return Model(Handle(context.make("mercer_fit", row, struct, expression, data), "model"))
+        found = Handle(context.make("mercer_tune_default", row, struct, data), "search")
+        return Model(Handle(context.make("mercer_search_fit", found, data), "model"))
 
 
 def _fold_numbers(context, data, folds, groups, seed):
     """The fold of every row: given one by one, or so many drawn, the rows of a group together."""
-    n = lib.mercer_data_rows(data.address)
+    n = lib.mercer_data_rows(data)
     if folds is not None and np.ndim(folds):
         _arrays.check_length(n, folds, "folds")
         return np.ascontiguousarray(np.unique(folds, return_inverse=True)[1], dtype=np.int64)
@@ -62,7 +62,7 @@ def _fold_numbers(context, data, folds, groups, seed):
     if groups is not None:
         _arrays.check_length(n, groups, "groups")
         texts = (ctypes.c_char_p * n)(*[str(group).encode() for group in groups])
-    context.call("mercer_data_folds", data.address, int(folds or 0), texts and ctypes.addressof(texts), seed, fold.ctypes.data)
+    context.call("mercer_data_folds", data, int(folds or 0), texts and ctypes.addressof(texts), seed, fold.ctypes.data)
     return fold
 
 
@@ -97,16 +97,16 @@ def path(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, setting_names(settings))
         fold = None if folds is None else _fold_numbers(context, data, folds, None, random_state)
         other = None if test is None else open_data(context, *test, row, expression)
-        measured = (expression.address, data.address, struct)
+        measured = (expression, data, struct)
         wanted = (steps.ctypes.data, len(steps))
         if kind == "ridge" and fold is None:
             context.call("mercer_ridge_path", *measured, *wanted, ctypes.byref(out))
         elif fold is not None and kind == "ridge":
             context.call("mercer_ridge_path_folds", *measured, fold.ctypes.data, *wanted, ctypes.byref(out))
         elif kind == "svm":
-            context.call("mercer_svm_path", machine.encode(), *measured, *wanted, other and other.address, ctypes.byref(out))
+            context.call("mercer_svm_path", machine.encode(), *measured, *wanted, other, ctypes.byref(out))
         else:
-            context.call("mercer_loss_path", machine.encode(), *measured, *wanted, other and other.address,
+            context.call("mercer_loss_path", machine.encode(), *measured, *wanted, other,
                          None if fold is None else fold.ctypes.data, ctypes.byref(out))
     return _columns(out)
 
@@ -127,9 +127,9 @@ def folds(X: Rows | Path, y: ArrayLike | None = None, kernel: str = "rbf", *, fo
         expression = parse(context, kernel)
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, setting_names(settings))
         fold = _fold_numbers(context, data, folds, groups, random_state)
-        outputs = lib.mercer_data_outputs(data.address) or lib.mercer_data_classes(data.address)
+        outputs = lib.mercer_data_outputs(data) or lib.mercer_data_classes(data)
         residuals, variances = np.empty((len(fold), outputs)), np.empty(len(fold))
-        context.call("mercer_ridge_folds", expression.address, data.address, struct, fold.ctypes.data, residuals.ctypes.data,
+        context.call("mercer_ridge_folds", expression, data, struct, fold.ctypes.data, residuals.ctypes.data,
                      variances.ctypes.data, ctypes.byref(rmse))
     return Record(residuals=residuals, variances=variances, rmse=rmse.value, fold=fold)
 
@@ -193,7 +193,7 @@ def fit_loss(X: Rows, y: ArrayLike, value: Callable[[float, float], float], slop
         with session(0, verbose) as context:
             expression = parse(context, kernel)
             data = _arrays.data(context, X, weights=_arrays.check_weights(sample_weight, X.shape[0]), **target)
-            return Model(Handle(context.make("mercer_own_loss_fit", expression.address, data.address, ctypes.byref(loss.struct),
+            return Model(Handle(context.make("mercer_own_loss_fit", expression, data, ctypes.byref(loss.struct),
                                              ctypes.byref(set_)), "model"))
     finally:
         if loss.raised is not None:

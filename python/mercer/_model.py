@@ -84,7 +84,7 @@ def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names
         rows = _arrays.data(context, X, target, labels, weights, names)
         expression = parse(context, kernel)
         struct = settings_struct(context, row, settings)
-        return Model(Handle(context.make("mercer_fit", row, struct, expression.address, rows.address), "model"))
+        return Model(Handle(context.make("mercer_fit", row, struct, expression, rows), "model"))
 
 
 # ---- A model ----
@@ -252,7 +252,7 @@ class Model:
         out = np.empty((X.shape[0], width))
         with session() as context:
             rows = _arrays.data(context, X)
-            context.call(function, self.address, rows.address, out.ctypes.data)
+            context.call(function, self.address, rows, out.ctypes.data)
         return out
 
     def _rows(self, X, kind=_header.MERCER_TARGET_AUTO):
@@ -309,7 +309,7 @@ class Model:
         out = (_header.mercer_calibration_bin * bins)()
         with session() as context:
             data = self._with_target(context, _arrays.check_rows(X), y)
-            context.call("mercer_calibration", self.address, data.address, bins, ctypes.byref(out))
+            context.call("mercer_calibration", self.address, data, bins, ctypes.byref(out))
         return Record({name: np.asarray([getattr(row, name) for row in out]) for name, _ in _header.mercer_calibration_bin._fields_})
 
     def vectors(self, X: Rows, y: ArrayLike | None = None) -> Record:
@@ -319,7 +319,7 @@ class Model:
         out = (_header.mercer_svm_view * (X.shape[0] * self.decisions))()
         with session() as context:
             data = _arrays.data(context, X) if y is None else self._with_target(context, X, y)
-            context.call("mercer_svm_rows", self.address, data.address, ctypes.byref(out))
+            context.call("mercer_svm_rows", self.address, data, ctypes.byref(out))
         found = {name: np.asarray([getattr(row, name) for row in out]).reshape(X.shape[0], -1) for name, _ in _header.mercer_svm_view._fields_}
         return Record({**found, "state": np.asarray(_STATES)[found["state"]]})
 
@@ -349,4 +349,4 @@ class Model:
         wish = _header.mercer_update(step=step, budget=budget, passes=passes)
         with session() as context:
             data = self._with_target(context, _arrays.check_rows(X), y)
-            return Model(Handle(context.make("mercer_model_update", self.address, data.address, ctypes.byref(wish)), "model"))
+            return Model(Handle(context.make("mercer_model_update", self.address, data, ctypes.byref(wish)), "model"))

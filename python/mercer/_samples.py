@@ -14,7 +14,7 @@ from ._types import Path, Rows
 
 def _arrays_of(data):
     """A mercer_data as arrays: X, y (None without a target), columns, weights."""
-    n, d, at = lib.mercer_data_rows(data.address), lib.mercer_data_columns(data.address), data.address
+    n, d, at = lib.mercer_data_rows(data), lib.mercer_data_columns(data), data
     X = np.empty((n, d))
     for i in range(n):
         lib.mercer_data_row(at, i, X[i].ctypes.data)
@@ -88,7 +88,7 @@ def mmd(X: Rows, Z: Rows, kernel: str = "rbf", *, permutations: int = 1000, rand
     out = _header.mercer_test()
     with session() as context:
         x, z = (_arrays.data(context, _arrays.check_rows(A, "mmd")) for A in (X, Z))
-        context.call("mercer_test_mmd", parse(context, kernel).address, x.address, z.address, permutations, random_state, ctypes.byref(out))
+        context.call("mercer_test_mmd", parse(context, kernel), x, z, permutations, random_state, ctypes.byref(out))
     return Record(record(out))
 
 
@@ -103,5 +103,5 @@ def hsic(X: Rows, kernel: str, other: str, *, permutations: int = 1000, random_s
     out = _header.mercer_test()
     with session() as context:
         data, k, l = _arrays.data(context, _arrays.check_rows(X, "hsic")), parse(context, kernel), parse(context, other)
-        context.call("mercer_test_hsic", k.address, l.address, data.address, permutations, random_state, ctypes.byref(out))
+        context.call("mercer_test_hsic", k, l, data, permutations, random_state, ctypes.byref(out))
     return Record(record(out))

@@ -78,7 +78,7 @@ class _Task:
         if hold_out is not None:
             self.hold_out = _machines.open_data(context, hold_out[0], hold_out[1], row)
             self.wish.set.hold_out = self.hold_out.address
-        self.arguments = (row, self.struct, ctypes.byref(self.wish.set), self.data.address)
+        self.arguments = (row, self.struct, ctypes.byref(self.wish.set), self.data)
 
 
 def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *, points: int | None = None,
@@ -105,9 +105,9 @@ def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
     with session(random_state, verbose) as context:
         task = _Task(context, X, y, machine, kernel, groups, hold_out, settings, options)
         found = Handle(context.make("mercer_tune_run", *task.arguments), "search")
-        model = _model.Model(Handle(context.make("mercer_search_fit", found.address, task.data.address), "model"))
-        listed = [_model.Record(record(lib.mercer_search_candidate(found.address, i))) for i in range(lib.mercer_search_count(found.address))]
-        return Search(model, listed, _model.Record(record(lib.mercer_search_result(found.address))), text(lib.mercer_search_json(found.address)))
+        model = _model.Model(Handle(context.make("mercer_search_fit", found, task.data), "model"))
+        listed = [_model.Record(record(lib.mercer_search_candidate(found, i))) for i in range(lib.mercer_search_count(found))]
+        return Search(model, listed, _model.Record(record(lib.mercer_search_result(found))), text(lib.mercer_search_json(found)))
 
 
 def plan_tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,

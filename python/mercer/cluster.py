@@ -30,7 +30,7 @@ class _Clusterer(ClusterMixin, KernelEstimator):
         more = () if eigenvalues is None else (eigenvalues.ctypes.data,)
         with session(wish.seed, bool(getattr(self, "verbose", False))) as context:
             data, kernel = _arrays.data(context, self._to_library(X, True)), parse(context, self._expression(X))
-            context.call(function, kernel.address, data.address, ctypes.byref(wish), labels.ctypes.data, *more, ctypes.byref(found))
+            context.call(function, kernel.address, data, ctypes.byref(wish), labels.ctypes.data, *more, ctypes.byref(found))
         self.labels_, self.inertia_, self.total_, self.n_iter_ = labels.astype(np.int32), found.objective, found.total, max(found.iterations, 1)
         return self
 

@@ -117,7 +117,7 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
         out = np.empty(X.shape[0])
         with session() as context:
             data, posterior = _arrays.data(context, self._to_library(X)), self._posterior(context)
-            context.call("mercer_posterior_std", posterior.address, data.address, out.ctypes.data)
+            context.call("mercer_posterior_std", posterior, data, out.ctypes.data)
         return out
 
     @property
@@ -146,7 +146,7 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
             data, posterior = _arrays.data(context, self._to_library(X)), self._posterior(context)
             for k in range(self.model_.outputs):
                 out = np.empty((X.shape[0], n_samples))
-                context.call("mercer_posterior_sample", posterior.address, data.address, k, n_samples, seed_of(random_state) + k,
+                context.call("mercer_posterior_sample", posterior, data, k, n_samples, seed_of(random_state) + k,
                              out.ctypes.data)
                 draws.append(out * np.ravel(self._y_std)[k] + np.ravel(self._y_mean)[k])
         return draws[0] if self._flat else np.stack(draws, axis=1)

@@ -20,7 +20,7 @@ def folds_of(cv, context, data, X, y, seed):
     n = X.shape[0]
     if isinstance(cv, numbers.Integral):
         fold = np.empty(n, dtype=np.int64)
-        context.call("mercer_data_folds", data.address, int(cv), None, seed, fold.ctypes.data)
+        context.call("mercer_data_folds", data, int(cv), None, seed, fold.ctypes.data)
         return fold
     fold = np.full(n, -1, dtype=np.int64)
     for number, (learned, left_out) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
@@ -171,7 +171,7 @@ class KernelRidgeCV(RegressorMixin, RegressorBase):
             data = _arrays.data(context, self._to_library(X, True), target, weights=weights)
             kernel = parse(context, self._expression(X, weights))
             struct = _model.settings_struct(context, machine, self._fixed())
-            common = (kernel.address, data.address, struct)
+            common = (kernel.address, data, struct)
             if self.cv is None:
                 context.call("mercer_ridge_path", *common, alphas.ctypes.data, len(alphas), ctypes.byref(out))
             else:

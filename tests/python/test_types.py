@@ -56,6 +56,6 @@ class Types(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "user.py").write_text(USER)
             run = subprocess.run([checker, "--check-untyped-defs", "--ignore-missing-imports", "--warn-unused-ignores", "--no-error-summary",
-                                  "--cache-dir", folder, "user.py"], cwd=folder, capture_output=True, text=True,
+                                  "--cache-dir", str(package.parent / ".mypy_cache"), "user.py"], cwd=folder, capture_output=True, text=True,
                                  env=dict(os.environ, MYPYPATH=str(package.parent)))
         self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
