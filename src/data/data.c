@@ -15,35 +15,47 @@ size_t mc_dtype_size(mercer_dtype dtype) {
     return dtype == MERCER_F32 ? sizeof(float) : sizeof(double);
 }
 
-static mercer_status new_values(mercer_ctx *ctx, mercer_data *data, int64_t nonzero) {
+typedef void *allocator(mercer_ctx *ctx, int64_t count, size_t size);
+
+static mercer_status new_values(mercer_ctx *ctx, mercer_data *data, int64_t nonzero, allocator *get) {
     const size_t size = mc_dtype_size(data->dtype);
     if (nonzero < 0) {
         if (data->d > INT64_MAX / 16)
             return mc_fail(ctx, MERCER_MEMORY, "memory: %lld columns are more than any table can hold",
                            (long long)data->d);
-        data->values = mc_alloc(ctx, data->n, (size_t)data->d * size);
+        data->values = get(ctx, data->n, (size_t)data->d * size);
         return data->values ? MERCER_OK : MERCER_MEMORY;
     }
-    data->values = mc_alloc(ctx, nonzero, size);
+    data->values = get(ctx, nonzero, size);
     data->row_start = mc_alloc(ctx, data->n + 1, sizeof *data->row_start);
     data->column = mc_alloc(ctx, nonzero, sizeof *data->column);
     return data->values && data->row_start && data->column ? MERCER_OK : MERCER_MEMORY;
 }
 
-mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
-                          mercer_data **out) {
+static mercer_status new_data(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero, allocator *get,
+                              mercer_data **out) {
     *out = NULL;
     mercer_data *data = NULL;
     MC_TRY(MC_ALLOC(ctx, data, 1));
     data->n = n;
     data->d = d;
     data->dtype = dtype;
-    const mercer_status status = new_values(ctx, data, nonzero);
+    const mercer_status status = new_values(ctx, data, nonzero, get);
     if (status)
         mercer_data_free(data);
     else
         *out = data;
     return status;
+}
+
+mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
+                          mercer_data **out) {
+    return new_data(ctx, n, d, dtype, nonzero, mc_alloc, out);
+}
+
+mercer_status mc_data_new_unset(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
+                                mercer_data **out) {
+    return new_data(ctx, n, d, dtype, nonzero, mc_alloc_unset, out);
 }
 
 /* "y", "y2", "y3", ... */

@@ -55,6 +55,9 @@ struct mercer_data {
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
 mercer_status mc_data_new(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
                           mercer_data **out);
+/* The same where every value will be written. */
+mercer_status mc_data_new_unset(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dtype dtype, int64_t nonzero,
+                                mercer_data **out);
 
 /* To be called when everything else is in place. */
 mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data);

@@ -112,7 +112,7 @@ mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64
                            mercer_data **out) {
     *out = NULL;
     taking t = {.from = data, .rows = rows};
-    MC_TRY(mc_data_new(ctx, count, data->d, data->dtype, data->row_start ? count_stored(&t, count) : -1, &t.to));
+    MC_TRY(mc_data_new_unset(ctx, count, data->d, data->dtype, data->row_start ? count_stored(&t, count) : -1, &t.to));
     const mercer_status status = take_all(ctx, &t);
     if (status)
         mercer_data_free(t.to);

@@ -22,7 +22,7 @@
 enum {
     BAND = 256,  /* rows of a stripe */
     ALIGNED = 16,
-    GROUPS = 32, /* at most; each holds a Y */
+    GROUPS = 16, /* at most; each holds a Y, which costs a product its clearing and adding */
     GRAIN = 2048 /* rows of Y added up at a time */
 };
 static const double UNIT = 1.001 * 0x1p-39; /* of a bound on |K|: 2^-24 of an entry is less than 2^15 of them */

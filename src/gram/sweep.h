@@ -18,7 +18,7 @@ typedef struct mc_sweep {
     int64_t vs, ys, us, zs;
 } mc_sweep;
 
-enum { MC_SWIFT_WIDTH = 512 }; /* columns of A, at most */
+enum { MC_SWIFT_WIDTH = 256 }; /* columns of A, at most */
 
 /* The same with multiplications in float: n is a multiple of 16. No sum of floats runs over more than 128 products. */
 typedef struct mc_swift {

@@ -60,6 +60,22 @@ INLINE double sum(lanes v) {
     return q[0] + q[1];
 }
 
+/* The sums of four vectors, each by halves. */
+INLINE four sums_of(lanes a, lanes b, lanes c, lanes d) {
+    const lanes ab = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    const lanes cd = __builtin_shufflevector(c, d, 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15);
+    const lanes twos = __builtin_shufflevector(ab, cd, 0, 1, 4, 5, 8, 9, 12, 13)
+                       + __builtin_shufflevector(ab, cd, 2, 3, 6, 7, 10, 11, 14, 15);
+    return __builtin_shufflevector(twos, twos, 0, 2, 4, 6) + __builtin_shufflevector(twos, twos, 1, 3, 5, 7);
+}
+
+INLINE void add_four(double *y, four sums) {
+    four v;
+    memcpy(&v, y, sizeof v);
+    v += sums;
+    memcpy(y, &v, sizeof v);
+}
+
 /* The last n % LANES entries of the rows, one by one. */
 INLINE void finish(const mc_sweep *s, int64_t i, int rows, int64_t k, int columns, bool along, bool across, bool fine) {
     for (int64_t j = s->n / LANES * LANES; j < s->n; j++)
@@ -105,9 +121,11 @@ INLINE void strip(const mc_sweep *s, int64_t i, const int rows, int64_t k, const
         for (int c = 0; c < columns && across; c++)
             put(Z + c * zs + j, z[c]);
     }
-    for (int r = 0; r < rows && along; r++)
-        for (int c = 0; c < columns; c++)
-            s->Y[(k + c) * s->ys + i + r] += sum(y[r][c]);
+    for (int c = 0; c < columns && along; c++)
+        if (rows == ROWS)
+            add_four(s->Y + (k + c) * s->ys + i, sums_of(y[0][c], y[1][c], y[2][c], y[3][c]));
+        else
+            s->Y[(k + c) * s->ys + i] += sum(y[0][c]);
     finish(s, i, rows, k, columns, along, across, fine);
 }
 
@@ -157,9 +175,18 @@ static void fine_both(const mc_sweep *s) {
     sweep(s, true, true, true);
 }
 
-/* ---- Floats throughout ---- */
+/* ---- Floats throughout ----
 
-enum { WIDE = 16, FLUSH = 128 }; /* FLUSH: rows that a sum of floats across runs over */
+   Here memory takes about as long as the multiplications. Blocks of BLOCK rows stay in the first cache while all columns meet them, sums
+   along rows first, then sums across; meanwhile the lines of the next block are asked for one by one, so that memory is never idle. */
+
+enum {
+    WIDE = 16,     /* floats of a vector, and of a line of the cache */
+    FLUSH = 128,   /* rows that a sum of floats across runs over */
+    BLOCK = 16, FEW = 8, /* rows of a block; where one part has all columns, and memory has them wait anyway */
+    SPAN = COLUMNS == 5 ? 4 : 2, /* vectors that sums across take at a time */
+    TOGETHER = 10  /* columns, at most */
+};
 typedef float wide __attribute__((vector_size(64)));
 typedef float quarter __attribute__((vector_size(16)));
 
@@ -176,66 +203,157 @@ INLINE double sum_floats(wide v) {
     return (double)((q[0] + q[2]) + (q[1] + q[3]));
 }
 
-/* Rows i .. i + rows - 1 against columns k .. k + columns - 1; the sums across stay in z. */
-INLINE void swift_strip(const mc_swift *s, int64_t i, const int rows, int64_t k, const int columns, float z[][MC_SWIFT_WIDTH]) {
-    wide y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
-    const int64_t ld = s->ld, vs = s->vs;
-    const float *A = s->A + i * ld, *V = s->V + k * vs;
-    for (int r = 0; r < rows; r++)
-        for (int c = 0; c < columns; c++)
-            u[r][c] = s->U[(k + c) * s->us + i + r] - (wide){0};
-    for (int64_t j = 0; j < s->n; j += WIDE) {
-        wide v[COLUMNS], sum[COLUMNS];
-        for (int c = 0; c < columns; c++) {
-            v[c] = floats_at(V + c * vs + j);
-            sum[c] = floats_at(z[c] + j);
-        }
-        for (int r = 0; r < rows; r++) {
-            if (k == 0)
-                __builtin_prefetch(A + (rows + r) * ld + j);
-            const wide a = floats_at(A + r * ld + j);
-            for (int c = 0; c < columns; c++) {
-                y[r][c] += a * v[c];
-                sum[c] += a * u[r][c];
-            }
-        }
-        for (int c = 0; c < columns; c++)
-            memcpy(z[c] + j, &sum[c], sizeof sum[c]);
-    }
-    for (int r = 0; r < rows; r++)
-        for (int c = 0; c < columns; c++)
-            s->Y[(k + c) * s->ys + i + r] += sum_floats(y[r][c]);
+/* The halves of two vectors added up. */
+INLINE wide halves(wide a, wide b) {
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
+           + __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
-/* All rows against a number of columns that the compiler must know. */
-INLINE void swift_columns(const mc_swift *s, int64_t k, const int columns) {
-    float z[COLUMNS][MC_SWIFT_WIDTH];
+/* sum_floats of four vectors. */
+INLINE four sums_of_floats(wide a, wide b, wide c, wide d) {
+    const wide ab = halves(a, b), cd = halves(c, d);
+    const wide fours = __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
+                       + __builtin_shufflevector(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+    const wide twos = fours + __builtin_shufflevector(fours, fours, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    const wide ones = twos + __builtin_shufflevector(twos, twos, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+    return __builtin_convertvector((quarter)__builtin_shufflevector(ones, ones, 0, 4, 8, 12), four);
+}
+
+/* The lines of the next rows. */
+typedef struct ahead {
+    const float *at;
+    int64_t left, in_row, per_row, jump;
+    int64_t calls, mask; /* one call in mask + 1 counts */
+} ahead;
+
+/* Twice in every inner round of a part of the columns: that is 16 calls for a line of each row. */
+INLINE void ask(ahead *w) {
+    if ((w->calls++ & w->mask) || w->left == 0)
+        return;
+    __builtin_prefetch(w->at);
+    w->at += WIDE;
+    w->left--;
+    if (--w->in_row == 0) {
+        w->in_row = w->per_row;
+        w->at += w->jump;
+    }
+}
+
+INLINE int64_t block_of(int64_t columns) {
+    return columns <= COLUMNS ? FEW : BLOCK;
+}
+
+INLINE ahead rows_after(const mc_swift *s, int64_t end, int64_t block, int64_t parts) {
+    const int64_t rows = s->m - end < block ? s->m - end : block, lines = s->n / WIDE;
+    return (ahead){.at = s->A + end * s->ld, .left = rows * lines, .in_row = lines, .per_row = lines, .jump = s->ld - s->n,
+                   .mask = parts >= 4 ? 3 : parts >= 2 ? 1 : 0};
+}
+
+/* Some rows, some columns, and the sums across of these. */
+typedef struct swift_task {
+    const mc_swift *s;
+    int64_t i0, i1, k;
+    float (*z)[MC_SWIFT_WIDTH];
+    ahead *next;
+} swift_task;
+
+INLINE void swift_along(const swift_task *t, int64_t i, const int rows, const int columns) {
+    wide y[ROWS][COLUMNS] = {{{0}}};
+    const mc_swift *s = t->s;
+    const float *A = s->A + i * s->ld, *V = s->V + t->k * s->vs;
+    for (int64_t j = 0; j < s->n; j += WIDE) {
+        wide v[COLUMNS];
+        ask(t->next);
+        ask(t->next);
+        for (int c = 0; c < columns; c++)
+            v[c] = floats_at(V + c * s->vs + j);
+        for (int r = 0; r < rows; r++) {
+            const wide a = floats_at(A + r * s->ld + j);
+            for (int c = 0; c < columns; c++)
+                y[r][c] += a * v[c];
+        }
+    }
+    for (int c = 0; c < columns; c++)
+        if (rows == ROWS)
+            add_four(s->Y + (t->k + c) * s->ys + i, sums_of_floats(y[0][c], y[1][c], y[2][c], y[3][c]));
+        else
+            s->Y[(t->k + c) * s->ys + i] += sum_floats(y[0][c]);
+}
+
+INLINE void swift_across(const swift_task *t, int64_t j, const int width, const int columns) {
+    wide z[SPAN][COLUMNS];
+    const mc_swift *s = t->s;
+    const float *U = s->U + t->k * s->us;
+    for (int p = 0; p < width; p++)
+        for (int c = 0; c < columns; c++)
+            z[p][c] = floats_at(t->z[c] + j + p * WIDE);
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        wide a[SPAN];
+        ask(t->next);
+        ask(t->next);
+        for (int p = 0; p < width; p++)
+            a[p] = floats_at(s->A + i * s->ld + j + p * WIDE);
+        for (int c = 0; c < columns; c++)
+            for (int p = 0; p < width; p++)
+                z[p][c] += a[p] * U[c * s->us + i];
+    }
+    for (int p = 0; p < width; p++)
+        for (int c = 0; c < columns; c++)
+            memcpy(t->z[c] + j + p * WIDE, &z[p][c], sizeof z[p][c]);
+}
+
+INLINE void swift_block(const swift_task *t, const int columns) {
+    int64_t i = t->i0, j = 0;
+    for (; i + ROWS <= t->i1; i += ROWS)
+        swift_along(t, i, ROWS, columns);
+    for (; i < t->i1; i++)
+        swift_along(t, i, 1, columns);
+    for (; j + SPAN * WIDE <= t->s->n; j += SPAN * WIDE)
+        swift_across(t, j, SPAN, columns);
+    for (; j < t->s->n; j += WIDE)
+        swift_across(t, j, 1, columns);
+}
+
+/* A number of columns that the compiler must know. */
+INLINE void swift_columns(const swift_task *t, int64_t columns) {
+    switch (columns) {
+    case 1: swift_block(t, 1); break;
+    case 2: swift_block(t, 2); break;
+#if defined(__AVX512F__)
+    case 3: swift_block(t, 3); break;
+    case 4: swift_block(t, 4); break;
+    default: swift_block(t, 5); break;
+#endif
+    }
+}
+
+/* Rows i0 .. i1 - 1 against columns k .. k + count - 1. */
+INLINE void swift_rows(const mc_swift *s, int64_t i0, int64_t i1, int64_t k, int64_t count, float z[][MC_SWIFT_WIDTH]) {
+    int64_t parts = (count + COLUMNS - 1) / COLUMNS;
+    ahead next = rows_after(s, i1, block_of(count), parts);
+    for (int64_t done = 0, width; parts > 0; done += width, parts--) {
+        width = (count - done + parts - 1) / parts;
+        swift_columns(&(swift_task){s, i0, i1, k + done, z + done, &next}, width);
+    }
+}
+
+static void swift_together(const mc_swift *s, int64_t k, int64_t count) {
+    float z[TOGETHER][MC_SWIFT_WIDTH];
     for (int64_t from = 0; from < s->m; from += FLUSH) {
         const int64_t end = from + FLUSH < s->m ? from + FLUSH : s->m;
-        int64_t i = from;
-        memset(z, 0, sizeof z);
-        for (; i + ROWS <= end; i += ROWS)
-            swift_strip(s, i, ROWS, k, columns, z);
-        for (; i < end; i++)
-            swift_strip(s, i, 1, k, columns, z);
-        for (int c = 0; c < columns; c++)
+        memset(z, 0, (size_t)count * sizeof z[0]);
+        for (int64_t i = from, block = block_of(count); i < end; i += block)
+            swift_rows(s, i, i + block < end ? i + block : end, k, count, z);
+        for (int64_t c = 0; c < count; c++)
             for (int64_t j = 0; j < s->n; j++)
                 s->Z[(k + c) * s->zs + j] += (double)z[c][j];
     }
 }
 
 static void swift(const mc_swift *s) {
-    for (int64_t k = 0, parts = (s->t + COLUMNS - 1) / COLUMNS, width; parts > 0; k += width, parts--) {
-        width = (s->t - k + parts - 1) / parts;
-        switch (width) {
-        case 1: swift_columns(s, k, 1); break;
-        case 2: swift_columns(s, k, 2); break;
-#if defined(__AVX512F__)
-        case 3: swift_columns(s, k, 3); break;
-        case 4: swift_columns(s, k, 4); break;
-        default: swift_columns(s, k, 5); break;
-#endif
-        }
+    for (int64_t k = 0, times = (s->t + TOGETHER - 1) / TOGETHER, count; times > 0; k += count, times--) {
+        count = (s->t - k + times - 1) / times;
+        swift_together(s, k, count);
     }
 }
 
