@@ -21,15 +21,31 @@ LONG = 40  # seconds: a peer that takes longer is run once
 Taken = collections.namedtuple("Taken", "seconds cpu bytes out")  # by the clock; of all cores together; resident at most; printed
 
 
+def peak_of(command, place):
+    """The command under time(1), and how to read its resident set: what wait4 says of a child begins at the size of its parent, this Python."""
+    there = os.path.exists("/usr/bin/time")
+    return [*(["/usr/bin/time", "-q", "-f", "%M", "-o", place] if there else []), *map(str, command)], there
+
+
+def finished(command, **more):
+    """(Taken, exit status) of a command however it ends; standard error goes where more says."""
+    with tempfile.NamedTemporaryFile("r") as kept:
+        words, there = peak_of(command, kept.name)
+        began = time.perf_counter()
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **more)
+        out = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        seconds, process.returncode = time.perf_counter() - began, os.waitstatus_to_exitcode(status)
+        text = kept.read().split()
+        kibibytes = int(text[-1]) if there and text else used.ru_maxrss
+    return Taken(seconds, used.ru_utime + used.ru_stime, kibibytes * 1024, out), process.returncode
+
+
 def take(command, **more):
-    began = time.perf_counter()
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, **more)
-    out = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    taken, status = finished(command, **more)
     if status:
-        raise RuntimeError(f"{' '.join(map(str, command[:2]))} ended with {process.returncode}: {out[-400:]}")
-    return Taken(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out)
+        raise RuntimeError(f"{' '.join(map(str, command[:2]))} ended with {status}: {taken.out[-400:]}")
+    return taken
 
 
 def in_turn(*sides, rounds=ROUNDS):

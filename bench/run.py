@@ -27,6 +27,8 @@ TITLES = {  # in the order they are run
     "read": "Reading files",
     "ridge": "Exact ridge",
     "ridge_large": "Ridge beyond memory",
+    "error": "Ridge beyond memory: error against time",
+    "memory": "Memory against limits",
     "growth": "Growth with rows, columns, classes and threads",
     "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
