@@ -818,7 +818,9 @@ MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *pat
                                                 mercer_model **out);
 /* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as
    labels. "c": one file of C99 without dependencies that predicts as the model does, "c-float" with tables of float; its functions
-   are named after the file and described at its top. */
+   are named after the file and described at its top. "onnx": a graph from raw rows X to label, scores and probabilities, or to prediction:
+   support vector machines with LIBSVM's kernels by operators of ai.onnx.ml, which hold floats, all else by standard operators in double;
+   "onnx-double": those always. */
 MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);
 
 /* ---- Samples ------------------------------------------------------------------------------------------------------- */

@@ -134,7 +134,7 @@ class Model:
         thread_context().call("mercer_model_save", self.address, os.fsencode(path))
 
     def export(self, path: Path, to: str = "libsvm") -> None:
-        """Write the model for another program."""
+        """Write the model for another program: to is "libsvm", "c", "c-float", "onnx" or "onnx-double"."""
         thread_context().call("mercer_model_export", self.address, to.encode(), os.fsencode(path))
 
     def __getstate__(self):

@@ -304,6 +304,18 @@ static mercer_status diagonal_of(mercer_ctx *ctx, const mercer_kernel *kernel, c
     return status;
 }
 
+static double noise_of(const mc_gram *gram) {
+    return 2 * mc_gram_entry_error(gram);
+}
+
+mercer_status mc_neighbours_noise(mercer_ctx *ctx, const mc_fitted *f, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, NULL, MERCER_F64, &gram));
+    *out = noise_of(gram);
+    mc_gram_close(gram);
+    return MERCER_OK;
+}
+
 /* k(x,x) of the rows; NaN is let pass where distances themselves are not asked for. */
 static mercer_status own_values(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     const mercer_status status = diagonal_of(ctx, f->kernel, rows, out);
@@ -390,7 +402,7 @@ static mercer_status run(mercer_ctx *ctx, search *s, const mercer_data *rows, mc
     MC_TRY(prepare(ctx, s, rows, work));
     MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F64, gram));
     s->gram = *gram;
-    s->noise = 2 * mc_gram_entry_error(*gram);
+    s->noise = noise_of(*gram);
     fill_unknown(s, rows->n);
     MC_TRY(open_fast(ctx, s, rows, fast));
     return search_rows(ctx, s, rows->n);

@@ -9,4 +9,7 @@ size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const m
 /* rows scaled as the centres are; out: n x outputs. */
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out);
 
+/* The error of a square computed among the centres, beside that of its sum: what a program that predicts without Mercer counts as zero. */
+mercer_status mc_neighbours_noise(mercer_ctx *ctx, const mc_fitted *f, double *out);
+
 #endif

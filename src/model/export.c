@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "model/c_source.h"
 #include "model/libsvm.h"
+#include "model/onnx.h"
 #include <string.h>
 
 static mercer_status write_c(mercer_ctx *ctx, const mercer_model *model, const char *path) {
@@ -13,15 +14,27 @@ static mercer_status write_c_float(mercer_ctx *ctx, const mercer_model *model, c
     return mc_c_source_write(ctx, model, true, path);
 }
 
+static mercer_status write_onnx(mercer_ctx *ctx, const mercer_model *model, const char *path) {
+    return mc_onnx_write(ctx, model, false, path);
+}
+
+static mercer_status write_onnx_double(mercer_ctx *ctx, const mercer_model *model, const char *path) {
+    return mc_onnx_write(ctx, model, true, path);
+}
+
 static const struct {
     const char *name;
     mercer_status (*write)(mercer_ctx *ctx, const mercer_model *model, const char *path);
-} formats[] = {{"libsvm", mc_libsvm_model_write}, {"c", write_c}, {"c-float", write_c_float}};
+} formats[] = {{"libsvm", mc_libsvm_model_write},
+               {"c", write_c},
+               {"c-float", write_c_float},
+               {"onnx", write_onnx},
+               {"onnx-double", write_onnx_double}};
 
 mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path) {
     mc_begin(ctx);
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         if (strcmp(format, formats[k].name) == 0)
             return formats[k].write(ctx, model, path);
-    return mc_fail(ctx, MERCER_INVALID, "export: the format must be libsvm, c or c-float, got '%s'", format);
+    return mc_fail(ctx, MERCER_INVALID, "export: the format must be libsvm, c, c-float, onnx or onnx-double, got '%s'", format);
 }

@@ -11,6 +11,10 @@ extern const char *const mc_libsvm_types[MC_LIBSVM_TYPES];     /* c_svc nu_svc o
 extern const char *const mc_libsvm_machines[MC_LIBSVM_TYPES];  /* the machine of each */
 extern const char *const mc_libsvm_kernels[MC_LIBSVM_KERNELS]; /* linear polynomial rbf sigmoid precomputed */
 
+bool mc_libsvm_is_machine(const mercer_model *model); /* one of those */
+/* The kernel's place among them and its parameters; -1: LIBSVM has no such kernel. */
+int mc_libsvm_kernel_of(const mercer_model *model, double *degree, double *gamma, double *coef0);
+
 /* Whether a file that begins so is one. */
 bool mc_libsvm_is_model(const char *bytes, size_t size);
 mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, mercer_model **out);

@@ -20,16 +20,23 @@ enum { LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED };
 
 /* ---- What LIBSVM can hold ---- */
 
-/* Any function of one output is written as a regression. */
-static int type_of(const mercer_model *model) {
+static int machine_of(const mercer_model *model) {
     for (int k = 0; k < MC_LIBSVM_TYPES; k++)
         if (strcmp(model->f.report.machine, mc_libsvm_machines[k]) == 0)
             return k;
-    return 3;
+    return -1;
 }
 
-/* The kernel's number and parameters; -1: LIBSVM has no such kernel. */
-static int kernel_of(const mercer_model *model, double *degree, double *gamma, double *coef0) {
+bool mc_libsvm_is_machine(const mercer_model *model) {
+    return machine_of(model) >= 0;
+}
+
+/* Any function of one output is written as a regression. */
+static int type_of(const mercer_model *model) {
+    return mc_libsvm_is_machine(model) ? machine_of(model) : 3;
+}
+
+int mc_libsvm_kernel_of(const mercer_model *model, double *degree, double *gamma, double *coef0) {
     const mc_node *node = model->f.kernel->root;
     const mc_value *p = node->parameter;
     if (node->kind != MC_ATOM)
@@ -65,7 +72,7 @@ static bool weights_alone(const mc_fitted *f) {
 static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
     double ignored;
-    if (kernel_of(model, &ignored, &ignored, &ignored) < 0)
+    if (mc_libsvm_kernel_of(model, &ignored, &ignored, &ignored) < 0)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: LIBSVM knows linear, poly, rbf (one gamma), tanh and precomputed, not %s", f->kernel->text);
     if (f->scale.kind != MC_SCALE_NONE)
@@ -73,7 +80,7 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
                        "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none", f->report.scale);
     if (f->waves)
         return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM holds sums over rows, and solver fourier sums waves; fit with solver nystrom");
-    if (weights_alone(f) && kernel_of(model, &ignored, &ignored, &ignored) != LINEAR)
+    if (weights_alone(f) && mc_libsvm_kernel_of(model, &ignored, &ignored, &ignored) != LINEAR)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: LIBSVM holds sums over rows, and solver primal keeps weights of the features of %s alone; fit with "
                        "--solver cholesky",
@@ -95,7 +102,7 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
 
 static void add_kernel(mc_text *text, const mercer_model *model) {
     double degree = 0, gamma = 0, coef0 = 0;
-    const int kernel = kernel_of(model, &degree, &gamma, &coef0);
+    const int kernel = mc_libsvm_kernel_of(model, &degree, &gamma, &coef0);
     mc_text_add(text, "kernel_type %s\n", mc_libsvm_kernels[kernel < 0 ? LINEAR : kernel]); /* never below 0: check has looked */
     if (kernel == POLYNOMIAL)
         mc_text_add(text, "degree %.0f\n", degree);

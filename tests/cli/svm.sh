@@ -34,8 +34,8 @@ mercer export small.mercer --to libsvm | head -8
 mercer show small.model
 mercer predict small.model small.svm
 mercer score small.model small.svm
-mercer export small.mercer --to onnx; echo "exit $?"
-mercer export small.mercer; echo "exit $?"
+mercer export small.mercer --to pmml; echo "exit $?"
+mercer export small.mercer; echo "exit $?"; mercer export small.mercer --to onnx; echo "exit $?"
 mercer fit trees.csv --scale standard -q -o scaled.mercer; mercer export scaled.mercer --to libsvm; echo "exit $?"
 printf '0 1:1 3:2\n1 1:0.5 3:1\n' > strange.svm; mercer predict small.mercer strange.svm; mercer score small.mercer strange.svm # a label that the model does not know
 # The primal view, and what is said of a point that is only stationary or that ran out of steps.

@@ -183,6 +183,8 @@ SCENARIO(model_from_memory, model, mercer_model_from_memory(ctx, world.bytes, wo
 SCENARIO(model_load_with, model, mercer_model_load_with(ctx, path_of("ridge.mercer"), &all_ones, 1, &made))
 SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &made))
 SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
+SCENARIO_PLAIN(export_onnx, mercer_model_export(ctx, world.svc, "onnx", path_of("out.bin")))
+SCENARIO_PLAIN(export_onnx_double, mercer_model_export(ctx, world.ridge, "onnx-double", path_of("out.bin")))
 SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, (double *)out + N, NULL))
 
 static mercer_status test_mmd(mercer_ctx *ctx, void *out) {
@@ -337,7 +339,8 @@ static void test_every_call_survives_failing_memory(void **state) {
         gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
         model_load_with, model_to_memory, model_from_memory,
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
-        posterior_std,  model_export,  posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
+        posterior_std,  model_export,  export_onnx, export_onnx_double,
+        posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
         predict_proba, own_loss_fit, calibration, svm_path, loss_path, svm_rows, tune_run, tune_default, search_fit, plan_tune,
     };
