@@ -44,7 +44,7 @@ const verb verb_export = {
              "kernel must be one LIBSVM has\n"
              "(linear, poly, rbf, tanh), the columns unscaled (fit with --scale none) and the classes whole numbers.\n"
              "c: one file of C99 that needs nothing but the C library: double NAME_predict(const double *x) and more, NAME that of the\n"
-             "file; c-float keeps the rows as float. Every kernel that follows from the columns; machines that are sums over rows.\n"
+             "file; c-float keeps the rows as float. Every machine, and every kernel that follows from the columns.\n"
              "onnx: a graph for onnxruntime and others; raw rows go in as double (X), label, scores and probabilities or prediction come\n"
              "out. Support vector machines with LIBSVM's kernels use the operators of ai.onnx.ml, which hold floats; everything else,\n"
              "and with onnx-double they too, standard operators in double. Every kernel that follows from the columns.\n"

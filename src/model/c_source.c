@@ -39,7 +39,7 @@ static name name_of(const char *path) {
 /* A constant of type float has an F, which needs a point or an exponent before it. */
 static void add_number(mc_text *text, double value, bool single) {
     if (single && value != 0)
-        mc_text_add(text, "%.8eF", value);
+        mc_text_add(text, "%.8eF", (double)(float)value); /* rounded once, not twice */
     else
         mc_text_add(text, "%.17g", value);
 }
@@ -66,30 +66,39 @@ static void add_string(mc_text *text, const char *bytes) {
 
 /* ---- Tables ---- */
 
-static mercer_status add_table(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool centres, int64_t columns,
-                               bool single) {
-    const int64_t n = f->centres->n;
+/* Numbers of the model side by side, rows x columns, written by a function. */
+typedef void fill_row(const mc_fitted *f, int64_t i, int64_t columns, double *out);
+
+static void row_of_centre(const mc_fitted *f, int64_t i, int64_t columns, double *out) {
+    (void)columns;
+    mercer_data_row(f->centres, i, out);
+}
+
+static void row_of_coefficients(const mc_fitted *f, int64_t i, int64_t columns, double *out) {
+    for (int64_t k = 0; k < columns; k++)
+        out[k] = f->form == MC_NEIGHBOURS ? f->alpha[i * columns + k] : mc_fitted_coefficient(f, i, k);
+}
+
+static mercer_status add_table(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, const char *called, int64_t rows, int64_t columns,
+                               fill_row *fill, bool single) {
     double *values = NULL;
-    MC_TRY(MC_ALLOC(ctx, values, n * columns));
-    for (int64_t i = 0; i < n && centres; i++)
-        mercer_data_row(f->centres, i, values + i * columns);
-    for (int64_t i = 0; i < n && !centres; i++)
-        for (int64_t k = 0; k < columns; k++)
-            values[i * columns + k] = mc_fitted_coefficient(f, i, k);
+    MC_TRY(MC_ALLOC(ctx, values, rows * columns));
+    for (int64_t i = 0; i < rows; i++)
+        fill(f, i, columns, values + i * columns);
     char declaration[96];
-    snprintf(declaration, sizeof declaration, "static const %s %s[%lld]", single ? "float" : "double",
-             centres ? "centre" : "coefficient", (long long)(n * columns));
-    mc_c_table(text, declaration, values, n, columns, single);
+    snprintf(declaration, sizeof declaration, "static const %s %s[%lld]", single ? "float" : "double", called, (long long)(rows * columns));
+    mc_c_table(text, declaration, values, rows, columns, single);
     mc_free(values);
     return MERCER_OK;
 }
 
+/* Frequencies stand twice among the rows; the rows of neighbours have a weight beside their outputs. */
 static mercer_status add_tables(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, int64_t decisions, bool single) {
-    const int64_t d = f->centres->d;
-    mc_text_add(text, "enum { COLUMNS = %lld, CENTRES = %lld, DECISIONS = %lld, OUTPUTS = %lld };\n", (long long)d,
-                (long long)f->centres->n, (long long)decisions, (long long)f->outputs);
-    MC_TRY(add_table(ctx, text, f, true, d, single));
-    MC_TRY(add_table(ctx, text, f, false, decisions, single));
+    const int64_t n = f->centres->n, d = f->centres->d, centres = f->waves ? n / 2 : n;
+    mc_text_add(text, "enum { COLUMNS = %lld, CENTRES = %lld, DECISIONS = %lld, OUTPUTS = %lld };\n", (long long)d, (long long)centres,
+                (long long)decisions, (long long)f->outputs);
+    MC_TRY(add_table(ctx, text, f, "centre", centres, d, row_of_centre, single));
+    MC_TRY(add_table(ctx, text, f, "coefficient", n, decisions + (f->form == MC_NEIGHBOURS), row_of_coefficients, single));
     mc_c_table(text, "static const double intercept[DECISIONS]", f->intercept, 1, decisions, false);
     if (f->scale.shift || f->scale.factor) {
         mc_c_table(text, "static const double shift[COLUMNS]", f->scale.shift, 1, d, false);
@@ -109,27 +118,9 @@ static const char helpers[] = "static inline double norm2(const double *x, int d
                               "0 || (a < 0) != (b < 0))\n        return 0;\n"
                               "    return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));\n}\n\n";
 
-static void add_decide(mc_text *text, const mc_fitted *f, int kernel, bool single) {
-    const bool scaled = f->scale.shift || f->scale.factor;
-    mc_text_add(text,
-                "static void decide(const double *row, double *out) {\n    double x[COLUMNS]%s;\n    for (int j = 0; j "
-                "< COLUMNS; j++)\n"
-                "        x[j] = %s;\n    for (int k = 0; k < DECISIONS; k++)\n        out[k] = 0;\n"
-                "    for (int i = 0; i < CENTRES; i++) {\n",
-                single ? ", z[COLUMNS]" : "", scaled ? "(row[j] - shift[j]) * factor[j]" : "row[j]");
-    if (single)
-        mc_text_add(text,
-                    "        for (int j = 0; j < COLUMNS; j++)\n            z[j] = (double)centre[i * COLUMNS + j];\n");
-    mc_text_add(text,
-                "        const double value = k%d(x, %s);\n        for (int k = 0; k < DECISIONS; k++)\n"
-                "            out[k] += (double)coefficient[i * DECISIONS + k] * value;\n    }\n"
-                "    for (int k = 0; k < DECISIONS; k++)\n        out[k] += intercept[k];\n}\n\n",
-                kernel, single ? "z" : "centre + i * COLUMNS");
-}
-
 /* What the decisions conclude to, as learn/decide.c does. */
 static const char *conclusion(const mc_fitted *f) {
-    if (f->form == MC_VALUES)
+    if (f->form == MC_VALUES || f->form == MC_NEIGHBOURS)
         return "    for (int k = 0; k < OUTPUTS; k++)\n        out[k] = d[k];\n";
     if (f->form == MC_REGION)
         return "    out[1] = d[0] == 0 ? -DBL_MIN : d[0];\n    out[0] = -out[1];\n";
@@ -208,9 +199,9 @@ static bool is_weights(const mc_fitted *f) {
 
 static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
-    if (f->form == MC_NEIGHBOURS || f->waves)
-        return mc_fail(ctx, MERCER_INVALID, "export: C code is written for sums over rows; %s%s is none",
-                       f->report.machine, f->waves ? " by fourier" : "");
+    if (f->form == MC_NEIGHBOURS && f->report.neighbors > MC_C_NEIGHBOURS)
+        return mc_fail(ctx, MERCER_INVALID, "export: C code keeps the nearest rows on the stack, at most %d; the model asks for %lld",
+                       MC_C_NEIGHBOURS, (long long)f->report.neighbors);
     if (!is_weights(f) && (!f->alpha || f->centres->n == 0))
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over (%s)",
                        !f->primal                              ? "it is constant"
@@ -222,12 +213,10 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
 static mercer_status compose(mercer_ctx *ctx, mc_text *text, const mercer_model *model, bool single,
                              const char *called) {
     const mc_fitted *f = &model->f;
-    int kernel = 0;
     add_head(text, model, called);
     MC_TRY(add_tables(ctx, text, f, mc_form_decisions(f->form, f->outputs), single));
     mc_text_add(text, "%s", helpers);
-    MC_TRY(mc_c_kernel(ctx, text, f->kernel, f->centres->d, &kernel));
-    add_decide(text, f, kernel, single);
+    MC_TRY(mc_c_decide(ctx, text, f, single));
     add_predictions(text, model, called);
     return MERCER_OK;
 }

@@ -11,6 +11,10 @@ mercer_status mc_c_kernel(mercer_ctx *ctx, mc_text *text, const mercer_kernel *k
 /* A table of numbers as an initialiser, 17 digits, or 9 where single. */
 void mc_c_table(mc_text *text, const char *declaration, const double *values, int64_t rows, int64_t columns,
                 bool single);
+/* Nearest rows that the code keeps, at most. */
+enum { MC_C_NEIGHBOURS = 4096 };
+/* static void decide(const double *row, double *out), and the kernel's functions where it needs them. Tables are there already. */
+mercer_status mc_c_decide(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool single);
 /* single: tables of float, half the size; sums are in double all the same. */
 mercer_status mc_c_source_write(mercer_ctx *ctx, const mercer_model *model, bool single, const char *path);
 
