@@ -29,6 +29,22 @@ static void put_escaped(FILE *out, const char *bytes) {
         }
 }
 
+/* A word of a command for the shell: in quotes unless it is plain; "./" before a dash, which would start an option. */
+static void put_word(FILE *out, const char *word) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+,:=@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fprintf(out, "%s%s", *word == '-' ? "./" : "", word);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            put_escaped(out, (const char[]){*word, '\0'});
+    fputc('\'', out);
+}
+
 static void section(FILE *out, const char *title, const char *words) {
     fprintf(out, "<h2>%s</h2>\n", title);
     if (words)
@@ -63,10 +79,35 @@ static void put_row(FILE *out, char *line) {
     fputs("</td></tr>\n", out);
 }
 
+/* A line of numbers under each other, "  name  least  mean  greatest": its words, the first of them to the left. */
+static void put_cells(FILE *out, char *line) {
+    fputs("<tr>", out);
+    for (char *end = line + strlen(line), *cell = line + strspn(line, " "); cell < end; cell += strspn(cell, " ")) {
+        char *gap = strstr(cell, "  "), *stop = gap ? gap : end;
+        const bool first = cell == line + strspn(line, " ");
+        *stop = '\0';
+        fputs(first ? "<th>" : "<td class=\"number\">", out);
+        put_escaped(out, cell);
+        fputs(first ? "</th>" : "</td>", out);
+        cell = stop + (stop < end);
+    }
+    fputs("</tr>\n", out);
+}
+
+/* Lines that begin with a space and a word are a table of numbers of their own; all others a label and what it says. */
 static void put_rows(FILE *out, char *text_of_rows) {
+    bool numbers = false;
     fputs("<table>\n", out);
-    for (char *line = strtok(text_of_rows, "\n"); line; line = strtok(NULL, "\n"))
-        put_row(out, line);
+    for (char *line = strtok(text_of_rows, "\n"); line; line = strtok(NULL, "\n")) {
+        const bool next = line[0] == ' ' && strspn(line, " ") == 2;
+        if (next != numbers)
+            fputs("</table>\n<table>\n", out);
+        numbers = next;
+        if (numbers)
+            put_cells(out, line);
+        else
+            put_row(out, line);
+    }
     fputs("</table>\n", out);
 }
 
@@ -107,16 +148,11 @@ static int say_it_scores(session *s, const page *p) {
     return EXIT_DONE;
 }
 
-static int put_caught(session *s, page *p, saying *say_it, bool rows) {
+static int put_caught(session *s, page *p, saying *say_it) {
     char *words = NULL;
     const int code = caught(s, p, say_it, &words);
-    if (code == EXIT_DONE && rows) {
+    if (code == EXIT_DONE)
         put_rows(p->out, words);
-    } else if (code == EXIT_DONE) {
-        fputs("<pre>", p->out);
-        put_escaped(p->out, words);
-        fputs("</pre>\n", p->out);
-    }
     free(words);
     return code;
 }
@@ -129,8 +165,11 @@ static const char style[] =
     "h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #ccc}"
     "th{text-align:left;padding-right:1.5rem;vertical-align:top;font-weight:600;white-space:nowrap}td{overflow-wrap:"
     "anywhere}"
-    "pre{background:#f5f5f5;padding:.8rem;overflow-x:auto}figure{display:inline-block;margin:.5rem 1rem .5rem 0}"
-    "figcaption{font-size:.9rem;color:#444}img{max-width:100%;height:auto}";
+    "table{margin:.5rem 0}.number{text-align:right;padding-right:1.5rem;white-space:nowrap}"
+    "pre{background:#f5f5f5;padding:.8rem;overflow-x:auto}.wrap{white-space:pre-wrap;overflow-wrap:anywhere}"
+    "figure{margin:.5rem 0 1.5rem}figcaption{font-size:.9rem;color:#444}img{max-width:100%;height:auto}"
+    "@media(max-width:32rem){body{font-size:15px;margin:1rem auto}th,.number{padding-right:.8rem}pre{font-size:.75rem}}"
+    "@media print{body{margin:0;max-width:none}figure,tr{break-inside:avoid}h2{break-after:avoid}pre{border:1px solid #ccc}}";
 
 static void put_head(page *p) {
     fprintf(p->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -147,7 +186,7 @@ static int put_proof(session *s, page *p) {
             "A kernel measures how alike two rows are. For the answer to mean anything it must be positive definite: "
             "an inner product of the rows in some space. This is the argument, checked step by step by separate code.");
     TRY_CTX(s, mercer_prove(s->ctx, mercer_model_kernel(p->of.model), mercer_model_columns(p->of.model), &proof));
-    fputs("<pre>", p->out);
+    fputs("<pre class=\"wrap\">", p->out);
     put_escaped(p->out, mercer_proof_text(proof));
     fputs("</pre>\n", p->out);
     mercer_proof_free(proof);
@@ -242,7 +281,7 @@ static void put_setting(FILE *out, const mercer_setting *row, const char *value)
     else if (row->type == MERCER_TEXT ? strcmp(value, row->initial_text) != 0
                                       : row->type != MERCER_FLAG && strtod(value, NULL) != row->initial) {
         fprintf(out, " --%s ", name.bytes);
-        put_escaped(out, value);
+        put_word(out, value);
     }
 }
 
@@ -270,23 +309,22 @@ static void put_commands(page *p) {
     const mercer_report *r = mercer_model_report(p->of.model);
     const mercer_machine *machine = mercer_machine_find(r->machine);
     section(p->out, "To make it again", "DATA stands for the rows of the fit, NEW for rows to predict.");
-    fprintf(p->out, "<pre>");
+    fprintf(p->out, "<pre class=\"wrap\">");
     if (machine) {
-        fprintf(p->out, "mercer fit DATA -m %s -k '", r->machine);
-        put_escaped(p->out, mercer_kernel_text(mercer_model_kernel(p->of.model)));
-        fputc('\'', p->out);
+        fprintf(p->out, "mercer fit DATA -m %s -k ", r->machine);
+        put_word(p->out, mercer_kernel_text(mercer_model_kernel(p->of.model)));
         put_settings(p->out, machine, mercer_model_settings(p->of.model));
         fprintf(p->out, " -o ");
-        put_escaped(p->out, p->of.model_path);
+        put_word(p->out, p->of.model_path);
         fputc('\n', p->out);
     }
     fprintf(p->out, "mercer predict ");
-    put_escaped(p->out, p->of.model_path);
+    put_word(p->out, p->of.model_path);
     fprintf(p->out, " NEW -o predictions.csv\nmercer report ");
-    put_escaped(p->out, p->of.model_path);
+    put_word(p->out, p->of.model_path);
     if (p->of.data_path) {
         fputc(' ', p->out);
-        put_escaped(p->out, p->of.data_path);
+        put_word(p->out, p->of.data_path);
     }
     fprintf(p->out, "</pre>\n</body>\n</html>\n");
 }
@@ -295,15 +333,15 @@ static int write_sections(session *s, page *p) {
     const char *kind = mercer_model_report(p->of.model)->certificate.kind;
     put_head(p);
     section(p->out, "The fit", NULL);
-    TRY(put_caught(s, p, say_it_model, true));
+    TRY(put_caught(s, p, say_it_model));
     section(p->out, "How sure it is", certificate_words(kind));
     TRY(put_proof(s, p));
     if (p->of.data) {
         section(p->out, "The rows", NULL);
-        TRY(put_caught(s, p, say_it_data, false));
+        TRY(put_caught(s, p, say_it_data));
         if (mercer_data_classes(p->of.data) > 0 || mercer_data_outputs(p->of.data) > 0) {
             section(p->out, "Scores", "On the rows of this page. Rows that the model was fitted to flatter it.");
-            TRY(put_caught(s, p, say_it_scores, true));
+            TRY(put_caught(s, p, say_it_scores));
         }
         TRY(put_pictures(s, p));
     }

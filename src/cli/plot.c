@@ -32,7 +32,7 @@ static const kind kinds[] = {
     {"scatter", "scores on two principal components", MODEL | DATA | COLUMNS, 560, draw_scatter},
     {"surface", "the scores of the search that chose the model", MODEL, 560, draw_surface},
     {"learning-curve", "the error as more rows are learned from", MODEL | DATA, 560, draw_learning_curve},
-    {"gram", "the Gram matrix as a heat map, ordered by class", DATA, 520, draw_gram},
+    {"gram", "the Gram matrix as a heat map, its rows ordered by class or target", DATA, 520, draw_gram},
     {"spectrum", "eigenvalues of the Gram matrix", DATA, 560, draw_spectrum},
     {"profile", "the kernel as a function of the distance", 0, 560, draw_profile},
     {"convergence", "what the solver watched on its way, from a file of fit --trace", TRACE, 560, draw_convergence},

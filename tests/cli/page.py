@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """page.py COMMAND: pages of mercer report are whole: every tag is closed, nothing is fetched from elsewhere, pictures are pictures, the page
-says what the model says, and the command it gives makes the model again, byte for byte (gp learns on from what it has learned). A browser
-looks too, where there is one."""
+says what the model says, and the command it gives makes the model again, byte for byte (gp learns on from what it has learned). Where there is
+a chromium, it looks too: all sections and pictures are there to be seen, wide and narrow, nothing is asked for and nothing complained of."""
 import base64
 import html.parser
+import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -61,14 +63,60 @@ def check(name, path, pictures, says):
     return len(wrong), words
 
 
-def in_a_browser(path):
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "firefox"))), None)
-    if browser is None or "firefox" in browser:
-        print("skipped: no chromium to look at the page with")
+# Stands in a page of its own with the pages in frames, wide and narrow as a telephone, and writes down what a browser made of them.
+LOOK = """<script>
+const seen = [];
+addEventListener('error', e => seen.push({error: String(e.message)}));
+addEventListener('load', () => {
+    for (const frame of document.querySelectorAll('iframe')) {
+        const page = frame.contentDocument, all = q => [...page.querySelectorAll(q)];
+        seen.push({name: frame.title, wide: frame.clientWidth, needs: page.documentElement.scrollWidth, mode: page.compatMode,
+                   sections: all('h2').filter(h => h.clientHeight > 10).map(h => h.textContent),
+                   pictures: all('img').map(i => [i.naturalWidth, i.clientWidth, i.clientHeight, i.complete]),
+                   fetched: frame.contentWindow.performance.getEntriesByType('resource').map(r => r.name).filter(n => !n.startsWith('data:'))});
+    }
+    const out = document.createElement('pre');
+    out.id = 'seen';
+    out.textContent = JSON.stringify(seen);
+    document.body.replaceChildren(out);
+});
+</script>"""
+SECTIONS = ["The fit", "How sure it is", "The kernel", "The rows", "Pictures", "To make it again"]
+
+
+def wrong_in(frame, pictures):
+    yield from ("its markup is not taken for the standard's",) if frame["mode"] != "CSS1Compat" else ()
+    yield from (f"{frame['needs']} pixels wide in a window of {frame['wide']}",) if frame["needs"] > frame["wide"] else ()
+    yield from (f"section '{s}' is not to be seen" for s in SECTIONS if s not in frame["sections"])
+    yield from (f"fetches {name[:80]}" for name in frame["fetched"])
+    yield from (f"a picture of {p}" for p in frame["pictures"] if not p[3] or min(p[:3]) < 100 or p[1] > frame["wide"])
+    if len(frame["pictures"]) != pictures:
+        yield f"{len(frame['pictures'])} pictures, {pictures} expected"
+
+
+def in_a_browser(pages):
+    """pages: {name: (text, pictures)}. A browser must show all of each, in 1000 pixels and in 400, without asking anyone for anything."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        print("skipped: no chromium to look at the pages with")
         return 0
-    seen = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"file://{path}"], capture_output=True,
-                          text=True, timeout=120)
-    return int("</figure>" not in seen.stdout)
+    frames = "".join(f'<iframe title="{name}" style="width:{wide}px;height:900px;border:0" srcdoc="{html.escape(text)}"></iframe>'
+                     for name, (text, _) in pages.items() for wide in (1000, 400))
+    pathlib.Path("look.html").write_text(f"<!DOCTYPE html><html><head>{LOOK}</head><body>{frames}</body></html>", encoding="utf-8")
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
+                           "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000", "--user-data-dir=browser", "--dump-dom",
+                           f"file://{os.path.abspath('look.html')}"], capture_output=True, text=True, timeout=240)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.S)
+    wrong = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    if not found:
+        wrong.append(f"nothing was shown: {done.stderr[-300:]}")
+    seen = json.loads(html.unescape(found[1])) if found else []
+    for frame in seen:
+        wrong += [f"{frame['name']}, {frame['wide']} wide: {w}" for w in wrong_in(frame, pages[frame["name"]][1])] if "name" in frame else [str(frame)]
+    if found and len(seen) != 2 * len(pages):
+        wrong.append(f"{len(seen)} frames of {2 * len(pages)}")
+    print("\n".join(f"in a browser: {w}" for w in wrong) or f"a browser shows {len(pages)} pages, wide and narrow")
+    return len(wrong)
 
 
 CASES = [  # generator, machine, kernel, extra options of fit, pictures, what the page must say
@@ -80,26 +128,36 @@ CASES = [  # generator, machine, kernel, extra options of fit, pictures, what th
 ]
 
 
+DATA, MODEL = "a & b's.csv", "a & b's.mercer"
+
+
+def makes_the_model(command, machine, words):
+    """The command of the page, as a shell reads it, with this data: the same model, byte for byte."""
+    again = shlex.split(re.search(r"^mercer (fit DATA .*)$", words, re.M).group(1))
+    assert again[-1] == MODEL and shlex.split(re.search(r"^mercer (report .*)$", words, re.M).group(1)) == ["report", MODEL, DATA], again
+    run(command, *[{"DATA": DATA, MODEL: "again.mercer"}.get(word, word) for word in again], "-q")
+    if machine == "gp" or pathlib.Path("again.mercer").read_bytes() == pathlib.Path(MODEL).read_bytes():
+        return 0
+    print(f"{machine}: the command of the page makes another model: {again}")
+    return 1
+
+
 def main(command):
-    command, failed = os.path.abspath(command), 0
+    command, failed, pages = os.path.abspath(command), 0, {}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for generator, machine, kernel, extra, pictures, says in CASES:
-            run(command, "generate", generator, "-n", "60", "-q", "-o", "a&b.csv")
-            run(command, "fit", "a&b.csv", "-m", machine, "-k", kernel, *extra, "-q", "-o", "a&b.mercer")
-            run(command, "report", "a&b.mercer", "a&b.csv", "-o", "page.html")
+            run(command, "generate", generator, "-n", "60", "-q", "-o", DATA)
+            run(command, "fit", DATA, "-m", machine, "-k", kernel, *extra, "-q", "-o", MODEL)
+            run(command, "report", MODEL, DATA, "-o", "page.html")
             count, words = check(machine, "page.html", pictures, says)
             first = pathlib.Path("page.html").read_bytes()
-            run(command, "report", "a&b.mercer", "a&b.csv", "-o", "page.html", "--threads", "1")
+            pages[machine] = first.decode(), pictures
+            run(command, "report", MODEL, DATA, "-o", "page.html", "--threads", "1")
             count += first != pathlib.Path("page.html").read_bytes()
-            again = re.search(r"mercer (fit DATA .*)", words).group(1).replace("DATA", "'a&b.csv'").replace("-o a&b.mercer", "-o again.mercer")
-            subprocess.run(f"{command} {again} -q", shell=True, check=True)
-            if machine != "gp" and pathlib.Path("again.mercer").read_bytes() != pathlib.Path("a&b.mercer").read_bytes():
-                print(f"{machine}: the command of the page makes another model: {again}")
-                count += 1
-            failed += count
-        run(command, "report", "a&b.mercer")
-        failed += check("without rows", "a&b.html", 0, ["is a kernel"])[0] + in_a_browser(os.path.abspath("page.html"))
+            failed += count + makes_the_model(command, machine, words)
+        run(command, "report", MODEL)
+        failed += check("without rows", MODEL.replace(".mercer", ".html"), 0, ["is a kernel"])[0] + in_a_browser(pages)
     print(f"{failed} failed")
     return bool(failed)
 
