@@ -43,7 +43,7 @@ TITLES = {  # in the order they are run
 }
 TABLE = ROOT / "bench" / "results.csv"
 FIELDS = ["benchmark", "table", "row", "column", "value", "commit", "date"]
-QUICK = {"gram": [], "read": [], "ridge": [], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": [], "python": []}
+QUICK = {"gram": [], "read": [], "ridge": ["--quick"], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": ["--quick"], "python": []}
 
 
 def better_core(command):

@@ -342,8 +342,9 @@ def main():
     print("\n| path along C | n | values | most expensive fit alone s | path s | ratio | bar |\n" + "|---" * 7 + "|")
     try:
         for rows in (3000,) if arguments.quick else (3000, None):
-            path(arguments, missed, "a9a" + (", its first rows" if rows else ""), "a9a", packed("a9a"), rows, 1 / 123)
-            path(arguments, missed, "ijcnn1" + (", its first rows" if rows else ""), "ijcnn1", packed("ijcnn1"), rows, 1.0)
+            for name, gamma in (("a9a", 1 / 123), ("ijcnn1", 1.0)):
+                if not arguments.only or name in arguments.only.split(","):
+                    path(arguments, missed, name + (", its first rows" if rows else ""), name, packed(name), rows, gamma)
     except OSError as missing:
         print(f"| path | skipped: {missing} |", flush=True)
     missed.show()
