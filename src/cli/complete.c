@@ -10,7 +10,7 @@ typedef struct word {
     const char *name; /* as it is written, without dashes */
     char letter;
     const char *argument, *help;
-    const char *choices; /* "a|b|c"; NULL: any */
+    const char *choices; /* "a|b|c", perhaps with more behind it; NULL: any */
 } word;
 typedef void each_word(FILE *out, const verb *v, const word *w);
 
@@ -50,28 +50,41 @@ static void machine_names(char *list, size_t size) {
         snprintf(list + strlen(list), size - strlen(list), "%s%s", i ? "|" : "", machines[i].name);
 }
 
+/* "error|mean|drop: what to do ..." begins with its choices. */
+static const char *choices_in(const char *help) {
+    const size_t length = strcspn(help, ": ");
+    return help[length] == ':' && memchr(help, '|', length) ? help : NULL;
+}
+
 static void each_option(FILE *out, const verb *v, each_word *put) {
     char machines[400];
     machine_names(machines, sizeof machines);
     for (int t = 0; v->tables[t]; t++)
         for (const option *o = v->tables[t]; o->name; o++) {
             const word w = {.name = o->name, .letter = o->letter, .argument = o->argument, .help = o->help,
-                            .choices = strcmp(o->name, "machine") == 0 ? machines : NULL};
+                            .choices = strcmp(o->name, "machine") == 0 ? machines : choices_in(o->help)};
             put(out, v, &w);
         }
     if (v->machine)
         each_setting(out, v, put);
 }
 
-/* Characters that a quoted word of a shell or a request of man would take for something else become spaces or escapes. */
-static void put_plain(FILE *out, const char *words, const char *harmful) {
+/* Words inside single quotes of a shell, each harmful character behind what disarms it there: a quote ends the quotes in bash and zsh. */
+static void put_quoted(FILE *out, const char *words, const char *harmful, const char *quote) {
     for (; *words; words++)
-        fputc(strchr(harmful, *words) ? ' ' : *words, out);
+        if (*words == '\'')
+            fputs(quote, out);
+        else
+            fprintf(out, "%s%c", strchr(harmful, *words) ? "\\" : "", *words);
 }
 
 static void put_choices(FILE *out, const char *choices) {
-    for (; *choices; choices++)
+    for (; *choices && *choices != ':'; choices++)
         fputc(*choices == '|' ? ' ' : *choices, out);
+}
+
+static bool takes_file(const word *w) {
+    return strstr(w->argument, "FILE") || strstr(w->argument, "MODEL") || strstr(w->argument, "DATA") || strstr(w->argument, "FOLDER");
 }
 
 /* ---- bash ---- */
@@ -115,31 +128,35 @@ static void complete_bash(FILE *out, const verb *const *verbs, int count) {
 
 /* ---- zsh ---- */
 
+static const char zsh_quote[] = "'\\''";
+
+/* '(-o --output)'{-o,--output}'[help]:FILE:_files' */
 static void zsh_word(FILE *out, const verb *v, const word *w) {
     (void)v;
-    fprintf(out, " \\\n        '--%s[", w->name);
-    put_plain(out, w->help, "'[]:\\");
-    fprintf(out, "]");
+    if (w->letter)
+        fprintf(out, " \\\n        '(-%c --%s)'{-%c,--%s}'[", w->letter, w->name, w->letter, w->name);
+    else
+        fprintf(out, " \\\n        '--%s[", w->name);
+    put_quoted(out, w->help, "[]\\", zsh_quote);
+    fputc(']', out);
     if (w->argument) {
-        fprintf(out, ":");
-        put_plain(out, w->argument, "'[]:\\");
-        fprintf(out, ":");
+        fputc(':', out);
+        put_quoted(out, w->argument, ":\\", zsh_quote);
+        fputs(w->choices ? ":(" : takes_file(w) ? ":_files" : ": ", out);
         if (w->choices) {
-            fprintf(out, "(");
             put_choices(out, w->choices);
-            fprintf(out, ")");
-        } else {
-            fprintf(out, "_files");
+            fputc(')', out);
         }
     }
-    fprintf(out, "'");
+    fputc('\'', out);
 }
 
 static void complete_zsh(FILE *out, const verb *const *verbs, int count) {
-    fprintf(out, "#compdef mercer\n# Made by 'mercer help --completion zsh'.\n_mercer() {\n  local -a verbs\n  verbs=(");
+    fprintf(out, "#compdef mercer\n# Made by 'mercer help --completion zsh'.\n_mercer() {\n  local -a verbs\n  verbs=(\n"
+                 "    'help:explain a verb'");
     for (int i = 0; i < count; i++) {
         fprintf(out, "\n    '%s:", verbs[i]->name);
-        put_plain(out, verbs[i]->summary, "':\\");
+        put_quoted(out, verbs[i]->summary, "\\", zsh_quote);
         fprintf(out, "'");
     }
     fprintf(out, ")\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n  case $words[2] in\n");
@@ -153,29 +170,38 @@ static void complete_zsh(FILE *out, const verb *const *verbs, int count) {
 
 /* ---- fish ---- */
 
+static const char fish_quote[] = "\\'";
+
+/* -r: an argument, file names offered; -x: an argument, and no file names. */
 static void fish_word(FILE *out, const verb *v, const word *w) {
     fprintf(out, "complete -c mercer -n '__fish_seen_subcommand_from %s' -l %s", v->name, w->name);
     if (w->letter)
         fprintf(out, " -s %c", w->letter);
+    if (w->argument)
+        fputs(!w->choices && takes_file(w) ? " -r" : " -x", out);
     if (w->choices) {
-        fprintf(out, " -x -a '");
+        fprintf(out, " -a '");
         put_choices(out, w->choices);
         fprintf(out, "'");
-    } else if (w->argument) {
-        fprintf(out, " -r");
     }
     fprintf(out, " -d '");
-    put_plain(out, w->help, "'\\");
+    put_quoted(out, w->help, "\\", fish_quote);
     fprintf(out, "'\n");
 }
 
-static void complete_fish(FILE *out, const verb *const *verbs, int count) {
-    fprintf(out, "# Completion of mercer for fish. Made by 'mercer help --completion fish'.\n");
+static void fish_verbs(FILE *out, const char *when, const verb *const *verbs, int count) {
     for (int i = 0; i < count; i++) {
-        fprintf(out, "complete -c mercer -n __fish_use_subcommand -a %s -d '", verbs[i]->name);
-        put_plain(out, verbs[i]->summary, "'\\");
+        fprintf(out, "complete -c mercer -f -n %s -a %s -d '", when, verbs[i]->name);
+        put_quoted(out, verbs[i]->summary, "\\", fish_quote);
         fprintf(out, "'\n");
     }
+}
+
+static void complete_fish(FILE *out, const verb *const *verbs, int count) {
+    fprintf(out, "# Completion of mercer for fish. Made by 'mercer help --completion fish'.\n"
+                 "complete -c mercer -f -n __fish_use_subcommand -a help -d 'explain a verb'\n");
+    fish_verbs(out, "__fish_use_subcommand", verbs, count);
+    fish_verbs(out, "'__fish_seen_subcommand_from help'", verbs, count);
     for (int i = 0; i < count; i++)
         each_option(out, verbs[i], fish_word);
 }
