@@ -18,10 +18,10 @@ from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS an
 
 _PLACES = {
     "_checks": ("expected_failed_checks",),
-    "_functions": ("Proof", "feature_map", "gram", "gram_apply", "gram_check", "parameters", "plan", "prove", "shape"),
+    "_functions": ("Proof", "feature_map", "gram", "gram_apply", "gram_check", "parameters", "prove", "shape"),
     "_library": ("Error", "FileError", "InvalidError", "KernelError", "NumericError", "OutOfMemoryError", "TimeLimitError", "info",
                  "options"),
-    "_machines": ("fit", "fit_loss", "folds", "path"),
+    "_machines": ("fit", "fit_loss", "folds", "path", "plan"),
     "_model": ("Model", "Record", "machines"),
     "_plot": ("Picture", "plot", "report"),
     "_samples": ("generate", "generators", "hsic", "mmd", "read"),
@@ -41,9 +41,9 @@ __all__ = sorted(_PLACE)
 
 if typing.TYPE_CHECKING:
     from ._checks import expected_failed_checks
-    from ._functions import Proof, feature_map, gram, gram_apply, gram_check, parameters, plan, prove, shape
+    from ._functions import Proof, feature_map, gram, gram_apply, gram_check, parameters, prove, shape
     from ._library import (Error, FileError, InvalidError, KernelError, NumericError, OutOfMemoryError, TimeLimitError, info, options)
-    from ._machines import fit, fit_loss, folds, path
+    from ._machines import fit, fit_loss, folds, path, plan
     from ._model import Model, Record, machines
     from ._plot import Picture, plot, report
     from ._samples import generate, generators, hsic, mmd, read

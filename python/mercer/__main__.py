@@ -3,14 +3,14 @@ import os
 import pathlib
 import shutil
 import sys
-import sysconfig
 
 
 def command():
-    """The command of this package: named by the user, in the build folder it lies in, installed with it, or on the path."""
+    """The command of this package: named by the user, in the build folder it lies in, in the bin beside it (pip install --target) or beside
+    the lib it is in (any other way to install), or on the path."""
     here = pathlib.Path(__file__).resolve().parent
-    schemes = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
-    for path in (os.environ.get("MERCER_COMMAND"), here.parent.parent / "mercer", *(pathlib.Path(s) / "mercer" for s in schemes)):
+    bins = [up / "bin" / "mercer" for up in list(here.parents)[:4]]
+    for path in (os.environ.get("MERCER_COMMAND"), here.parent.parent / "mercer", *bins):
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return str(path)
     return shutil.which("mercer")

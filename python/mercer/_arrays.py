@@ -150,6 +150,17 @@ def label_text(label):
     return str(label)
 
 
+def target_of(kind, y, n):
+    """y as a machine of that kind wants it: the arguments of data()."""
+    if y is None or kind == _header.MERCER_TARGET_NONE:
+        return {}
+    classes = kind == _header.MERCER_TARGET_CLASS or (kind == _header.MERCER_TARGET_AUTO and np.asarray(y).dtype.kind in "USOb")
+    if not classes:
+        return {"target": check_target(y, n, outputs=True)}
+    labels, inverse = check_classes(y, n)
+    return {"labels": ([label_text(label) for label in labels.tolist()], inverse)}
+
+
 def check_weights(sample_weight, n):
     """n weights; a number stands for all; None stays None."""
     if sample_weight is None:

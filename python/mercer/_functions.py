@@ -1,4 +1,4 @@
-"""Plain functions: proofs, Gram matrices, plans."""
+"""What can be asked of a kernel: proofs, shapes, Gram matrices, features."""
 from __future__ import annotations
 
 import ctypes
@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _arrays, _header, _model
 from ._library import Handle, lib, parse, record, session, text
-from ._types import Any, ArrayLike, NDArray, Rows
+from ._types import ArrayLike, NDArray, Rows
 
 _VERDICTS = ("proved", "refuted", "unknown")
 
@@ -177,34 +177,3 @@ def gram_check(K: ArrayLike) -> _model.Record:
     with session() as context:
         context.call("mercer_gram_check", K.ctypes.data, K.shape[0], ctypes.byref(facts))
     return _model.Record(record(facts))
-
-
-def plan(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", **settings: Any) -> _model.Record:
-    """Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. Settings are those
-    of `mercer fit`, with _ for -.
-
-    >>> import mercer
-    >>> mercer.plan([[0.0], [1.0]], [0.0, 1.0], solver="cholesky").solver
-    'cholesky'
-    """
-    X, row = _arrays.check_rows(X, "plan"), _model.machine(machine)
-    out = _header.mercer_plan()
-    with session() as context:
-        data = _arrays.data(context, X, **target_of(row.contents.target, y, X.shape[0]))
-        expression = parse(context, kernel)
-        struct = _model.settings_struct(context, row, _model.setting_names(settings))
-        context.call("mercer_plan_fit", row, struct, expression, data, ctypes.byref(out))
-    chosen = _model.Record(record(out.chosen))
-    chosen["alternatives"] = [_model.Record(record(out.alternatives[i])) for i in range(out.alternative_count)]
-    return chosen
-
-
-def target_of(kind, y, n):
-    """y as the machine wants it."""
-    if y is None or kind == _header.MERCER_TARGET_NONE:
-        return {}
-    classes = kind == _header.MERCER_TARGET_CLASS or (kind == _header.MERCER_TARGET_AUTO and np.asarray(y).dtype.kind in "USOb")
-    if not classes:
-        return {"target": _arrays.check_target(y, n, outputs=True)}
-    labels, inverse = _arrays.check_classes(y, n)
-    return {"labels": ([_arrays.label_text(label) for label in labels.tolist()], inverse)}

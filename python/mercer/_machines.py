@@ -1,4 +1,5 @@
-"""The verbs of the command over arrays or data files, for every machine with all its settings: fit, path, folds, and a loss of one's own."""
+"""The verbs of the command over arrays or data files, for every machine with all its settings: fit, plan, path, folds, and a loss of one's
+own."""
 from __future__ import annotations
 
 import ctypes
@@ -6,9 +7,9 @@ import os
 
 import numpy as np
 
-from . import _arrays, _functions, _header
+from . import _arrays, _header
 from ._library import Handle, lib, parse, record, session
-from ._model import Model, Record, machine as machine_row, setting_names, settings_struct
+from ._model import Model, Record, columns, machine as machine_row, setting_names, settings_struct
 from ._types import Any, ArrayLike, Callable, Path, Rows
 
 _SEARCHED = ("ridge", "svc", "svr", "logistic")  # machines for which the library chooses gamma and a penalty where nothing is said
@@ -25,7 +26,7 @@ def open_data(context, X, y, row, kernel=None, weights=None):
         return Handle(context.make("mercer_data_read", os.fsencode(X), ctypes.byref(reading)), "data")
     X = _arrays.check_rows(X)
     return _arrays.data(context, X, weights=_arrays.check_weights(weights, X.shape[0]),
-                        **_functions.target_of(row.contents.target, y, X.shape[0]))
+                        **_arrays.target_of(row.contents.target, y, X.shape[0]))
 
 
 def fit(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | None = None, *,
@@ -52,7 +53,25 @@ def fit(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kern
         return Model(Handle(context.make("mercer_search_fit", found, data), "model"))
 
 
-def _fold_numbers(context, data, folds, groups, seed):
+def plan(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", **settings: Any) -> Record:
+    """Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. Settings are those
+    of `mercer fit`, with _ for -.
+
+    >>> import mercer
+    >>> mercer.plan([[0.0], [1.0]], [0.0, 1.0], solver="cholesky").solver
+    'cholesky'
+    """
+    row, out = machine_row(machine), _header.mercer_plan()
+    with session() as context:
+        expression = parse(context, kernel)
+        data, struct = open_data(context, X, y, row, expression), settings_struct(context, row, setting_names(settings))
+        context.call("mercer_plan_fit", row, struct, expression, data, ctypes.byref(out))
+    chosen = Record(record(out.chosen))
+    chosen["alternatives"] = [Record(record(out.alternatives[i])) for i in range(out.alternative_count)]
+    return chosen
+
+
+def fold_numbers(context, data, folds, groups, seed):
     """The fold of every row: given one by one, or so many drawn, the rows of a group together."""
     n = lib.mercer_data_rows(data)
     if folds is not None and np.ndim(folds):
@@ -66,10 +85,28 @@ def _fold_numbers(context, data, folds, groups, seed):
     return fold
 
 
-def _columns(rows):
-    """Structs of a path as arrays by name."""
-    listed = [record(row) for row in rows]
-    return Record({name: np.asarray([row[name] for row in listed]) for name in listed[0]})
+def _ridge_path(context, machine, problem, steps, fold, other, out):
+    if other is not None:
+        raise ValueError("path: ridge is measured on rows left out, not on test rows")
+    if fold is None:
+        context.call("mercer_ridge_path", *problem, *steps, out)
+    else:
+        context.call("mercer_ridge_path_folds", *problem, fold.ctypes.data, *steps, out)
+
+
+def _svm_path(context, machine, problem, steps, fold, other, out):
+    if fold is not None:
+        raise ValueError(f"path: {machine} is measured on test rows, not on folds")
+    context.call("mercer_svm_path", machine.encode(), *problem, *steps, other, out)
+
+
+def _loss_path(context, machine, problem, steps, fold, other, out):
+    context.call("mercer_loss_path", machine.encode(), *problem, *steps, other, None if fold is None else fold.ctypes.data, out)
+
+
+# machine -> (its call, what that fills)
+_PATHS = {"ridge": (_ridge_path, _header.mercer_ridge_path_row), "svc": (_svm_path, _header.mercer_svm_path_row),
+          "svr": (_svm_path, _header.mercer_svm_path_row), "others": (_loss_path, _header.mercer_loss_path_row)}
 
 
 def path(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", *, values: ArrayLike, folds: Any = None,
@@ -88,33 +125,21 @@ def path(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
     True
     """
     row, steps = machine_row(machine), np.ascontiguousarray(np.ravel(values), dtype=np.float64)
-    kind = "ridge" if machine == "ridge" else "svm" if machine in ("svc", "svr") else "loss"
-    if (kind == "svm" and folds is not None) or (kind == "ridge" and test is not None):
-        raise ValueError(f"path: {machine} is measured on {'test rows' if kind == 'svm' else 'rows left out'} alone")
-    out = (getattr(_header, f"mercer_{kind}_path_row") * len(steps))()
+    call, kind = _PATHS.get(machine, _PATHS["others"])
+    out = (kind * len(steps))()
     with session(random_state, verbose) as context:
         expression = parse(context, kernel)
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, setting_names(settings))
-        fold = None if folds is None else _fold_numbers(context, data, folds, None, random_state)
-        other = None if test is None else open_data(context, *test, row, expression)
-        measured = (expression, data, struct)
-        wanted = (steps.ctypes.data, len(steps))
-        if kind == "ridge" and fold is None:
-            context.call("mercer_ridge_path", *measured, *wanted, ctypes.byref(out))
-        elif fold is not None and kind == "ridge":
-            context.call("mercer_ridge_path_folds", *measured, fold.ctypes.data, *wanted, ctypes.byref(out))
-        elif kind == "svm":
-            context.call("mercer_svm_path", machine.encode(), *measured, *wanted, other, ctypes.byref(out))
-        else:
-            context.call("mercer_loss_path", machine.encode(), *measured, *wanted, other,
-                         None if fold is None else fold.ctypes.data, ctypes.byref(out))
-    return _columns(out)
+        fold = None if folds is None else fold_numbers(context, data, folds, None, random_state)
+        other = None if test is None else open_data(context, test[0], test[1], row, expression)
+        call(context, machine, (expression, data, struct), (steps.ctypes.data, len(steps)), fold, other, ctypes.byref(out))
+    return columns(out)
 
 
 def folds(X: Rows | Path, y: ArrayLike | None = None, kernel: str = "rbf", *, folds: Any = None, groups: ArrayLike | None = None,
           sample_weight: ArrayLike | None = None, random_state: int = 0, verbose: bool = False, **settings: Any) -> Record:
-    """Every row predicted by ridge from the rows of other folds, exactly and without refitting: residuals (y less the prediction), variances,
-    rmse, fold. folds: a number, or the fold of every row; None: every row, or every group, is one of its own.
+    """Every row predicted by ridge from the rows of other folds, exactly and without refitting: residuals (y less the prediction),
+    variances, rmse, fold. folds: a number, or the fold of every row; None: every row, or every group, is one of its own.
 
     >>> import mercer, numpy as np
     >>> X = np.random.RandomState(0).randn(40, 2)
@@ -126,7 +151,7 @@ def folds(X: Rows | Path, y: ArrayLike | None = None, kernel: str = "rbf", *, fo
     with session(random_state, verbose) as context:
         expression = parse(context, kernel)
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, setting_names(settings))
-        fold = _fold_numbers(context, data, folds, groups, random_state)
+        fold = fold_numbers(context, data, folds, groups, random_state)
         outputs = lib.mercer_data_outputs(data) or lib.mercer_data_classes(data)
         residuals, variances = np.empty((len(fold), outputs)), np.empty(len(fold))
         context.call("mercer_ridge_folds", expression, data, struct, fold.ctypes.data, residuals.ctypes.data,
@@ -182,7 +207,7 @@ def fit_loss(X: Rows, y: ArrayLike, value: Callable[[float, float], float], slop
     """
     loss = _OwnLoss(name, classes, {"value": value, "slope": slope, "curvature": curvature, "conjugate": conjugate}, range)
     X = _arrays.check_rows(X, "fit_loss")
-    target = _functions.target_of(_header.MERCER_TARGET_CLASS if classes else _header.MERCER_TARGET_NUMBER, y, X.shape[0])
+    target = _arrays.target_of(_header.MERCER_TARGET_CLASS if classes else _header.MERCER_TARGET_NUMBER, y, X.shape[0])
     set_ = lib.mercer_loss_defaults(b"own-loss")
     for key, wanted in setting_names(settings).items():
         field = key.replace("-", "_")

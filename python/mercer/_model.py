@@ -26,6 +26,12 @@ class Record(dict):
         return "\n".join(f"{name:<{width}}  {value}" for name, value in self.items() if not isinstance(value, dict))
 
 
+def columns(rows):
+    """An array of structs as arrays by the names of their fields."""
+    listed = [record(row) for row in rows]
+    return Record({name: np.asarray([row[name] for row in listed]) for name in listed[0]})
+
+
 # ---- Settings ----
 
 _machines: dict[str, Any] = {}
@@ -299,18 +305,16 @@ class Model:
         return Record(record(scores))
 
     def _with_target(self, context, X, y):
-        if not self.labels:
-            return _arrays.data(context, X, target=_arrays.check_target(y, X.shape[0], outputs=True))
-        classes, inverse = _arrays.check_classes(y, X.shape[0])
-        return _arrays.data(context, X, labels=([_arrays.label_text(c) for c in classes.tolist()], inverse))
+        kind = _header.MERCER_TARGET_CLASS if self.labels else _header.MERCER_TARGET_NUMBER
+        return _arrays.data(context, X, **_arrays.target_of(kind, y, X.shape[0]))
 
     def calibration(self, X: Rows, y: ArrayLike, bins: int = 15) -> Record:
-        """The calibration curve of a machine with probabilities: arrays low, high, weight, confidence, accuracy over bins of equal width."""
+        """The calibration curve of a machine with probabilities: arrays low, high, weight, confidence, accuracy over equal bins."""
         out = (_header.mercer_calibration_bin * bins)()
         with session() as context:
             data = self._with_target(context, _arrays.check_rows(X), y)
             context.call("mercer_calibration", self.address, data, bins, ctypes.byref(out))
-        return Record({name: np.asarray([getattr(row, name) for row in out]) for name, _ in _header.mercer_calibration_bin._fields_})
+        return columns(out)
 
     def vectors(self, X: Rows, y: ArrayLike | None = None) -> Record:
         """How a support vector machine stands with the rows it was fitted to, in their order: arrays margin, slack, alpha and state
@@ -318,10 +322,11 @@ class Model:
         X = _arrays.check_rows(X)
         out = (_header.mercer_svm_view * (X.shape[0] * self.decisions))()
         with session() as context:
-            data = _arrays.data(context, X) if y is None else self._with_target(context, X, y)
+            data = self._with_target(context, X, y)
             context.call("mercer_svm_rows", self.address, data, ctypes.byref(out))
-        found = {name: np.asarray([getattr(row, name) for row in out]).reshape(X.shape[0], -1) for name, _ in _header.mercer_svm_view._fields_}
-        return Record({**found, "state": np.asarray(_STATES)[found["state"]]})
+        found = columns(out)
+        found["state"] = np.asarray(_STATES)[found["state"]]
+        return Record({name: values.reshape(X.shape[0], -1) for name, values in found.items()})
 
     def boxes(self) -> list[Record]:
         """The bounds of a support vector machine, one for every decision: C, which nu-svc finds, and epsilon, which nu-svr finds."""
@@ -344,8 +349,8 @@ class Model:
         return out.value
 
     def update(self, X: Rows, y: ArrayLike, *, step: float = 0.0, budget: int = 0, passes: int = 1) -> Model:
-        """A new model that has learned these rows as well, one by one: of lms, or of ridge, which becomes lms. step 0 is a safe one; budget:
-        the most rows kept, 0 for all."""
+        """A new model that has learned these rows as well, one by one: of lms, or of ridge, which becomes lms. step 0 is a safe one;
+        budget: the most rows kept, 0 for all."""
         wish = _header.mercer_update(step=step, budget=budget, passes=passes)
         with session() as context:
             data = self._with_target(context, _arrays.check_rows(X), y)

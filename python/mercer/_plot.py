@@ -1,4 +1,4 @@
-"""plot and report: the pictures and pages of the command. They are drawn by it, which comes with the package; arrays travel in a temporary folder."""
+"""plot and report: pictures and pages, made by the command, which comes with the package; arrays travel in a temporary folder."""
 from __future__ import annotations
 
 import csv
@@ -62,15 +62,16 @@ def _run(arguments, folder):
         raise Error(f"{arguments[0]}: the command mercer, which draws, is not installed beside this package")
     done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        raise InvalidError(done.stderr.strip().removeprefix("mercer: ") or f"{arguments[0]}: the command ended with status {done.returncode}")
+        said = done.stderr.strip().removeprefix("mercer: ")
+        raise InvalidError(said or f"{arguments[0]}: the command ended with status {done.returncode}")
 
 
 def plot(model: Any = None, X: Rows | Path | None = None, y: ArrayLike | None = None, *, kind: str | None = None, kernel: str | None = None,
          columns: str | None = None, size: tuple[float, float] | None = None, format: str = "svg") -> Picture:
     """A picture of a model (or a fitted estimator) and rows, of rows and a kernel, or of a kernel alone. X may be a data file.
 
-    kind: regions, curve, residuals, confusion, calibration, scatter, gram, spectrum, profile, ...; None: what suits. columns: of regions and
-    curve, by name or number. size: in points. format: svg, png or pdf.
+    kind: regions, curve, residuals, confusion, calibration, scatter, gram, spectrum, profile, ...; None: what suits. columns: of regions
+    and curve, by name or number. size: in points. format: svg, png or pdf.
 
     >>> import mercer
     >>> mercer.plot(kernel="rbf(gamma=0.5)").format

@@ -6,7 +6,7 @@ import json
 
 from . import _arrays, _header, _machines, _model
 from ._library import Handle, lib, parse, record, session, text
-from ._types import Any, ArrayLike, Rows
+from ._types import Any, ArrayLike, Path, Rows
 
 
 class Search:
@@ -65,7 +65,7 @@ class _Task:
     """What tune and plan_tune say to the library, and what that must outlive."""
 
     def __init__(self, context, X, y, machine, kernel, groups, hold_out, settings, options):
-        X, row, settings = _arrays.check_rows(X, "tune"), _model.machine(machine), _model.setting_names(settings)
+        row, settings = _model.machine(machine), _model.setting_names(settings)
         searched = {name: value for name, value in settings.items() if _is_range(value) or isinstance(value, (list, tuple))}
         plain = {name: value for name, value in settings.items() if name not in searched}
         self.data = _machines.open_data(context, X, y, row)
@@ -73,7 +73,7 @@ class _Task:
         ranges = [_range(name, value) for name, value in searched.items()]
         self.wish = _Wish(context, [kernel] if isinstance(kernel, str) else kernel or [], ranges, options)
         if groups is not None:
-            _arrays.check_length(X.shape[0], groups, "groups")
+            _arrays.check_length(lib.mercer_data_rows(self.data), groups, "groups")
             self.wish.group(groups)
         if hold_out is not None:
             self.hold_out = _machines.open_data(context, hold_out[0], hold_out[1], row)
@@ -81,8 +81,8 @@ class _Task:
         self.arguments = (row, self.struct, ctypes.byref(self.wish.set), self.data)
 
 
-def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *, points: int | None = None,
-         search: str | None = None, candidates: int | None = None, folds: int | None = None, repeats: int | None = None,
+def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,
+         points: int | None = None, search: str | None = None, candidates: int | None = None, folds: int | None = None, repeats: int | None = None,
          groups: ArrayLike | None = None, ordered: bool | None = None, hold_out: tuple[Rows, ArrayLike] | None = None,
          score: str | None = None, one_error: bool | None = None, halving: bool | None = None, journal: str | None = None,
          random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
@@ -110,7 +110,7 @@ def tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: st
         return Search(model, listed, _model.Record(record(lib.mercer_search_result(found))), text(lib.mercer_search_json(found)))
 
 
-def plan_tune(X: Rows, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,
+def plan_tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,
               groups: ArrayLike | None = None, hold_out: tuple[Rows, ArrayLike] | None = None, random_state: int = 0,
               **settings: Any) -> _model.Record:
     """What tune with these arguments would take, without running it: candidates, splits, fits, engine, memory_bytes, seconds, possible.

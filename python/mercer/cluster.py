@@ -31,7 +31,8 @@ class _Clusterer(ClusterMixin, KernelEstimator):
         with session(wish.seed, bool(getattr(self, "verbose", False))) as context:
             data, kernel = _arrays.data(context, self._to_library(X, True)), parse(context, self._expression(X))
             context.call(function, kernel.address, data, ctypes.byref(wish), labels.ctypes.data, *more, ctypes.byref(found))
-        self.labels_, self.inertia_, self.total_, self.n_iter_ = labels.astype(np.int32), found.objective, found.total, max(found.iterations, 1)
+        self.labels_, self.n_iter_ = labels.astype(np.int32), max(found.iterations, 1)
+        self.inertia_, self.total_ = found.objective, found.total
         return self
 
 

@@ -18,9 +18,9 @@ __all__ = ["KernelPCA"]
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """The directions of feature space along which the rows vary most, as sklearn.decomposition.KernelPCA.
 
-    n_components=None takes all whose eigenvalue is not zero. max_iter, iterated_power and n_jobs are how scikit-learn's solvers go about it;
-    here the library decides that, and as there they do not change the answer. After a fit: eigenvalues_, eigenvectors_, X_fit_, gamma_, and with
-    fit_inverse_transform X_transformed_fit_ and dual_coef_.
+    n_components=None takes all whose eigenvalue is not zero. max_iter, iterated_power and n_jobs are how scikit-learn's solvers go about
+    it; here the library decides that, and as there they do not change the answer. After a fit: eigenvalues_, eigenvectors_, X_fit_,
+    gamma_, and with fit_inverse_transform X_transformed_fit_ and dual_coef_.
 
     >>> import mercer, numpy as np
     >>> X = np.asarray([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])

@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from . import _arrays, _header, _model
+from . import _arrays, _header, _machines, _model
 from ._base import RegressorBase, seed_of
 from ._library import parse, record, session
 from ._sklearn import RegressorMixin
@@ -15,15 +15,10 @@ from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 __all__ = ["KernelRidge", "KernelRidgeCV"]
 
 
-def folds_of(cv, context, data, X, y, seed):
-    """The fold of every row, from a number of folds, a splitter of scikit-learn, or a list of (train, test)."""
-    n = X.shape[0]
-    if isinstance(cv, numbers.Integral):
-        fold = np.empty(n, dtype=np.int64)
-        context.call("mercer_data_folds", data, int(cv), None, seed, fold.ctypes.data)
-        return fold
+def folds_of(splits, n):
+    """The fold of every row, from pairs (train, test) of which each leaves out other rows."""
     fold = np.full(n, -1, dtype=np.int64)
-    for number, (learned, left_out) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
+    for number, (learned, left_out) in enumerate(splits):
         rows = np.arange(n)[left_out]
         if (fold[rows] >= 0).any() or len(np.union1d(rows, np.arange(n)[learned])) < n:
             raise ValueError("cv must leave every row out once and learn from all the others: KFold does, ShuffleSplit does not")
@@ -164,6 +159,11 @@ class KernelRidgeCV(RegressorMixin, RegressorBase):
     def _fixed(self):
         return {"scale": "none", "allow-indefinite": True}
 
+    def _folds(self, context, data, X, target):
+        if isinstance(self.cv, numbers.Integral):
+            return _machines.fold_numbers(context, data, self.cv, None, seed_of(self.random_state))
+        return folds_of(self.cv.split(X, target) if hasattr(self.cv, "split") else self.cv, X.shape[0])
+
     def _path(self, X, target, weights, alphas):
         machine = _model.machine("ridge")
         out = (_header.mercer_ridge_path_row * len(alphas))()
@@ -175,6 +175,6 @@ class KernelRidgeCV(RegressorMixin, RegressorBase):
             if self.cv is None:
                 context.call("mercer_ridge_path", *common, alphas.ctypes.data, len(alphas), ctypes.byref(out))
             else:
-                fold = folds_of(self.cv, context, data, X, target, seed_of(self.random_state))
+                fold = self._folds(context, data, X, target)
                 context.call("mercer_ridge_path_folds", *common, fold.ctypes.data, alphas.ctypes.data, len(alphas), ctypes.byref(out))
         return [record(row) for row in out]

@@ -17,14 +17,16 @@ DOCUMENT = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/python.
 
 
 def estimators():
-    return [value for value in (getattr(mercer, name) for name in mercer.__all__) if inspect.isclass(value) and issubclass(value, BaseEstimator)]
+    values = (getattr(mercer, name) for name in mercer.__all__)
+    return [value for value in values if inspect.isclass(value) and issubclass(value, BaseEstimator)]
 
 
 def checks_of(estimator):
     """(estimator, check) of every check that scikit-learn has for it; those expected to fail skip themselves and say why."""
     if not hasattr(estimator_checks, "estimator_checks_generator"):
         return estimator_checks.check_estimator(estimator, generate_only=True)
-    return estimator_checks.estimator_checks_generator(estimator, expected_failed_checks=mercer.expected_failed_checks(estimator), mark="skip")
+    expected = mercer.expected_failed_checks(estimator)
+    return estimator_checks.estimator_checks_generator(estimator, expected_failed_checks=expected, mark="skip")
 
 
 def run(check, estimator):

@@ -289,7 +289,7 @@ class Arrays(unittest.TestCase):
             model.predict(given)
             most = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-            self.assertLess(most, 2.1 * 8 * wide.shape[0], type(given))  # the answer, and the row starts of CSR; the rows are three times that
+            self.assertLess(most, 2.1 * 8 * wide.shape[0], type(given))  # the answer, and the row starts of CSR
 
     def test_rows_in_any_layout_give_the_same_bits(self):
         X, y, names = table()

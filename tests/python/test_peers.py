@@ -1,5 +1,7 @@
 """Scripts written for scikit-learn, run twice with only the import changed: equal results."""
+import importlib.util
 import inspect
+import pathlib
 import unittest
 
 import numpy as np
@@ -153,7 +155,8 @@ class Peers(unittest.TestCase):
             initial = [{p: row.default for p, row in inspect.signature(kind).parameters.items()} for kind in (ours, theirs)]
             fitted = [public(kind(**parameters).fit(X, y)) for kind in (ours, theirs)]
             with self.subTest(estimator=name, **parameters):
-                self.assertEqual({}, {p: value for p, value in initial[1].items() if value != initial[0].get(p, "none") and (name, p) not in OTHER})
+                other = {p: value for p, value in initial[1].items() if value != initial[0].get(p, "none")}
+                self.assertEqual({}, {p: value for p, value in other.items() if (name, p) not in OTHER})
                 self.assertEqual(set(), {attribute for attribute in fitted[1] - fitted[0] if (name, attribute) not in OTHER})
                 self.assertEqual(list(inspect.signature(ours.fit).parameters), list(inspect.signature(theirs.fit).parameters))
 
@@ -174,3 +177,27 @@ class Peers(unittest.TestCase):
 
     def test_neighbours_are_scikit_learns(self):
         self.same(NEIGHBORS, 1e-12)
+
+    def test_the_example_scripts_give_the_same_with_the_import_changed(self):
+        path = pathlib.Path(__file__).resolve().parent.parent.parent / "examples/python/compare.py"
+        spec = importlib.util.spec_from_file_location("compare", path)
+        compare = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(compare)
+        for script, result, apart in compare.compare():
+            with self.subTest(script=script, result=result):
+                self.assertLess(apart, 1e-5)
+
+    def test_folds_of_scikit_learn_choose_the_penalty(self):
+        import mercer
+        from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+        rng = np.random.RandomState(8)
+        X = rng.randn(60, 2)
+        y, alphas = np.sin(X[:, 0]) + 0.3 * rng.randn(60), [0.01, 0.1, 1.0]
+        folds = KFold(5, shuffle=True, random_state=0)
+        ours = mercer.KernelRidgeCV(alphas, kernel="rbf", gamma=0.5, cv=folds).fit(X, y)
+        ridge = mercer.KernelRidge(kernel="rbf", gamma=0.5)
+        theirs = GridSearchCV(ridge, {"alpha": alphas}, cv=folds, scoring="neg_mean_squared_error").fit(X, y)
+        np.testing.assert_allclose(-ours.cv_results_["fold_rmse"] ** 2, theirs.cv_results_["mean_test_score"], rtol=1e-9)
+        self.assertEqual(ours.alpha_, theirs.best_params_["alpha"])
+        with self.assertRaisesRegex(ValueError, "ShuffleSplit does not"):
+            mercer.KernelRidgeCV(cv=ShuffleSplit(3, random_state=0)).fit(X, y)

@@ -75,7 +75,7 @@ class Machines(unittest.TestCase):
         self.assertAlmostEqual(rows.test[1], svc.score(X[60:], names[60:]))
         rows = mercer.path(X[:60], y[:60], "huber", "rbf(gamma=0.5)", values=[1, 0.1], folds=3, test=(X[60:], y[60:]), scale="none")
         self.assertTrue(np.isfinite(rows.fold).all() and np.isfinite(rows.test).all())
-        with self.assertRaisesRegex(ValueError, "test rows alone"):
+        with self.assertRaisesRegex(ValueError, "not on folds"):
             mercer.path(X, names, "svc", values=[1], folds=3)
 
     def test_rows_left_out_are_predicted_as_by_a_fit_without_them(self):

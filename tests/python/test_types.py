@@ -55,7 +55,7 @@ class Types(unittest.TestCase):
         self.assertTrue((package / "py.typed").exists())
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "user.py").write_text(USER)
-            run = subprocess.run([checker, "--check-untyped-defs", "--ignore-missing-imports", "--warn-unused-ignores", "--no-error-summary",
-                                  "--cache-dir", str(package.parent / ".mypy_cache"), "user.py"], cwd=folder, capture_output=True, text=True,
-                                 env=dict(os.environ, MYPYPATH=str(package.parent)))
+            options = ["--check-untyped-defs", "--ignore-missing-imports", "--warn-unused-ignores", "--no-error-summary"]
+            run = subprocess.run([checker, *options, "--cache-dir", str(package.parent / ".mypy_cache"), "user.py"], cwd=folder,
+                                 capture_output=True, text=True, env=dict(os.environ, MYPYPATH=str(package.parent)))
         self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
