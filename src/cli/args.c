@@ -49,6 +49,25 @@ const mercer_setting *setting_find(const mercer_machine *machine, const char *na
     return NULL;
 }
 
+/* The value after "name=" in "a=1 name=2 c=": up to the next space, perhaps nothing. False when there is none. */
+bool setting_value(const char *settings, const char *name, char *value, size_t size) {
+    const size_t length = strlen(name);
+    for (const char *at = settings; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, name, length) == 0 && at[length] == '=') {
+            snprintf(value, size, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool setting_is_default(const mercer_setting *row, const char *value) {
+    if (row->type == MERCER_FLAG)
+        return (strcmp(value, "yes") == 0) == (row->initial != 0);
+    return row->type == MERCER_TEXT ? strcmp(value, row->initial_text) == 0 : strtod(value, NULL) == row->initial;
+}
+
 static const mercer_setting *find_setting(const char *name) {
     int count = 0;
     const mercer_machine *machines = mercer_machines(&count);

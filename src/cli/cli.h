@@ -96,6 +96,9 @@ bool args_flag(const args *a, const char *name);
 text option_text(const char *name);
 /* The row of a setting by its option name ("allow-indefinite"); NULL when the machine has none. */
 const mercer_setting *setting_find(const mercer_machine *machine, const char *name);
+/* The value after "name=" in the settings of a model; false when there is none. */
+bool setting_value(const char *settings, const char *name, char *value, size_t size);
+bool setting_is_default(const mercer_setting *row, const char *value);
 /* Numbers of options: what is wrong is said with the option's name. */
 int args_whole(const args *a, const char *name, int64_t low, int64_t high, int64_t *value);
 int args_real(const args *a, const char *name, double low, double high, double *value);

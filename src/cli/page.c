@@ -276,26 +276,13 @@ static int put_pictures(session *s, page *p) {
 /* A setting of the fit as an option, unless it is the default: " --lambda 0.1", " --intercept". */
 static void put_setting(FILE *out, const mercer_setting *row, const char *value) {
     const text name = option_text(row->name);
-    if (row->type == MERCER_FLAG && (strcmp(value, "yes") == 0) != (row->initial != 0))
-        fprintf(out, " --%s%s", strcmp(value, "yes") ? "no-" : "", name.bytes);
-    else if (row->type == MERCER_TEXT ? strcmp(value, row->initial_text) != 0
-                                      : row->type != MERCER_FLAG && strtod(value, NULL) != row->initial) {
-        fprintf(out, " --%s ", name.bytes);
+    if (setting_is_default(row, value))
+        return;
+    fprintf(out, " --%s%s", row->type == MERCER_FLAG && strcmp(value, "yes") ? "no-" : "", name.bytes);
+    if (row->type != MERCER_FLAG) {
+        fputc(' ', out);
         put_word(out, value);
     }
-}
-
-/* The value after "name=" in "a=1 name=2 c=": up to the next space, perhaps nothing. False when there is none. */
-static bool setting_value(const char *settings, const char *name, char *value, size_t size) {
-    const size_t length = strlen(name);
-    for (const char *at = settings; at; at = strchr(at, ' ')) {
-        at += *at == ' ';
-        if (strncmp(at, name, length) == 0 && at[length] == '=') {
-            snprintf(value, size, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
-            return true;
-        }
-    }
-    return false;
 }
 
 static void put_settings(FILE *out, const mercer_machine *machine, const char *settings) {

@@ -44,13 +44,36 @@ static void say_search(session *s, const mercer_model *model) {
     json_decref(search);
 }
 
+/* ", C 2, tolerance 1e-6": what shapes the machine, and what was not left at its default. */
+static void add_setting(const mercer_setting *row, const char *value, char *bytes, size_t size) {
+    static const char *const shaping[] = {"C", "nu", "epsilon", "neighbors", "components"};
+    bool shapes = false;
+    for (int k = 0; k < 5; k++)
+        shapes = shapes || strcmp(row->name, shaping[k]) == 0;
+    const bool flag = row->type == MERCER_FLAG;
+    if (shapes || !setting_is_default(row, value))
+        snprintf(bytes + strlen(bytes), size - strlen(bytes), ", %s%s%s%s", flag && strcmp(value, "yes") ? "no " : "",
+                 option_text(row->name).bytes, flag ? "" : " ", flag ? "" : value);
+}
+
+static void settings_text(const mercer_model *model, char *bytes, size_t size) {
+    const mercer_machine *machine = mercer_machine_find(mercer_model_report(model)->machine);
+    char value[256];
+    bytes[0] = '\0';
+    for (int k = 0; machine && k < machine->count; k++)
+        if (setting_value(mercer_model_settings(model), machine->settings[k].name, value, sizeof value))
+            add_setting(&machine->settings[k], value, bytes, size);
+}
+
 void say_model(session *s, const char *path, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const char *target = mercer_model_target_name(model, 0);
+    char settings[512];
+    settings_text(model, settings, sizeof settings);
     if (strcmp(r->solver, "libsvm") == 0)
         say(s, "model", "%s: %s, written by LIBSVM", path, r->machine);
     else if (isnan(r->lambda))
-        say(s, "model", "%s: %s (%s), by %s", path, r->machine, mercer_model_settings(model), r->solver);
+        say(s, "model", "%s: %s%s, by %s", path, r->machine, settings, r->solver);
     else
         say(s, "model", "%s: %s, %s, by %s", path, r->machine, text_penalty(r).bytes, r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
