@@ -145,7 +145,8 @@ INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
     return F(any_positive)(worst);
 }
 
-/* The same from direct sums: minus = |x - z|^2 is in out, plus = |x + z|^2 = |2x|^2... is summed here pair by pair of vectors. */
+/* The same from direct sums: minus = |x - z|^2 is in out, plus = |x + z|^2 is summed here pair by pair of vectors. Together they are 4 for
+   unit vectors, 2 or 0 where one or both are zero, which stand at a right angle to everything. */
 static __attribute__((noinline)) void F(direct_angle)(const mc_operands *o, int64_t p, REAL *out) {
     const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
     const mc_operands one = F(panel)(o, p);
@@ -161,7 +162,8 @@ static __attribute__((noinline)) void F(direct_angle)(const mc_operands *o, int6
             }
             REAL *q = out + r * COLUMNS + g * LANES;
             const V minus = F(load)(q);
-            F(store)(q, F(select)(minus - plus, -F(vmax)(plus, F(all)(least)), minus));
+            const V angle = F(select)(minus - plus, -F(vmax)(plus, F(all)(least)), minus);
+            F(store)(q, F(select)(3 - minus - plus, F(all)(2), angle));
         }
 }
 
