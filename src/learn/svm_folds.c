@@ -1,8 +1,9 @@
 /* svm_folds.c: see svm_folds.h.
 
-       open    rows made ready as for one fit of all of them (svm.c), K stored
-       walk    costs of the rows learned from, 0 for the others; for every programme a rising C, each solution from the last: multipliers
-               and f times C'/C (svm_path.c); K of a pair of classes is two runs of rows and columns of the whole
+       open    rows made ready as for one fit of all of them (svm.c), equal ones made one (svm_merge.c), K stored
+       walk    costs of the rows learned from, 0 for the others; for every programme a rising C, each solution from the last
+               (svm_restart.c), all splits together (solve/together.h) and each to its end alone (solve/active.h); K of a pair of classes
+               is two runs of rows and columns of the whole, copied once for all splits
        values  of programmes over all rows they stand in f; of pairs among more classes they are products of the rows left out with the
                coefficients of all C at once, class by class (decide.c)
 
@@ -16,8 +17,11 @@
 #include "base/work.h"
 #include "data/data.h"
 #include "solve/rows.h"
+#include "solve/together.h"
 #include <math.h>
 #include <string.h>
+
+static const double QUICK = 1e-4; /* the least tolerance of which slopes in single precision know */
 
 struct mc_svm_folds {
     mc_svm s;
@@ -123,21 +127,22 @@ int64_t mc_svm_folds_outputs(const mc_svm_folds *m) {
 /* ---- A split ---- */
 
 /* The weights of classes are those of the rows learned from. */
-static mercer_status write_costs(mercer_ctx *ctx, mc_svm_folds *m, const int64_t *rows, int64_t learned) {
-    mc_svm *s = &m->s;
+static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_split *split, double *cost) {
+    const mc_svm *s = &m->s;
+    const bool classes = s->row->classes;
     int32_t *class_of = NULL;
     double *weights = NULL;
-    mercer_status status = MC_ALLOC(ctx, class_of, learned);
+    mercer_status status = MC_ALLOC(ctx, class_of, split->learned);
     if (!status)
         status = MC_ALLOC(ctx, weights, s->classes + 1);
-    for (int64_t k = 0; k < learned && s->row->classes && !status; k++)
-        class_of[k] = m->data->class_of[rows[k]];
-    if (!status && s->row->classes)
-        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, class_of, learned, weights);
-    if (!status)
-        memset(s->cost, 0, (size_t)s->p.n * sizeof *s->cost);
-    for (int64_t k = 0; k < learned && !status; k++)
-        s->cost[m->place[rows[k]]] += (m->data->weight ? m->data->weight[rows[k]] : 1) * (s->row->classes ? weights[class_of[k]] : 1);
+    for (int64_t k = 0; k < split->learned && classes && !status; k++)
+        class_of[k] = m->data->class_of[split->rows[k]];
+    if (!status && classes)
+        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, class_of, split->learned, weights);
+    for (int64_t k = 0; k < split->learned && !status; k++) {
+        const int64_t row = split->rows[k];
+        cost[m->place[row]] += (m->data->weight ? m->data->weight[row] : 1) * (classes ? weights[class_of[k]] : 1);
+    }
     mc_free(class_of);
     mc_free(weights);
     return status;
@@ -240,13 +245,23 @@ static mc_matrix matrix_view(const view *v) {
 
 /* ---- Along C ---- */
 
+/* What belongs to one split. */
+typedef struct part {
+    const mc_svm_split *split;
+    const int64_t *held; /* rows of the data */
+    int64_t few;
+    double *cost;        /* of each row of s.p; 0: not learned from */
+    double *decision;    /* count x few x tasks */
+    double *alpha;       /* many pairs: of each row of s.p, (classes - 1) x count: its coefficients, C by C */
+    mc_task task;        /* its own multipliers of the programme at hand */
+    mc_programme programme;
+} part;
+
 typedef struct walk {
     mc_svm_folds *m;
-    const int64_t *held; /* rows of the data */
-    int64_t few, count;
+    part *part;
+    int64_t parts, count;
     const double *C;
-    double *decision; /* count x few x tasks */
-    double *alpha;    /* many pairs: of each row of s.p, (classes - 1) x count: its coefficients, C by C */
 } walk;
 
 /* Of each variable of a pair of classes the one of the other class on an equal row; *twin stays NULL where there is none. at: scratch. */
@@ -285,54 +300,121 @@ static mercer_status find_twins(mercer_ctx *ctx, const mc_svm_folds *m, const mc
     return status;
 }
 
-static mercer_status solve(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc_matrix *matrix, const int64_t *twin, double rise) {
-    mc_programme programme;
-    MC_TRY(mc_programme_open(ctx, s, t, &programme));
-    const mc_active_problem problem = {.dual = programme.dual,
-                                       .matrix = *matrix,
-                                       .tolerance = s->set->tolerance,
-                                       .steps_max = s->set->iterations,
-                                       .most = s->most,
-                                       .rough = true};
-    mercer_status status = rise > 1 ? mc_task_restart(ctx, s, t, &programme.dual, matrix, twin, rise) : MERCER_OK;
-    if (!status)
-        status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
-    mc_programme_close(&programme);
-    mc_task_finish(s, t, t->result.intercept);
-    mc_log(ctx, "%s: C %g in %lld steps of %lld sets", s->row->name, s->C, (long long)t->result.steps,
-           (long long)t->result.rounds);
+/* The programme of a split, and where to start it. */
+static mercer_status begin(mercer_ctx *ctx, mc_svm *s, part *p, const mc_matrix *matrix, const int64_t *twin, double rise) {
+    double *const cost = s->cost;
+    s->cost = p->cost;
+    mercer_status status = mc_programme_open(ctx, s, &p->task, &p->programme);
+    if (!status && rise > 1)
+        status = mc_task_restart(ctx, s, &p->task, &p->programme.dual, matrix, twin, rise);
+    s->cost = cost;
     return status;
 }
 
-/* The values of the rows left out, or the coefficients they will be made from. */
-static void take(const walk *w, const mc_task *t, int64_t k) {
-    const mc_svm *s = &w->m->s;
-    const int64_t task = t - s->task, width = (s->classes - 1) * w->count;
-    for (int64_t h = 0; h < w->few; h++) {
-        double *out = &w->decision[(k * w->few + h) * s->tasks + task];
-        *out = t->intercept + (w->alpha ? 0 : t->unit * t->f[w->m->place[w->held[h]]]);
+/* To the end from wherever it stands. */
+static mercer_status finish(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_matrix *matrix, int64_t steps) {
+    mc_task *t = &p->task;
+    const mc_active_problem problem = {.dual = p->programme.dual,
+                                       .matrix = *matrix,
+                                       .tolerance = s->set->tolerance,
+                                       .steps_max = s->set->iterations - steps,
+                                       .most = s->most,
+                                       .rough = true};
+    MC_TRY(mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
+    mc_task_finish(s, t, t->result.intercept);
+    mc_log(ctx, "%s: C %g in %lld steps", s->row->name, s->C, (long long)(steps + t->result.steps));
+    return MERCER_OK;
+}
+
+/* Splits from first on, as many as can go together. */
+static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t first, int64_t count, const mc_matrix *matrix, int64_t *steps) {
+    mc_dual dual[MC_TOGETHER_MOST];
+    double *beta[MC_TOGETHER_MOST], *f[MC_TOGETHER_MOST];
+    for (int64_t k = 0; k < count; k++) {
+        dual[k] = w->part[first + k].programme.dual;
+        beta[k] = w->part[first + k].task.beta;
+        f[k] = w->part[first + k].task.f;
+        steps[k] = 0;
     }
-    for (int64_t i = 0; w->alpha && i < t->n; i++) {
+    const mc_together problem = {.n = matrix->n, .dtype = matrix->dtype, .K = matrix->whole, .diagonal = matrix->diagonal,
+                                 .tolerance = w->m->s.set->tolerance, .steps_max = w->m->s.set->iterations, .count = count, .dual = dual,
+                                 .beta = beta, .f = f, .steps = steps};
+    return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_together_solve(ctx, &problem);
+}
+
+static mercer_status solve(mercer_ctx *ctx, const walk *w, const mc_matrix *matrix, const int64_t *twin, double rise) {
+    mc_svm *s = &w->m->s;
+    for (int64_t k = 0; k < w->parts; k++)
+        MC_TRY(begin(ctx, s, &w->part[k], matrix, twin, rise));
+    for (int64_t first = 0; first < w->parts; first += MC_TOGETHER_MOST) {
+        int64_t steps[MC_TOGETHER_MOST] = {0};
+        const int64_t count = w->parts - first < MC_TOGETHER_MOST ? w->parts - first : MC_TOGETHER_MOST;
+        MC_TRY(solve_together(ctx, w, first, count, matrix, steps));
+        for (int64_t k = 0; k < count; k++)
+            MC_TRY(finish(ctx, s, &w->part[first + k], matrix, steps[k]));
+    }
+    return MERCER_OK;
+}
+
+/* The values of the rows left out, or the coefficients they will be made from. */
+static void take(const walk *w, const part *p, int64_t task, int64_t k) {
+    const mc_svm *s = &w->m->s;
+    const mc_task *t = &p->task;
+    const int64_t width = (s->classes - 1) * w->count;
+    for (int64_t h = 0; h < p->few; h++) {
+        double *out = &p->decision[(k * p->few + h) * s->tasks + task];
+        *out = t->intercept + (p->alpha ? 0 : t->unit * t->f[w->m->place[p->held[h]]]);
+    }
+    for (int64_t i = 0; p->alpha && i < t->n; i++) {
         const int64_t column = i < t->split ? t->b - 1 : t->a;
-        w->alpha[mc_task_row(s, t, i) * width + k * (s->classes - 1) + column] = mc_task_coefficient(t, i);
+        p->alpha[mc_task_row(s, t, i) * width + k * (s->classes - 1) + column] = mc_task_coefficient(t, i);
     }
 }
 
-static mercer_status walk_task(mercer_ctx *ctx, const walk *w, mc_task *t) {
-    mc_svm *s = &w->m->s;
+/* Every split begins with no multipliers. */
+static mercer_status open_parts(mercer_ctx *ctx, const walk *w, const mc_task *t) {
+    for (int64_t k = 0; k < w->parts; k++) {
+        mc_task *own = &w->part[k].task;
+        *own = *t;
+        own->beta = own->f = NULL;
+        MC_TRY(MC_ALLOC(ctx, own->beta, t->m));
+        MC_TRY(MC_ALLOC(ctx, own->f, t->n));
+    }
+    return MERCER_OK;
+}
+
+static void close_programmes(const walk *w) {
+    for (int64_t k = 0; k < w->parts; k++) {
+        mc_programme_close(&w->part[k].programme);
+        w->part[k].programme = (mc_programme){0};
+    }
+}
+
+static void close_parts(const walk *w) {
+    for (int64_t k = 0; k < w->parts; k++) {
+        mc_free(w->part[k].task.beta);
+        mc_free(w->part[k].task.f);
+        w->part[k].task = (mc_task){0};
+    }
+}
+
+static mercer_status walk_task(mercer_ctx *ctx, const walk *w, const mc_task *t) {
     view v;
     int64_t *twin = NULL;
     mercer_status status = open_view(ctx, w->m, t, &v);
     if (!status)
         status = find_twins(ctx, w->m, t, &twin);
+    if (!status)
+        status = open_parts(ctx, w, t);
     const mc_matrix matrix = matrix_view(&v);
-    memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
-    memset(t->f, 0, (size_t)t->n * sizeof *t->f);
     for (int64_t k = 0; k < w->count && !status; k++) {
-        s->C = w->C[k];
-        status = solve(ctx, s, t, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
-        take(w, t, k);
+        w->m->s.C = w->C[k];
+        status = solve(ctx, w, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
+        for (int64_t a = 0; a < w->parts && !status; a++)
+            take(w, &w->part[a], t - w->m->s.task, k);
+        close_programmes(w);
     }
+    close_parts(w);
     mc_free(twin);
     close_view(&v);
     return status;
@@ -341,12 +423,12 @@ static mercer_status walk_task(mercer_ctx *ctx, const walk *w, mc_task *t) {
 /* ---- Values of many pairs ---- */
 
 /* The rows of K of those left out, one below the other, in double. */
-static mercer_status take_held(mercer_ctx *ctx, const walk *w, int64_t begin, int64_t end, double **out) {
+static mercer_status take_held(mercer_ctx *ctx, const walk *w, const part *p, int64_t begin, int64_t end, double **out) {
     const int64_t n = w->m->s.p.n, width = end - begin;
-    if (!(*out = mc_alloc_unset(ctx, w->few * width, sizeof **out)))
+    if (!(*out = mc_alloc_unset(ctx, p->few * width, sizeof **out)))
         return MERCER_MEMORY;
-    for (int64_t h = 0; h < w->few; h++) {
-        const int64_t from = w->m->place[w->held[h]] * n + begin;
+    for (int64_t h = 0; h < p->few; h++) {
+        const int64_t from = w->m->place[p->held[h]] * n + begin;
         for (int64_t j = 0; j < width; j++)
             (*out)[h * width + j] = w->m->s.dtype == MERCER_F64 ? ((const double *)w->m->K)[from + j]
                                                                 : (double)((const float *)w->m->K)[from + j];
@@ -354,78 +436,93 @@ static mercer_status take_held(mercer_ctx *ctx, const walk *w, int64_t begin, in
     return MERCER_OK;
 }
 
-/* To the decisions on all pairs with class c. part: few x count x (classes - 1). */
-static void add_class(const walk *w, int64_t c, const double *part) {
+/* To the decisions on all pairs with class c. sums: few x count x (classes - 1). */
+static void add_class(const walk *w, const part *p, int64_t c, const double *sums) {
     const int64_t classes = w->m->s.classes, columns = classes - 1, tasks = w->m->s.tasks;
-    for (int64_t h = 0; h < w->few; h++)
+    for (int64_t h = 0; h < p->few; h++)
         for (int64_t k = 0; k < w->count; k++)
             for (int64_t other = 0; other < classes; other++) {
                 if (other == c)
                     continue;
                 const int64_t pair = other < c ? mc_pair_of(classes, other, c) : mc_pair_of(classes, c, other);
                 const int64_t column = other < c ? other : other - 1;
-                w->decision[(k * w->few + h) * tasks + pair] += part[(h * w->count + k) * columns + column];
+                p->decision[(k * p->few + h) * tasks + pair] += sums[(h * w->count + k) * columns + column];
             }
 }
 
-static mercer_status decide_class(mercer_ctx *ctx, const walk *w, int64_t c, double *part) {
+static mercer_status decide_class(mercer_ctx *ctx, const walk *w, const part *p, int64_t c, double *sums) {
     const mc_svm *s = &w->m->s;
     const int64_t begin = s->start[c], end = s->start[c + 1], width = (s->classes - 1) * w->count;
     double *K = NULL;
     if (end == begin)
         return MERCER_OK;
-    MC_TRY(take_held(ctx, w, begin, end, &K));
-    const int wide = (int)width, rows = (int)w->few, inner = (int)(end - begin);
+    MC_TRY(take_held(ctx, w, p, begin, end, &K));
+    const int wide = (int)width, rows = (int)p->few, inner = (int)(end - begin);
     const double one = 1, zero = 0;
     const mc_region region = mc_blas_begin();
-    dgemm_("N", "N", &wide, &rows, &inner, &one, w->alpha + begin * width, &wide, K, &inner, &zero, part, &wide, 1, 1);
+    dgemm_("N", "N", &wide, &rows, &inner, &one, p->alpha + begin * width, &wide, K, &inner, &zero, sums, &wide, 1, 1);
     mc_blas_end(region);
     mc_free(K);
-    add_class(w, c, part);
+    add_class(w, p, c, sums);
     return MERCER_OK;
 }
 
-static mercer_status decide_pairs(mercer_ctx *ctx, const walk *w) {
-    double *part = NULL;
-    MC_TRY(MC_ALLOC(ctx, part, w->few * w->count * (w->m->s.classes - 1)));
+static mercer_status decide_pairs(mercer_ctx *ctx, const walk *w, const part *p) {
+    double *sums = NULL;
+    MC_TRY(MC_ALLOC(ctx, sums, p->few * w->count * (w->m->s.classes - 1)));
     mercer_status status = MERCER_OK;
     for (int64_t c = 0; c < w->m->s.classes && !status; c++)
-        status = decide_class(ctx, w, c, part);
-    mc_free(part);
+        status = decide_class(ctx, w, p, c, sums);
+    mc_free(sums);
     return status;
 }
 
 /* ---- The whole ---- */
 
-static mercer_status walk_tasks(mercer_ctx *ctx, const walk *w) {
-    for (int64_t t = 0; t < w->m->s.tasks; t++)
-        MC_TRY(walk_task(ctx, w, &w->m->s.task[t]));
-    return w->alpha && w->few ? decide_pairs(ctx, w) : MERCER_OK;
-}
-
-static void conclude(const walk *w, double *out) {
+static void conclude(const walk *w, const part *p) {
     const mc_fitted *shape = &w->m->shape;
     const int64_t tasks = w->m->s.tasks;
-    for (int64_t i = 0; i < w->count * w->few; i++)
+    double *out = p->split->out;
+    for (int64_t i = 0; i < w->count * p->few; i++)
         if (shape->form == MC_VALUES)
-            memcpy(out + i * tasks, w->decision + i * tasks, (size_t)tasks * sizeof *out);
+            memcpy(out + i * tasks, p->decision + i * tasks, (size_t)tasks * sizeof *out);
         else
-            mc_fitted_conclude(shape, w->decision + i * tasks, out + i * shape->outputs);
+            mc_fitted_conclude(shape, p->decision + i * tasks, out + i * shape->outputs);
 }
 
-mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *m, const int64_t *rows, int64_t learned, int64_t all,
-                                const double *C, int64_t count, double *out) {
-    walk w = {.m = m, .held = rows + learned, .few = all - learned, .count = count, .C = C};
-    mercer_status status = write_costs(ctx, m, rows, learned);
-    if (!status)
-        status = MC_ALLOC(ctx, w.decision, count * w.few * m->s.tasks);
-    if (!status && many_pairs(m))
-        status = MC_ALLOC(ctx, w.alpha, m->s.p.n * (m->s.classes - 1) * count);
-    if (!status)
-        status = walk_tasks(ctx, &w);
-    if (!status)
-        conclude(&w, out);
-    mc_free(w.decision);
-    mc_free(w.alpha);
+static mercer_status open_part(mercer_ctx *ctx, const walk *w, const mc_svm_split *split, part *p) {
+    const mc_svm *s = &w->m->s;
+    *p = (part){.split = split, .held = split->rows + split->learned, .few = split->all - split->learned};
+    MC_TRY(MC_ALLOC(ctx, p->cost, s->p.n));
+    MC_TRY(write_costs(ctx, w->m, split, p->cost));
+    MC_TRY(MC_ALLOC(ctx, p->decision, w->count * p->few * s->tasks));
+    return many_pairs(w->m) ? MC_ALLOC(ctx, p->alpha, s->p.n * (s->classes - 1) * w->count) : MERCER_OK;
+}
+
+static mercer_status walk_all(mercer_ctx *ctx, const walk *w, const mc_svm_split *split) {
+    const mc_svm *s = &w->m->s;
+    for (int64_t k = 0; k < w->parts; k++)
+        MC_TRY(open_part(ctx, w, &split[k], &w->part[k]));
+    for (int64_t t = 0; t < s->tasks; t++)
+        MC_TRY(walk_task(ctx, w, &s->task[t]));
+    for (int64_t k = 0; k < w->parts; k++) {
+        if (w->part[k].alpha && w->part[k].few)
+            MC_TRY(decide_pairs(ctx, w, &w->part[k]));
+        conclude(w, &w->part[k]);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *m, const mc_svm_split *split, int64_t splits, const double *C,
+                                int64_t count) {
+    walk w = {.m = m, .parts = splits, .count = count, .C = C};
+    MC_TRY(MC_ALLOC(ctx, w.part, splits));
+    const mercer_status status = walk_all(ctx, &w, split);
+    for (int64_t k = 0; k < splits; k++) {
+        mc_free(w.part[k].cost);
+        mc_free(w.part[k].decision);
+        mc_free(w.part[k].alpha);
+    }
+    mc_free(w.part);
     return status;
 }

@@ -15,9 +15,15 @@ mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_
                                 const mercer_data *data, mc_svm_folds **out);
 void mc_svm_folds_close(mercer_ctx *ctx, mc_svm_folds *folds);
 int64_t mc_svm_folds_outputs(const mc_svm_folds *folds);
-/* Learned from rows[0 .. learned), and for every C, which rise, the outputs of the rows after them: out is count x (all - learned) x
+/* A split: learned from rows[0 .. learned), asked about those after them; out <- for every C their outputs, count x (all - learned) x
    outputs. */
-mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *folds, const int64_t *rows, int64_t learned, int64_t all, const double *C,
-                                int64_t count, double *out);
+typedef struct mc_svm_split {
+    const int64_t *rows;
+    int64_t learned, all;
+    double *out;
+} mc_svm_split;
+/* C rises. */
+mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *folds, const mc_svm_split *split, int64_t splits, const double *C,
+                                int64_t count);
 
 #endif

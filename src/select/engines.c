@@ -126,45 +126,76 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
 
 /* ---- All splits over one K ---- */
 
-void mc_shared_close(mercer_ctx *ctx, mc_shared *shared) {
-    mc_svm_folds_close(ctx, shared->folds);
+void mc_shared_close(mc_shared *shared) {
+    mc_free(shared->values);
+    mc_free(shared->room);
     *shared = (mc_shared){0};
 }
 
-/* A hold-out has rows of its own; losses have none of this. */
-static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run) {
+/* Rows that a split is measured on. */
+static int64_t held_by(const mc_round *r, int64_t split) {
+    return r->splits.begin[2 * split + 2] - r->splits.begin[2 * split + 1];
+}
+
+/* Room for the values of all splits. */
+static mercer_status open_values(mercer_ctx *ctx, const mc_round *r, int64_t count) {
     mc_shared *shared = r->shared;
-    if (!r->splits.begin || mc_loss_named(r->space->machine->name) || (shared->made && shared->begin == run->begin))
-        return MERCER_OK;
-    mc_shared_close(ctx, shared);
-    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, &shared->folds));
-    shared->made = true;
-    shared->begin = run->begin;
+    int64_t all = 0;
+    for (int64_t k = 0; k < r->splits.count; k++)
+        all += held_by(r, k);
+    MC_TRY(MC_ALLOC(ctx, shared->room, all * count * shared->outputs));
+    MC_TRY(MC_ALLOC(ctx, shared->values, r->splits.count));
+    all = 0;
+    for (int64_t k = 0; k < r->splits.count; k++) {
+        shared->values[k] = shared->room + all * count * shared->outputs;
+        all += held_by(r, k);
+    }
     return MERCER_OK;
 }
 
-static mercer_status judge_held(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t count, const double *values, double *out) {
-    const int64_t *begin = r->splits.begin + 2 * split, few = begin[2] - begin[1], outputs = mc_svm_folds_outputs(r->shared->folds);
-    mercer_data *test = NULL;
-    MC_TRY(mc_data_take(ctx, r->data, r->splits.rows + begin[1], few, &test));
-    mercer_status status = MERCER_OK;
-    for (int64_t k = 0; k < count && !status; k++) {
-        const mc_judged judged = {.known = test, .data = test, .outputs = outputs, .values = values + k * few * outputs, .tau = NAN};
-        status = measure_split(ctx, r, judged, split, row_of(r, out, k));
+static mercer_status walk_splits(mercer_ctx *ctx, const mc_round *r, mc_svm_folds *folds, const double *C, int64_t count) {
+    mc_svm_split *split = NULL;
+    MC_TRY(MC_ALLOC(ctx, split, r->splits.count));
+    for (int64_t k = 0; k < r->splits.count; k++) {
+        const int64_t *begin = r->splits.begin + 2 * k;
+        split[k] = (mc_svm_split){r->splits.rows + begin[0], begin[1] - begin[0], begin[2] - begin[0], r->shared->values[k]};
     }
-    mercer_data_free(test);
+    const mercer_status status = mc_svm_folds_walk(ctx, folds, split, r->splits.count, C, count);
+    mc_free(split);
     return status;
 }
 
-static mercer_status walk_together(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C, int64_t split, double *out) {
-    const int64_t *begin = r->splits.begin + 2 * split, count = run->end - run->begin;
-    double *values = NULL;
-    MC_TRY(MC_ALLOC(ctx, values, count * (begin[2] - begin[1]) * mc_svm_folds_outputs(r->shared->folds)));
-    mercer_status status = mc_svm_folds_walk(ctx, r->shared->folds, r->splits.rows + begin[0], begin[1] - begin[0], begin[2] - begin[0], C,
-                                             count, values);
-    if (!status)
-        status = judge_held(ctx, r, split, count, values, out);
-    mc_free(values);
+/* A hold-out has rows of its own; losses have none of this. */
+static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C) {
+    mc_shared *shared = r->shared;
+    mc_svm_folds *folds = NULL;
+    if (!r->splits.begin || mc_loss_named(r->space->machine->name) || (shared->made && shared->begin == run->begin))
+        return MERCER_OK;
+    mc_shared_close(shared);
+    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, &folds));
+    shared->outputs = folds ? mc_svm_folds_outputs(folds) : 0;
+    mercer_status status = folds ? open_values(ctx, r, run->end - run->begin) : MERCER_OK;
+    if (!status && folds)
+        status = walk_splits(ctx, r, folds, C, run->end - run->begin);
+    mc_svm_folds_close(ctx, folds);
+    if (status)
+        mc_shared_close(shared);
+    shared->made = !status;
+    shared->begin = run->begin;
+    return status;
+}
+
+static mercer_status judge_held(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t count, double *out) {
+    const int64_t few = held_by(r, split), outputs = r->shared->outputs;
+    mercer_data *test = NULL;
+    MC_TRY(mc_data_take(ctx, r->data, r->splits.rows + r->splits.begin[2 * split + 1], few, &test));
+    mercer_status status = MERCER_OK;
+    for (int64_t k = 0; k < count && !status; k++) {
+        const double *values = r->shared->values[split] + k * few * outputs;
+        const mc_judged judged = {.known = test, .data = test, .outputs = outputs, .values = values, .tau = NAN};
+        status = measure_split(ctx, r, judged, split, row_of(r, out, k));
+    }
+    mercer_data_free(test);
     return status;
 }
 
@@ -173,9 +204,9 @@ static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_r
         return measure_fits(ctx, r, run, split, out);
     double *value = NULL;
     MC_TRY(list_values(ctx, r, run, &value));
-    mercer_status status = share(ctx, r, run);
+    mercer_status status = share(ctx, r, run, value);
     if (!status)
-        status = r->shared->folds ? walk_together(ctx, r, run, value, split, out) : walk_alone(ctx, r, run, value, split, out);
+        status = r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out) : walk_alone(ctx, r, run, value, split, out);
     mc_free(value);
     return forgive(ctx, r, status);
 }

@@ -196,7 +196,7 @@ static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *dat
         status = list_runs(ctx, w);
     if (!status)
         status = sweep_runs(ctx, w);
-    mc_shared_close(ctx, &w->shared);
+    mc_shared_close(&w->shared);
     mc_splits_close(&w->round.splits);
     mc_free(w->start);
     w->start = NULL;

@@ -120,10 +120,12 @@ typedef struct mc_round {
     struct mc_shared *shared; /* what one measurement leaves for the next ones */
 } mc_round;
 
-/* One K for all splits of a run. */
+/* What one K for all splits of a run has said. */
 typedef struct mc_shared {
-    int64_t begin; /* the run it belongs to */
-    struct mc_svm_folds *folds; /* NULL: none was made, or it did not fit */
+    int64_t begin;   /* the run it belongs to */
+    int64_t outputs;
+    double **values; /* of each split, for each C the outputs of the rows it is measured on; NULL: K did not fit */
+    double *room;
     bool made;
 } mc_shared;
 
@@ -144,7 +146,7 @@ typedef struct mc_engine {
 } mc_engine;
 /* exact: where the machine has closed forms and they may be used. */
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
-void mc_shared_close(mercer_ctx *ctx, mc_shared *shared);
+void mc_shared_close(mc_shared *shared);
 /* Whether closed forms serve: no hold-out, no order of time, no repeats, no approximation, memory for them. */
 bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, const mercer_data *data);
 

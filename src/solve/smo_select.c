@@ -41,7 +41,7 @@ void mc_selection_forget(mc_selection *s) {
     s->count = s->round = 0;
 }
 
-static void choose(mc_selection *s, int64_t id) {
+void mc_selection_take(mc_selection *s, int64_t id) {
     if (id >= 0 && !s->chosen[id] && s->count < s->q) {
         s->chosen[id] = 1;
         s->set[s->count++] = id;
@@ -94,8 +94,13 @@ static double shuffle(int64_t t, int64_t round) {
     return (double)(x >> 11) * 0x1p-53;
 }
 
-/* The variables on one side that violate and are not yet chosen. Those that violate by more than half of the worst are equally good: a
-   random choice of them covers the data, while the very worst are often neighbours that one step would put right together. */
+/* Variables that violate by more than half of the worst are equally good: a random choice of them covers the data, while the very worst
+   are often neighbours that one step would put right together. */
+static mc_candidate candidate(const mc_selection *s, int64_t t, double share) {
+    return (mc_candidate){share > 0.5 ? 1 + shuffle(t, s->round) : share, t};
+}
+
+/* The variables on one side that violate and are not yet chosen. */
 static int64_t gather(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, bool up) {
     int64_t count = 0;
     for (int64_t t = 0; t < dual->m; t++) {
@@ -105,17 +110,17 @@ static int64_t gather(mc_selection *s, const mc_dual *dual, const double *beta, 
         const double v = mc_slope(dual, f, t), score = up ? v - e->bottom[g] : e->top[g] - v;
         const double worst = e->top[g] - e->bottom[g];
         if (score > 0)
-            s->candidate[count++] = (mc_candidate){score > worst / 2 ? 1 + shuffle(t, s->round) : score / worst, t};
+            s->candidate[count++] = candidate(s, t, score / worst);
     }
     return count;
 }
 
-static void choose_worst(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, bool up,
-                         int64_t room) {
-    const int64_t found = gather(s, dual, beta, f, e, up), count = found < room ? found : room;
+/* The first of so many candidates. */
+static void take_first(mc_selection *s, int64_t found, int64_t room) {
+    const int64_t count = found < room ? found : room;
     select_first(s->candidate, found, count);
     for (int64_t k = 0; k < count; k++)
-        choose(s, s->candidate[k].id);
+        mc_selection_take(s, s->candidate[k].id);
 }
 
 /* Variables of the last set (the first last places of candidate) off their bounds, up to a set of size room. */
@@ -123,11 +128,11 @@ static void keep(mc_selection *s, const mc_dual *dual, const double *beta, int64
     for (int64_t k = 0; k < last && s->count < room; k++) {
         const int64_t t = s->candidate[k].id;
         if (beta[t] > dual->low[t] && beta[t] < dual->high[t])
-            choose(s, t);
+            mc_selection_take(s, t);
     }
 }
 
-void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e) {
+int64_t mc_selection_renew(mc_selection *s) {
     const int64_t last = s->count;
     s->round++;
     for (int64_t k = 0; k < last; k++) {
@@ -135,12 +140,25 @@ void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta,
         s->chosen[s->set[k]] = 0;
     }
     s->count = 0;
+    return last;
+}
+
+void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t room) {
+    int64_t found = 0;
+    for (int64_t t = 0; t < m; t++)
+        if (share[t] > 0 && !s->chosen[t])
+            s->candidate[found++] = candidate(s, t, share[t]);
+    take_first(s, found, room);
+}
+
+void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e) {
+    const int64_t last = mc_selection_renew(s);
     for (int g = 0; g < 2; g++)
         if (e->top[g] > e->bottom[g]) {
-            choose(s, e->top_at[g]);
-            choose(s, e->bottom_at[g]);
+            mc_selection_take(s, e->top_at[g]);
+            mc_selection_take(s, e->bottom_at[g]);
         }
     keep(s, dual, beta, last, s->q / 2);
-    choose_worst(s, dual, beta, f, e, true, (s->q - s->count) / 2);
-    choose_worst(s, dual, beta, f, e, false, s->q - s->count);
+    take_first(s, gather(s, dual, beta, f, e, true), (s->q - s->count) / 2);
+    take_first(s, gather(s, dual, beta, f, e, false), s->q - s->count);
 }

@@ -31,6 +31,11 @@ void mc_selection_forget(mc_selection *s); /* what was chosen before: as after o
 /* The next working set from the last one: its variables off their bounds keep at most half the places; the worst violators of each side
    take the others, the worst pair of each group before all. */
 void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e);
+/* The same in pieces: the last set becomes the first candidates, whose number is returned, and nothing is chosen; one is chosen, unless it
+   is or the places are taken; and at most so many of m variables, those of the largest share of the worst violation first, 0: none. */
+int64_t mc_selection_renew(mc_selection *s);
+void mc_selection_take(mc_selection *s, int64_t id);
+void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t room);
 
 static inline double mc_slope(const mc_dual *dual, const double *f, int64_t t) {
     return -(f[dual->row ? dual->row[t] : t] + dual->q[t]);

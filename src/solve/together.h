@@ -1,0 +1,29 @@
+/* together.h: several programmes of smo.h over one stored K at once: the folds of a search, which share most of their rows.
+
+   They work on the same variables at the same time, so that a row of K is read once for all of them. What they reach is the solution to a
+   tolerance that single precision knows of; a programme that is not there yet goes on alone (active.h). */
+#ifndef MC_SOLVE_TOGETHER_H
+#define MC_SOLVE_TOGETHER_H
+
+#include "solve/smo.h"
+
+enum { MC_TOGETHER_MOST = 8 }; /* programmes at a time */
+
+typedef struct mc_together {
+    int64_t n;              /* rows of K, and variables: variable t has row t, and there is one group */
+    mercer_dtype dtype;
+    const void *K;          /* n x n */
+    const double *diagonal;
+    double tolerance;       /* of the violation */
+    int64_t steps_max;      /* of each */
+    int64_t count;          /* programmes */
+    const mc_dual *dual;
+    double *const *beta;    /* of each: a feasible start, then as far as it came */
+    double *const *f;       /* K beta */
+    int64_t *steps;         /* of each: are added to */
+} mc_together;
+
+mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem);
+size_t mc_together_bytes(int64_t n, int64_t count);
+
+#endif

@@ -1,0 +1,36 @@
+/* together_body.h: the loops in which programmes that are solved together spend their time, one body per instruction set. */
+#ifndef MC_SOLVE_TOGETHER_BODY_H
+#define MC_SOLVE_TOGETHER_BODY_H
+
+#include "base/cpu.h"
+
+enum { MC_WIDE = 16, MC_VOICES = 8 }; /* lanes of floats; programmes that one pass over K serves */
+
+/* A working set of one programme, slopes in single precision: its steps are many and small, and f is brought up to date in double when they
+   are done. Places up to ld, a multiple of MC_WIDE; those that pad it, or have no room, have both masks closed. */
+typedef struct mc_quick {
+    const float *K;      /* ld x ld, aligned */
+    const float *diagonal;
+    int64_t ld;
+    float *v;            /* slopes */
+    float *up, *down;    /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */
+    double *beta;
+    const double *low, *high;
+    double tolerance;
+    int64_t steps_max, steps;
+} mc_quick;
+
+typedef struct mc_together_body {
+    void (*solve)(mc_quick *block);
+    /* out_b <- row[column_b] */
+    void (*gather)(const void *row, const int64_t *column, int64_t count, float *out);
+    /* f_r,j <- f_r,j + sum over k of c_kr K_kj for j in [begin, end) and r below voices; c has MC_VOICES numbers to a row. */
+    void (*accumulate)(const void *const *rows, const double *c, int64_t count, int64_t voices, int64_t begin, int64_t end,
+                       double *const *f);
+} mc_together_body;
+
+const mc_together_body *mc_together_body_of(mc_isa isa, mercer_dtype dtype);
+
+extern const mc_together_body mc_together_portable[2], mc_together_avx2[2], mc_together_avx512[2];
+
+#endif
