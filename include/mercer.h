@@ -906,7 +906,8 @@ typedef struct mercer_tune {
     const mercer_data *hold_out; /* measure on these rows instead of folds; NULL: none */
     const char *score;          /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; evidence */
     bool one_error;             /* of the candidates within one standard error of the best take the one with the strongest penalty */
-    bool halving;               /* all candidates on few rows, the best sixteenth on four times as many, and so on */
+    bool halving;               /* all candidates on few rows, the best sixteenth on four times as many, and so on; where every row is left
+                                   out in closed form, downhill from the best of few rows, at most 8 candidates on all rows */
     const char *journal;        /* a file that keeps what was measured, so that a search can be taken up again; NULL: none */
     uint64_t seed;              /* of folds, of the sequence and of the rows of halving */
 } mercer_tune;

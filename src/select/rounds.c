@@ -1,5 +1,7 @@
 /* rounds.c: all candidates through all splits. A search is one round with all rows, or, halved, several: each takes the best sixteenth of
    the candidates of the last and four times as many rows, the last all of them: rounds of equal cost where a fit costs the square of n.
+   Closed forms on a grid cost its cube: after a first round of all candidates one at a time is measured, on a quarter, a half and all of
+   the rows, whichever descend.c asks for.
 
    Under a time limit the runs go through in random order, so that what is measured when it ends is spread over the whole space; and when
    the first run shows that not all can be measured, the search is halved. */
@@ -16,6 +18,7 @@
 #include <string.h>
 
 enum { MORE_ROWS = 4, FEWER = 16, KEPT_LEAST = 3, ROWS_LEAST = 200, ROUNDS_MOST = 8 };
+enum { PARTS = 16, ROWS_OF_A_TABLE = 300 }; /* into which rows are dealt for a descent; of its first level, where there are enough */
 
 typedef struct sweep {
     mercer_search *s;
@@ -28,6 +31,7 @@ typedef struct sweep {
     int64_t runs;
     bool trial;     /* the first run decides whether the search is to be halved */
     bool late;      /* it is */
+    double begin, end; /* of the whole search, this round: for the progress */
     double longest; /* seconds of the longest measurement of one candidate on one split: about what the last fit will take */
 } sweep;
 
@@ -72,7 +76,7 @@ static void finish_candidate(sweep *w, int64_t c, const double *values, double s
 static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run, int64_t place, double *values) {
     const int64_t splits = w->s->engine->whole ? 1 : w->round.splits.count;
     for (int64_t k = 0; k < splits; k++) {
-        mc_hold(ctx, "tune", ((double)place + (double)k / (double)splits) / (double)w->runs);
+        mc_hold(ctx, "tune", w->begin + (w->end - w->begin) * ((double)place + (double)k / (double)splits) / (double)w->runs);
         MC_TRY(mc_progress(ctx, 0));
         if (mc_journal_get(w->journal, &w->round, run, w->s->engine->whole ? -1 : k, values)) {
             w->s->resumed += run->end - run->begin;
@@ -292,7 +296,74 @@ static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_dat
     return status;
 }
 
+/* ---- Downhill ---- */
+
+/* Candidates of a level at most: starts, then one at a time. */
+static const struct {
+    int64_t share; /* of PARTS */
+    int64_t most;
+} levels[] = {{PARTS / 4, 24}, {PARTS / 2, 12}, {PARTS, 8}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data, mc_descent *d, int level) {
+    mc_descent_level(d, data->n);
+    for (int64_t k = 0; k < levels[level].most; k++) {
+        const int64_t next = mc_descent_next(d);
+        if (next < 0)
+            return MERCER_OK;
+        memset(w->active, false, (size_t)w->s->space.count * sizeof *w->active);
+        w->active[next] = true;
+        w->begin = (level + (double)k / (double)levels[level].most) / LEVELS;
+        w->end = (level + (double)(k + 1) / (double)levels[level].most) / LEVELS;
+        MC_TRY(run_round(ctx, w, data, NULL, level + 1 < LEVELS ? level + 2 : 0));
+    }
+    return MERCER_OK;
+}
+
+/* All candidates on so many of the parts; then fewer and fewer on more. */
+static mercer_status run_levels(mercer_ctx *ctx, sweep *w, const mercer_data *data, int64_t first, mc_descent *d) {
+    mercer_data *some = NULL;
+    mercer_status status = take_rows(ctx, w, data, first, PARTS, &some, NULL);
+    if (!status)
+        status = run_round(ctx, w, some, NULL, 1);
+    if (!status)
+        status = mc_descent_open(ctx, w->s, some->n, d);
+    mercer_data_free(some);
+    for (int k = 0; k < LEVELS && !status; k++) {
+        if (levels[k].share <= first)
+            continue;
+        mercer_data *more = NULL;
+        status = levels[k].share < PARTS ? take_rows(ctx, w, data, levels[k].share, PARTS, &more, NULL) : MERCER_OK;
+        if (!status)
+            status = descend(ctx, w, more ? more : data, d, k);
+        mercer_data_free(more);
+    }
+    return status;
+}
+
+/* The least share of the rows that is enough for a first look; 0: all rows are too few to begin with fewer. */
+static int64_t first_share(const mercer_data *data) {
+    for (int64_t share = 1; share <= PARTS / 4; share *= 2)
+        if (data->n * share / PARTS >= ROWS_OF_A_TABLE || (share == PARTS / 4 && data->n / 4 >= ROWS_LEAST))
+            return share;
+    return 0;
+}
+
+static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+    const int64_t first = first_share(data);
+    mc_descent d = {0};
+    w->trial = false;
+    if (!first)
+        return run_round(ctx, w, data, NULL, 0);
+    w->s->report.halved = true;
+    const mercer_status status = run_levels(ctx, w, data, first, &d);
+    mc_descent_close(&d);
+    return status;
+}
+
 static mercer_status run_halved(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+    if (mc_descent_serves(w->s))
+        return run_descent(ctx, w, data);
     const int rounds = rounds_of(w->s, data);
     int64_t all = 1, share = 1;
     for (int r = 1; r < rounds; r++)
@@ -305,7 +376,7 @@ static mercer_status run_halved(mercer_ctx *ctx, sweep *w, const mercer_data *da
 }
 
 mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal) {
-    sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx))};
+    sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx)), .end = 1};
     MC_TRY(MC_ALLOC(ctx, w.active, s->space.count));
     memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
     mercer_status status = set->halving ? run_halved(ctx, &w, data) : run_round(ctx, &w, data, set->groups, 0);

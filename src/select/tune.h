@@ -7,6 +7,7 @@
        measure.c   scores by name, of all rows and of parts of them
        engines.c   how candidates are measured: fits one by one, paths, closed forms
        rounds.c    all candidates through all splits; halving
+       descend.c   which candidates of a grid of closed forms are measured on more rows
        journal.c   what was measured, kept in a file
        choose.c    the winner and how sure it is
        record.c    the search as JSON
@@ -206,6 +207,27 @@ void mc_search_close(mercer_search *s);
 /* mercer_tune_run for use inside the library. */
 mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, mc_choosing choice,
                           const mercer_data *data, mercer_search **out);
+/* ---- Downhill on a grid of closed forms ---- */
+
+enum { MC_STARTS = 3 };
+typedef struct mc_descent {
+    const mercer_search *s;
+    int64_t rows;             /* of this level: candidates measured with so many count */
+    int64_t *floor;           /* of each run: the place of the best on the few rows of the first level */
+    int64_t start[MC_STARTS]; /* candidates to begin with */
+    int64_t starts, tried, level;
+} mc_descent;
+
+/* Whether it can be used: closed forms without folds, on a grid, with lambda along every run. */
+bool mc_descent_serves(const mercer_search *s);
+/* After all candidates were measured with so many rows. */
+mercer_status mc_descent_open(mercer_ctx *ctx, const mercer_search *s, int64_t rows, mc_descent *out);
+void mc_descent_close(mc_descent *d);
+/* From here on with so many rows, more than before. */
+void mc_descent_level(mc_descent *d, int64_t rows);
+/* The candidate to be measured next; -1: none promises enough. */
+int64_t mc_descent_next(mc_descent *d);
+
 /* What is needed of a round with these rows. */
 mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
                             const char *const *groups, mc_round *out);

@@ -450,6 +450,31 @@ static void test_halving_measures_the_best_with_all_rows(void **state) {
     close_clean(ctx);
 }
 
+/* The table of all candidates is the judge: what the descent finds is of the same score, bit for bit, and no more than a fifth of a
+   standard error from the best of it. */
+static void test_a_descent_finds_the_best_of_the_table(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 800, 1, 5, &data));
+    wish w = wish_of("ridge", "rbf(gamma=0.003..3)", "lambda=1e-5..100");
+    w.set.points = 10;
+    mercer_search *table = NULL, *descent = NULL;
+    assert_ok(ctx, tune(ctx, &w, data, &table));
+    w.set.halving = true;
+    assert_ok(ctx, tune(ctx, &w, data, &descent));
+    const mercer_search_report all = mercer_search_result(table), r = mercer_search_result(descent);
+    const mercer_candidate best = mercer_search_candidate(table, all.best), found = mercer_search_candidate(descent, r.best);
+    assert_true(r.halved && r.measured >= 3 && r.measured <= 8);
+    assert_int_equal(found.rows, 800);
+    assert_true(found.score == mercer_search_candidate(table, r.best).score);
+    assert_true(found.score <= best.score + 0.2 * best.error);
+    mercer_search_free(table);
+    mercer_search_free(descent);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static int stop_after(void *user, const mercer_progress *p) {
     (void)p;
     return --*(int *)user < 0;
@@ -561,6 +586,7 @@ int main(void) {
         cmocka_unit_test(test_groups_stay_together_or_are_refused),
         cmocka_unit_test(test_one_standard_error_takes_the_stronger_penalty),
         cmocka_unit_test(test_halving_measures_the_best_with_all_rows),
+        cmocka_unit_test(test_a_descent_finds_the_best_of_the_table),
         cmocka_unit_test(test_what_was_measured_survives_a_stop),
         cmocka_unit_test(test_the_model_remembers_its_search),
         cmocka_unit_test(test_tune_survives_failing_memory),
