@@ -245,17 +245,41 @@ static void say_machine(session *s, const fit *f) {
     say(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
 }
 
+static bool same_kind(const char *a, const char *b) {
+    const size_t length = strcspn(a, "(");
+    return length == strcspn(b, "(") && strncmp(a, b, length) == 0;
+}
+
+/* The best candidate with a kernel of another kind; -1: there is none. */
+static int64_t best_other(const mercer_search *search, const mercer_candidate *chosen, bool larger) {
+    int64_t best = -1;
+    double most = 0;
+    for (int64_t i = 0; i < mercer_search_count(search); i++) {
+        const mercer_candidate c = mercer_search_candidate(search, i);
+        const double score = larger ? c.score : -c.score;
+        if (same_kind(c.kernel, chosen->kernel) || !isfinite(score) || (best >= 0 && score <= most))
+            continue;
+        best = i;
+        most = score;
+    }
+    return best;
+}
+
 static void say_chosen(session *s, const fit *f) {
     if (!f->search)
         return;
     const mercer_search_report r = mercer_search_result(f->search);
     const mercer_candidate c = mercer_search_candidate(f->search, r.best);
     const int64_t all = mercer_data_rows(f->job.data);
-    char part[64] = "";
+    char part[64] = "", beside[64] = "";
     if (c.rows < all)
         snprintf(part, sizeof part, " of %lld of the rows", (long long)c.rows);
-    say(s, "chose", "%s, %s among %lld candidates: %s %.4g, %s%s; 'mercer tune' searches more", c.kernel, c.settings,
-        (long long)mercer_search_count(f->search), r.score, c.score, r.splits, part);
+    const int64_t other = best_other(f->search, &c, r.larger_is_better);
+    const mercer_candidate next = mercer_search_candidate(f->search, other);
+    if (other >= 0)
+        snprintf(beside, sizeof beside, " (the best %.*s: %.4g)", (int)strcspn(next.kernel, "("), next.kernel, next.score);
+    say(s, "chose", "%s, %s among %lld candidates: %s %.4g%s, %s%s; 'mercer tune' searches more", c.kernel, c.settings,
+        (long long)mercer_search_count(f->search), r.score, c.score, beside, r.splits, part);
 }
 
 static void say_scale(session *s, const fit *f) {

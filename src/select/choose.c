@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/status.h"
+#include "kernel/kernel.h"
 #include "select/tune.h"
 #include <math.h>
 #include <stdlib.h>
@@ -124,23 +125,57 @@ static bool goes_before(const mercer_search *s, int64_t a, int64_t b, int64_t co
     return gain != 0 ? gain > 0 : away(s, a, columns) < away(s, b, columns);
 }
 
-/* A score that is no count: the strongest penalty within a tenth of a standard error of the best score, and there the best score. */
-static void find_calm(mercer_search *s, int64_t rows) {
-    const int64_t columns = s->space.dimension[0].count, sign = sign_of(&s->space.dimension[0]), first = s->report.first;
+static int64_t best_of_kernel(const mercer_search *s, int64_t kernel, int64_t rows) {
+    int64_t best = -1;
+    for (int64_t c = 0; c < s->space.count; c++)
+        if (s->space.of[c] == kernel && competes(s, c, rows) && (best < 0 || loss_of(s, score_of(s, c)) < loss_of(s, score_of(s, best))))
+            best = c;
+    return best;
+}
+
+/* The standard error of the difference of two scores, measured on the same parts. */
+static double error_of_difference(const mercer_search *s, int64_t a, int64_t b) {
+    const double *x = s->value + a * (s->parts + 1) + 1, *y = s->value + b * (s->parts + 1) + 1;
+    double mean = 0, square = 0, count = (double)s->parts;
+    for (int64_t k = 0; k < s->parts; k++)
+        mean += (x[k] - y[k]) / count;
+    for (int64_t k = 0; k < s->parts; k++)
+        square += (x[k] - y[k] - mean) * (x[k] - y[k] - mean);
+    return sqrt(square / (count - 1) / count);
+}
+
+/* By two standard errors of the difference; and numbers learned from n rows make an error on the same rows too small by about one part in n
+   each. */
+static bool is_clearly_better(const mercer_search *s, int64_t learned, int64_t plain, int64_t rows) {
+    const double numbers = (double)s->space.kernel[1]->slots, fair = score_of(s, learned) * (1 + numbers / (double)rows);
+    return fair < score_of(s, plain) - 2 * error_of_difference(s, learned, plain);
+}
+
+/* The strongest penalty within a tenth of a standard error of the best score, and there the best score. */
+static void find_calm(mercer_search *s, int64_t kernel, int64_t rows) {
+    const int64_t columns = s->space.dimension[0].count, sign = sign_of(&s->space.dimension[0]), first = s->report.best;
     const double enough = loss_of(s, score_of(s, first)) + (isnan(s->error[first]) ? 0 : s->error[first] / 10);
     for (int64_t c = 0; c < s->space.count; c++) {
         const int64_t stronger = sign * (c % columns - s->report.best % columns);
-        const double loss = competes(s, c, rows) ? loss_of(s, score_of(s, c)) : INFINITY;
+        const double loss = s->space.of[c] == kernel && competes(s, c, rows) ? loss_of(s, score_of(s, c)) : INFINITY;
         if (loss <= enough && (stronger > 0 || (stronger == 0 && loss < loss_of(s, score_of(s, s->report.best)))))
             s->report.best = c;
     }
 }
 
+/* A score that is no count. */
+static void find_among_kernels(mercer_search *s, int64_t rows) {
+    const int64_t plain = best_of_kernel(s, 0, rows), learned = best_of_kernel(s, 1, rows);
+    const bool second = plain < 0 || (learned >= 0 && is_clearly_better(s, learned, plain, rows));
+    s->report.best = second ? learned : plain;
+    find_calm(s, second, rows);
+}
+
 static void find_level(mercer_search *s, int64_t rows) {
-    if (s->choice != MC_LEVEL || s->space.kernels != 1 || s->space.settings != 1)
+    if (s->choice != MC_LEVEL || s->space.settings != 1)
         return;
     if (!s->measure->classes || !s->measure->larger) {
-        find_calm(s, rows);
+        find_among_kernels(s, rows);
         return;
     }
     const int64_t columns = s->space.dimension[0].count;

@@ -2,15 +2,23 @@
    few values of the setting that decides most, are measured on part of the rows: so few that all of it costs no more than about two fits
    of all rows, and no fewer than a number that any machine fits in no time. Where right and wrong are counted, on so few rows that chance
    decides among equals, a candidate is judged by its level, the mean with its neighbours on the grid, and of those within half a standard
-   error of the best level the strongest penalty is taken. */
+   error of the best level the strongest penalty is taken.
+
+   ridge has a second kernel to compare: columns differ in how fast the target changes along them. A Gaussian process with a Matern kernel
+   and one length scale for every column takes twenty steps uphill on the evidence, from one scale for all: that finds which columns matter,
+   and stops before it fits the noise. What it finds is measured as the rbf are, and taken where it is better by two standard
+   errors of the difference, beyond what as many parameters gain by themselves. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "data/folds.h"
+#include "kernel/kernel.h"
+#include "kernel/parse.h"
 #include "select/tune.h"
 #include <string.h>
 
+enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
 enum { POINTS = 7, FOLDS = 5, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
 
 /* share: of the rows, where few and many do not say otherwise. */
@@ -61,24 +69,96 @@ static int64_t folds_for(const mercer_data *part, int64_t folds) {
 }
 
 /* Without closed forms, for which the memory may be too little, ridge would take a fit for every candidate and fold. */
-static bool can_be_measured(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                            const mercer_data *part) {
+static bool can_be_measured(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                            const mercer_tune *set, const mercer_data *part) {
     mercer_ridge ridge = mercer_ridge_defaults();
     if (strcmp(machine->name, "ridge") != 0)
         return true;
     return mc_engine_exact(ctx, machine, settings ? settings : &ridge, set, part);
 }
 
-mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                                  mercer_search **out) {
+/* ---- One length scale for every column ---- */
+
+static bool has_scales(const mercer_machine *machine, const mercer_data *part) {
+    return strcmp(machine->name, "ridge") == 0 && part->target && !part->row_start && part->d >= 2
+           && part->d <= COLUMNS_MOST && part->n >= ROWS_A_SCALE * part->d;
+}
+
+/* The kernel of the process without its factor, which is a matter of lambda; three digits are enough. */
+static mercer_status read_scales(mercer_ctx *ctx, const mercer_kernel *kernel, mercer_kernel **out) {
+    mc_text text = mc_text_open(ctx);
+    char *words = NULL;
+    mc_text_add(&text, "matern(nu=2.5, length_scale=[");
+    for (int64_t i = 0, count = 0; i < kernel->slots; i++)
+        if (kernel->slot[i].parameter >= 0)
+            mc_text_add(&text, "%s%.3g", count++ ? ", " : "", mercer_kernel_parameter(kernel, i));
+    mc_text_add(&text, "])");
+    MC_TRY(mc_text_take(&text, &words));
+    const mercer_status status = mc_kernel_parse(ctx, words, (mc_users){0}, out);
+    mc_free(words);
+    return status;
+}
+
+static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *rows,
+                                  mercer_kernel **out) {
+    mercer_gp gp = mercer_gp_defaults();
+    mercer_kernel *start = NULL;
+    mercer_model *model = NULL;
+    gp.ard = true;
+    gp.restarts = 0;
+    gp.iterations = STEPS_OF_SCALES;
+    gp.intercept = ridge->intercept;
+    gp.scale = ridge->scale;
+    MC_TRY(mc_kernel_parse(ctx, "matern(nu=2.5)", (mc_users){0}, &start));
+    mercer_status status = mc_model_fit(ctx, mercer_machine_find("gp"), &gp, start, rows, &model);
+    if (!status)
+        status = read_scales(ctx, model->f.kernel, out);
+    mercer_model_free(model);
+    mercer_kernel_free(start);
+    return status;
+}
+
+/* *out stays NULL where there is no such kernel. */
+static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *part,
+                                 mercer_kernel **out) {
+    mercer_data *rows = NULL;
+    MC_TRY(take_part(ctx, part, ROWS_OF_SCALES, &rows));
+    const mercer_status status = learn_scales(ctx, ridge, rows, out);
+    mercer_data_free(rows);
+    if (status != MERCER_NUMERIC)
+        return status;
+    mc_unfail(ctx); /* the rbf are there */
+    return MERCER_OK;
+}
+
+static mercer_status search_part(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, mercer_tune *set,
+                                 const mercer_data *part, mercer_search **out) {
+    const mercer_ridge ridge =
+        has_scales(machine, part) && settings ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
+    mercer_kernel *kernels[2] = {NULL, NULL};
+    mercer_status status = has_scales(machine, part) ? find_scales(ctx, &ridge, part, &kernels[1]) : MERCER_OK;
+    if (!status && kernels[1]) {
+        status = mc_tune_kernel(ctx, machine, &ridge, part, &kernels[0]);
+        set->kernels = (const mercer_kernel *const *)kernels;
+        set->kernel_count = 2;
+    }
+    if (!status)
+        status = mc_tune_run(ctx, machine, settings, set, MC_LEVEL, part, out);
+    mercer_kernel_free(kernels[0]);
+    mercer_kernel_free(kernels[1]);
+    return status;
+}
+
+mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                  const mercer_data *data, mercer_search **out) {
     mc_begin(ctx);
     *out = NULL;
     size_t k = 0;
     while (k < sizeof rules / sizeof rules[0] && strcmp(rules[k].machine, machine->name) != 0)
         k++;
     if (k == sizeof rules / sizeof rules[0] || data->n < ROWS_FOR_A_CHOICE)
-        return mc_fail(ctx, MERCER_INVALID, "there is no rule that chooses the parameters of %s on %lld rows", machine->name,
-                       (long long)data->n);
+        return mc_fail(ctx, MERCER_INVALID, "there is no rule that chooses the parameters of %s on %lld rows",
+                       machine->name, (long long)data->n);
     int64_t wanted = (int64_t)(rules[k].share * (double)data->n);
     wanted = wanted > rules[k].many ? rules[k].many : wanted < rules[k].few ? rules[k].few : wanted;
     const char *const ranges[] = {rules[k].range, NULL};
@@ -92,8 +172,9 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine
     set.repeats = set.folds && data->n < FEW_ROWS ? REPEATS : 1;
     const mercer_status status =
         can_be_measured(ctx, machine, settings, &set, part)
-            ? mc_tune_run(ctx, machine, settings, &set, MC_LEVEL, part, out)
-            : mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s", machine->name);
+            ? search_part(ctx, machine, settings, &set, part, out)
+            : mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s",
+                      machine->name);
     mercer_data_free(part);
     return status;
 }

@@ -46,9 +46,8 @@ static const char *scale_of(const mercer_machine *machine, const void *settings)
     return "none";
 }
 
-/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it. */
-static mercer_status default_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                                    mercer_kernel **out) {
+mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                             mercer_kernel **out) {
     mercer_kernel *plain = NULL;
     mc_problem problem;
     char text[96];
@@ -103,7 +102,7 @@ static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const m
     if (!full.ranges)
         full.ranges = suitable;
     if (!full.kernels) {
-        MC_TRY(default_kernel(ctx, s->machine, s->settings, data, &s->owned));
+        MC_TRY(mc_tune_kernel(ctx, s->machine, s->settings, data, &s->owned));
         full.kernels = (const mercer_kernel *const *)&s->owned;
         full.kernel_count = 1;
     }

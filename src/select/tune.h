@@ -169,8 +169,8 @@ mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *journal, const mc_roun
 
 /* ---- The search ---- */
 
-/* By its own score, or, where that counts rows that are right, by the mean with its neighbours on a grid of one kernel and one setting:
-   choose.c. */
+/* By its own score, or as a fit does for which nothing is given: choose.c. Then there is one setting, and a second kernel, if any, has
+   parameters learned from the same rows: it must be clearly better than the first. */
 typedef enum mc_choosing { MC_BEST, MC_LEVEL } mc_choosing;
 
 struct mercer_search {
@@ -204,6 +204,9 @@ mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s);
 mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                              const mercer_data *data, mercer_search *s);
 void mc_search_close(mercer_search *s);
+/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it. */
+mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                             mercer_kernel **out);
 /* mercer_tune_run for use inside the library. */
 mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, mc_choosing choice,
                           const mercer_data *data, mercer_search **out);

@@ -475,6 +475,53 @@ static void test_a_descent_finds_the_best_of_the_table(void **state) {
     close_clean(ctx);
 }
 
+static const char *chosen_by_default(mercer_ctx *ctx, const mercer_data *data, int64_t *count) {
+    static char text[300];
+    mercer_ridge ridge = mercer_ridge_defaults();
+    mercer_search *search = NULL;
+    ridge.intercept = true;
+    assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), &ridge, data, &search));
+    snprintf(text, sizeof text, "%s", mercer_search_candidate(search, mercer_search_result(search).best).kernel);
+    *count = mercer_search_count(search);
+    mercer_search_free(search);
+    return text;
+}
+
+/* Five of the ten columns of friedman1 say nothing, and the fourth says the most. Ten rows for each are the least; and where all columns
+   are alike a length scale for each is not clearly better. */
+static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = NULL, *few = friedman(ctx), *alike = NULL;
+    double scale[10];
+    int64_t count = 0;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 200, 0.5, 3, &data));
+    const char *text = chosen_by_default(ctx, data, &count);
+    assert_int_equal(count, 14 * 17);
+    assert_int_equal(sscanf(text, "matern(nu=2.5, length_scale=[%lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf])", &scale[0], &scale[1],
+                            &scale[2], &scale[3], &scale[4], &scale[5], &scale[6], &scale[7], &scale[8], &scale[9]),
+                     10);
+    for (int k = 5; k < 10; k++)
+        assert_true(scale[k] > scale[0] && scale[k] > scale[1] && scale[k] > scale[2]);
+    assert_memory_equal(chosen_by_default(ctx, few, &count), "rbf", 3);
+    assert_int_equal(count, 13 * 17);
+    sheet s = random_sheet(ROWS, 1, 90);
+    mc_rng rng = mc_rng_at(1, MC_STREAM_TEST, 91);
+    for (int64_t i = 0; i < s.n; i++) {
+        for (int64_t k = 0; k < s.d; k++)
+            s.x[i * s.d + k] = mc_rng_normal(&rng);
+        s.y[i] = exp(-s.x[i * s.d] * s.x[i * s.d] - s.x[i * s.d + 1] * s.x[i * s.d + 1] - s.x[i * s.d + 2] * s.x[i * s.d + 2]);
+        s.y[i] += 0.2 * mc_rng_normal(&rng);
+    }
+    alike = data_of(ctx, &s);
+    assert_memory_equal(chosen_by_default(ctx, alike, &count), "rbf", 3);
+    assert_int_equal(count, 14 * 17);
+    mercer_data_free(data);
+    mercer_data_free(few);
+    mercer_data_free(alike);
+    close_clean(ctx);
+}
+
 static int stop_after(void *user, const mercer_progress *p) {
     (void)p;
     return --*(int *)user < 0;
@@ -587,6 +634,7 @@ int main(void) {
         cmocka_unit_test(test_one_standard_error_takes_the_stronger_penalty),
         cmocka_unit_test(test_halving_measures_the_best_with_all_rows),
         cmocka_unit_test(test_a_descent_finds_the_best_of_the_table),
+        cmocka_unit_test(test_a_fit_without_parameters_tells_columns_apart),
         cmocka_unit_test(test_what_was_measured_survives_a_stop),
         cmocka_unit_test(test_the_model_remembers_its_search),
         cmocka_unit_test(test_tune_survives_failing_memory),
