@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 700, D = 3, T = 4 };
+enum { N = 700, D = 3, T = 12 };
 
 typedef struct setup {
     mercer_kernel *kernel;
@@ -39,7 +39,7 @@ static void put_away(setup *s) {
     free(s);
 }
 
-/* Sizes around the edges of a stripe; every count of columns up to T. */
+/* Sizes around the edges of a stripe; counts of columns that the bodies cut differently. */
 static void test_a_product_is_that_of_the_matrix(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -52,7 +52,7 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
         const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k), swift = mc_stored_swift_operator(k);
         const double error = mc_stored_entry_error(k) * N * 4; /* |V| < 4 */
         assert_true(mc_stored_is_fine(k) && error < 1e-7);
-        for (int64_t t = 1; t <= T; t++) {
+        for (int64_t t = 1; t <= T; t += t < 6 ? 1 : 6) {
             assert_ok(ctx, mc_gram_apply(ctx, s->gram, t, s->V, exact));
             assert_ok(ctx, K.apply(ctx, K.self, t, s->V, s->Y));
             for (int64_t i = 0; i < sizes[c] * t; i++)
