@@ -306,6 +306,14 @@ static mercer_status contract(mercer_ctx *ctx, plan *p, double *gradient) {
     return run(ctx, p, judge_row, TILE + p->slots, gradient);
 }
 
+size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x) {
+    const int64_t nodes = count_nodes(kernel->root) + 2; /* a search may put an amplitude before it */
+    const int64_t tiles = 3 * nodes * TILE + 2 * x->d * SIDE, pairs = TILE + kernel->slots + 1;
+    const int64_t scratch = (tiles > pairs ? tiles : pairs) * mercer_threads(ctx);
+    const int64_t numbers = x->n * mc_data_row_width(x) + mc_chunks(x->n, SIDE) * kernel->slots + scratch + nodes * (x->d + x->n);
+    return sizeof(plan) + (size_t)numbers * sizeof(double) + (size_t)(5 + 2 * nodes) * 2 * MC_ALIGN;
+}
+
 mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                mc_block_source *block, const void *self, double *gradient) {
     plan *p = NULL;

@@ -13,4 +13,7 @@ typedef void mc_block_source(const void *self, int64_t i0, int64_t i1, int64_t j
 mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                mc_block_source *block, const void *self, double *gradient);
 
+/* What it takes while it runs, at most. */
+size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x);
+
 #endif

@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "gram/contract.h"
 #include "gram/gram.h"
 #include "kernel/kernel.h"
 #include "kernel/node.h"
@@ -287,7 +288,8 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
 
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs) + mc_evidence_bytes(p->n, p->outputs)
-           + mc_certify_bytes(p->n, p->outputs) + (size_t)(p->n * (p->x->d + p->outputs + 1)) * sizeof(double);
+           + mc_certify_bytes(p->n, p->outputs) + mc_gram_contract_bytes(ctx, p->kernel, p->x)
+           + (size_t)(p->n * (p->x->d + p->outputs + 1)) * sizeof(double);
 }
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {

@@ -140,6 +140,8 @@ void mc_loss_space_close(mc_loss_space *space);
 void mc_loss_space_face(mc_loss_space *space, double lambda);
 /* Bytes it cannot do without. */
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
+/* What steps by conjugate gradients take at most within the limit: they hold a factor, and K, where there is room. */
+size_t mc_loss_space_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
 int64_t mc_loss_space_rank(const mc_loss_space *space);
 /* Whether mc_loss_correct is worth its first product. */
 bool mc_loss_space_is_near(const mc_loss_space *space);

@@ -425,9 +425,10 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = !loss->smooth ? "smo" : cholesky ? "cholesky" : "pcg", .pairs = n * n};
-    o->bytes = loss->smooth ? mc_loss_space_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
+    const size_t least = loss->smooth ? mc_loss_space_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
+    o->bytes = loss->smooth && !cholesky ? mc_loss_space_most(ctx, p, k) : least;
     o->factor = cholesky ? 10 * n * n * n / 3 : loss->smooth ? 100 * n * n * (double)k : mc_loss_piecewise_work(ctx, p);
-    o->possible = o->bytes <= mc_memory_left(ctx);
+    o->possible = least <= mc_memory_left(ctx);
     o->reason = !o->possible ? "needs more memory than the limit leaves"
                 : cholesky   ? "exact; each Newton step is a factorisation, cheap for so few rows"
                 : loss->smooth ? "exact; Newton steps by conjugate gradients, K in memory as floats where it fits"

@@ -53,6 +53,13 @@ size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns
     return always + (cholesky ? 2 * numbers(mc_packed_count(p->n)) + numbers(p->n) : factor_bytes(ctx, p->n, 0, columns));
 }
 
+size_t mc_loss_space_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
+    const size_t least = mc_loss_space_bytes(ctx, p, columns, false), left = mc_memory_left(ctx);
+    const size_t spare = left > least ? left - least : 0, stored = mc_stored_bytes(p->n, columns, false);
+    const size_t kept = stored < spare / 3 * 2 ? stored : 0;
+    return least + kept + factor_bytes(ctx, p->n, rank_within(ctx, p->n, columns, (spare - kept) / 2), columns);
+}
+
 static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     MC_TRY(MC_ALLOC(ctx, s->packed, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));

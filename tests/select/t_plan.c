@@ -120,6 +120,38 @@ static void test_a_fit_keeps_to_its_forecast(void **state) {
     }
 }
 
+/* Of machines that learn their kernel, or hold more the more there is. */
+static void test_other_machines_keep_to_their_forecasts(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine;
+        int64_t rows;
+    } some[] = {{"gp", 100}, {"gp", 400}, {"logistic", 900}, {"logistic", 1600}};
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
+        mercer_data *data = NULL;
+        mercer_kernel *kernel = kernel_of(owner, "rbf(gamma=0.5)");
+        mercer_plan plan;
+        mercer_model *model = NULL;
+        const mercer_machine *machine = mercer_machine_find(some[k].machine);
+        mercer_gp short_search = mercer_gp_defaults();
+        short_search.restarts = 0;
+        short_search.iterations = 3;
+        const void *set = k < 2 ? &short_search : NULL;
+        assert_ok(owner, mercer_data_generate(owner, k < 2 ? "friedman1" : "moons", some[k].rows, 0.3, 1, &data));
+        assert_ok(ctx, mercer_plan_fit(ctx, machine, set, kernel, data, &plan));
+        assert_ok(ctx, mercer_fit(ctx, machine, set, kernel, data, &model));
+        if (mercer_memory_peak(ctx) > plan.chosen.memory_bytes + 4096) /* the context itself */
+            fail_msg("%s of %lld rows: %zu bytes were forecast and %zu taken", some[k].machine, (long long)some[k].rows,
+                     plan.chosen.memory_bytes, mercer_memory_peak(ctx));
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+        close_clean(ctx);
+        close_clean(owner);
+    }
+}
+
 static void test_too_little_memory_is_said_first(void **state) {
     (void)state;
     for (int k = 0; k < CASES; k++) {
@@ -313,6 +345,7 @@ static void test_plan_survives_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_fit_keeps_to_its_forecast),
+        cmocka_unit_test(test_other_machines_keep_to_their_forecasts),
         cmocka_unit_test(test_too_little_memory_is_said_first),
         cmocka_unit_test(test_the_rows_said_to_fit_do),
         cmocka_unit_test(test_the_plan_names_what_the_fit_takes),
