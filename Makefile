@@ -17,6 +17,7 @@ setup:
 	@tools/setup build test
 
 demo: all
+	@tools/setup demo
 	@tools/demo $(BUILD)/mercer
 
 test:
