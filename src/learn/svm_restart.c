@@ -22,6 +22,14 @@ static ray ray_of(const mc_dual *dual, const double *beta, const double *f) {
     return r;
 }
 
+/* What twins have in common: it adds to q'beta and nothing to f. */
+static double common(const double *beta, const int64_t *twin, int64_t m) {
+    double sum = 0;
+    for (int64_t v = 0; twin && v < m; v++)
+        sum += twin[v] < 0 ? 0 : fmin(fabs(beta[v]), fabs(beta[twin[v]]));
+    return sum;
+}
+
 static double objective(ray r, double factor) {
     return factor * (factor * r.square / 2 + r.linear);
 }
@@ -86,17 +94,19 @@ static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
     return status;
 }
 
-/* Least along the ray at -q'beta / beta'K beta. Where every multiplier is bounded that is all there is to do. */
+/* Least along the ray at -q'beta / beta'K beta, what twins have in common left aside. Where every multiplier is bounded that is all there
+   is to do. */
 mercer_status mc_task_restart(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_dual *dual, const mc_matrix *matrix,
                               const int64_t *twin, double rise) {
     const ray now = ray_of(dual, t->beta, t->f);
-    const double factor = now.square > 0 ? fmin(rise, fmax(1, -now.linear / now.square)) : rise;
+    const double slope = -now.linear - common(t->beta, twin, t->m);
+    const double factor = now.square > 0 ? fmin(rise, fmax(1, slope / now.square)) : rise;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->m, sizeof(double)) + mc_work_need(t->n, sizeof(double))));
     double *next = mc_work_take(&work, t->m, sizeof *next), *f = mc_work_take(&work, t->n, sizeof *f);
     memcpy(f, t->f, (size_t)t->n * sizeof *f);
     mercer_status status = MERCER_OK;
-    bool better = (factor < rise || twin) && press(dual, t->beta, twin, rise, next);
+    bool better = factor < rise && press(dual, t->beta, twin, rise, next);
     if (better)
         status = move(ctx, dual, matrix, t->beta, next, f);
     better = better && !status && objective(ray_of(dual, next, f), 1) < objective(now, factor);
