@@ -291,6 +291,16 @@ class Arrays(unittest.TestCase):
             tracemalloc.stop()
             self.assertLess(most, 2.1 * 8 * wide.shape[0], type(given))  # the answer, and the row starts of CSR
 
+    def test_rows_of_weight_zero_have_no_coefficient_and_shift_none(self):
+        X, y, names = table(30)
+        weights = np.arange(30) % 3
+        for alpha in (0.0, 0.5):
+            ridge = mercer.KernelRidge(alpha, kernel="rbf", gamma=1.0).fit(X, y, weights)
+            np.testing.assert_array_equal(ridge.dual_coef_[weights == 0], 0)
+            np.testing.assert_allclose(mercer.gram("rbf(gamma=1)", X) @ ridge.dual_coef_, ridge.predict(X), atol=1e-9)
+        nearest = mercer.KernelKNeighborsRegressor(3).fit(X, y, weights).kneighbors(X, return_distance=False)
+        self.assertTrue((weights[nearest] > 0).all())
+
     def test_rows_in_any_layout_give_the_same_bits(self):
         X, y, names = table()
         model = mercer.KernelRidge(kernel="rbf").fit(X, y)
