@@ -83,9 +83,9 @@ class _Task:
 
 def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,
          points: int | None = None, search: str | None = None, candidates: int | None = None, folds: int | None = None,
-         repeats: int | None = None, groups: ArrayLike | None = None, ordered: bool | None = None, hold_out: tuple[Rows, ArrayLike] | None = None,
-         score: str | None = None, one_error: bool | None = None, halving: bool | None = None, journal: str | None = None,
-         random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
+         repeats: int | None = None, groups: ArrayLike | None = None, ordered: bool | None = None,
+         hold_out: tuple[Rows, ArrayLike] | None = None, score: str | None = None, one_error: bool | None = None,
+         halving: bool | None = None, journal: str | None = None, random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
     """The best kernel, parameters and settings on rows they were not fitted to, and the model fitted with them to all rows.
 
     kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default.

@@ -4,6 +4,8 @@ import pathlib
 import re
 import unittest
 
+import numpy as np
+
 import mercer
 from mercer import _checks
 
@@ -49,6 +51,13 @@ class Checks(unittest.TestCase):
                     if cure is not None:
                         run(check, getattr(mercer, estimator)(**cure))
         self.assertGreater(seen, 0)
+
+    def test_a_region_of_repeated_rows_is_that_of_weights(self):
+        rng = np.random.RandomState(42)
+        X, weights = rng.rand(15, 30), rng.randint(0, 5, size=15)
+        weighted, repeated = (mercer.OneClassSVM(gamma=0.3, tol=1e-10) for _ in range(2))
+        weighted.fit(X, sample_weight=weights)
+        np.testing.assert_allclose(weighted.decision_function(X), repeated.fit(X.repeat(weights, axis=0)).decision_function(X), atol=1e-8)
 
     def test_the_document_lists_the_same(self):
         rows = re.findall(r"^\| `(\w+)` \| (`check_.*) \| (.*) \|$", DOCUMENT.read_text(), flags=re.M)
