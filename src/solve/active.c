@@ -180,13 +180,15 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
     return kept && !all ? mc_active_add(ctx, r->p, r->aim, top_of(r), r->row_id, c, kept, r->f, &r->noise2) : MERCER_OK;
 }
 
-/* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. */
+/* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. Where products are with
+   a part of the rows, smaller sets are better: what they save is K of the set, which then stays in the cache. */
 static int64_t size_now(const run *r) {
     const int64_t m = r->p->dual.m;
     int64_t size = m / SHARE, free = 0;
     for (int64_t t = 0; t < m; t++)
         free += r->beta[t] > r->p->dual.low[t] && r->beta[t] < r->p->dual.high[t];
-    size = size < FEW ? FEW : size < MANY ? size : MANY;
+    const int64_t many = r->p->held ? MANY / 2 : MANY;
+    size = size < FEW ? FEW : size < many ? size : many;
     size = size < 3 * free ? 3 * free : size;
     return set_size(m, size < r->p->most ? size : r->p->most);
 }
