@@ -139,6 +139,7 @@ struct session {
     bool drawn;        /* one stands on the terminal now */
     double bar_next;   /* when it may be drawn again */
     trace *trace; /* takes the steps of a fit down; NULL: nobody asked */
+    bool describes; /* a file is only described: what is missing in it is counted, not refused */
 };
 
 /* Opens the context with the options given. On failure the session is closed all the same with session_close. */

@@ -52,8 +52,7 @@ static void machine_names(char *list, size_t size) {
 
 /* "error|mean|drop: what to do ..." begins with its choices. */
 static const char *choices_in(const char *help) {
-    const size_t length = strcspn(help, ": ");
-    return help[length] == ':' && memchr(help, '|', length) ? help : NULL;
+    return memchr(help, '|', strcspn(help, ": ")) ? help : NULL;
 }
 
 static void each_option(FILE *out, const verb *v, each_word *put) {
@@ -79,7 +78,7 @@ static void put_quoted(FILE *out, const char *words, const char *harmful, const 
 }
 
 static void put_choices(FILE *out, const char *choices) {
-    for (; *choices && *choices != ':'; choices++)
+    for (; *choices && !strchr(": ", *choices); choices++)
         fputc(*choices == '|' ? ' ' : *choices, out);
 }
 

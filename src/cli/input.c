@@ -53,10 +53,10 @@ int input_kernel(session *s, const char *expression, mercer_kernel **out) {
     return status ? session_fail_at(s, status, expression) : EXIT_DONE;
 }
 
-static int read_missing(const args *a, mercer_read *set) {
+static int read_missing(const session *s, mercer_read *set) {
     static const mercer_missing ways[] = {MERCER_MISSING_ERROR, MERCER_MISSING_MEAN, MERCER_MISSING_DROP};
-    int way = 0;
-    TRY(args_choice(a, "missing", "error|mean|drop", &way));
+    int way = s->describes ? 1 : 0;
+    TRY(args_choice(&s->args, "missing", "error|mean|drop", &way));
     set->missing = ways[way];
     return EXIT_DONE;
 }
@@ -81,7 +81,7 @@ static int read_target(const args *a, mercer_target wanted, mercer_read *set) {
 int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
     TRY(read_target(&s->args, wanted, &set));
-    TRY(read_missing(&s->args, &set));
+    TRY(read_missing(s, &set));
     set.weights = weights;
     const char *groups = args_text(&s->args, "groups");
     char both[4096];
@@ -111,7 +111,7 @@ int input_model(session *s, const char *path, mercer_model **out) {
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
     set.kind = wanted;
-    TRY(read_missing(&s->args, &set));
+    TRY(read_missing(s, &set));
     TRY(check_file(path));
     TRY_CTX(s, mercer_model_read(s->ctx, model, path, &set, out));
     return EXIT_DONE;

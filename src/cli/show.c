@@ -309,6 +309,7 @@ static int report_data(session *s, const mercer_data *data, const range *ranges)
 static int show_data(session *s) {
     mercer_data *data = NULL;
     range *ranges = NULL;
+    s->describes = true;
     int code = input_data(s, NULL, s->args.operand[0], NULL, MERCER_TARGET_AUTO, &data);
     if (code == EXIT_DONE)
         code = find_ranges(s, data, &ranges);
@@ -337,9 +338,9 @@ const verb verb_show = {
              "ranges, its target.\n"
              "Two models: norms, inner product and distance of their functions in the space of the kernel.\n"
              "A support vector machine with --rows and the data it was fitted to: margins, slacks, and which rows support it.\n"
-             "Options about the target and missing values apply to data files.\n\n"
+             "Options about the target and missing values apply to data files; missing values are counted, and taken for the mean.\n\n"
              "  mercer show houses.mercer\n"
-             "  mercer show houses.csv --missing mean\n"
+             "  mercer show houses.csv --target price\n"
              "  mercer show flowers.mercer --json",
     .least = 1,
     .most = 2,

@@ -41,11 +41,11 @@ static mercer_status fail_missing(mercer_ctx *ctx, const mc_reading *reading, co
     if (reading->set->missing == MERCER_MISSING_MEAN)
         return mc_raw_fail(
             ctx, raw, i, j,
-            "the value of a %s is missing and cannot be filled in; give it, or drop such rows (missing: drop)",
+            "the value of a %s is missing and cannot be filled in; give it, or drop such rows (--missing drop)",
             raw->column[j].kind == MC_COLUMN_TARGET ? "target" : "weight");
     return mc_raw_fail(
         ctx, raw, i, j,
-        "the value is missing; give it, fill in means (missing: mean) or drop such rows (missing: drop)");
+        "the value is missing; give it, fill in means (--missing mean) or drop such rows (--missing drop)");
 }
 
 static mercer_status fail_text(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {

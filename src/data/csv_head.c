@@ -65,8 +65,8 @@ int64_t mc_csv_count(const mc_raw *raw, const char *p) {
 
 mercer_status mc_csv_fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char *record) {
     const bool comment = *mc_record_at(raw->lines, 0) == '#';
-    return mc_fail_line(ctx, raw->input, record, "%lld fields where the first record has %lld%s",
-                        (long long)mc_csv_count(raw, record), (long long)raw->columns,
+    return mc_fail_line(ctx, raw->input, record, "%lld %s where the first record has %lld%s",
+                        (long long)mc_csv_count(raw, record), mc_csv_count(raw, record) == 1 ? "field" : "fields", (long long)raw->columns,
                         comment ? "; that one begins with #: CSV has no lines of comment, so take them out" : "");
 }
 

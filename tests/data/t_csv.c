@@ -261,7 +261,7 @@ static void test_malformed_text_is_named(void **state) {
         const char *text, *message;
         int line;
     } cases[] = {
-        {"a,b\n1,2\n3\n", "line 3: 1 fields where the first record has 2", 3},
+        {"a,b\n1,2\n3\n", "line 3: 1 field where the first record has 2", 3},
         {"a,b\n1,2\n3,4,5\n", "line 3: 3 fields where the first record has 2", 3},
         {"a,b\n1,2\n\"3,4\n", "line 3: the double quote that opens here is never closed", 3},
         {"a,b\n1,2\n3\",4\n", "line 3: a double quote stands inside", 3},
@@ -269,7 +269,7 @@ static void test_malformed_text_is_named(void **state) {
         {"a,b\n1,2\n3,inf\n", "line 3, column 2 ('b'): the value is infinite", 3},
         {"a,b\n1,2\n3,1e999\n", "line 3, column 2 ('b'): the value is infinite", 3},
         {"a,b\n1,2\n2.5,3\n1.2.3,4\n7,8\n", "line 4, column 1 ('a'): expected a number, found '1.2.3'", 4},
-        {"a,b\n\"1\n\n\",2\n3,4\nx\n", "line 6: 1 fields", 6},
+        {"a,b\n\"1\n\n\",2\n3,4\nx\n", "line 6: 1 field", 6},
         {"1,2\r3,4\r5,6\r", "line 1: a carriage return stands inside a field", 1},
         {"a;b\n1,5;2\n2,5;3\n", "line 2, column 1 ('a'): expected a number, found '1,5'; write a decimal comma as a point", 2},
         {"a,b\n1,2\n\"1,234.5\",3\n", "line 3, column 1 ('a'): expected a number, found '1,234.5'; write", 3},
@@ -408,7 +408,7 @@ static void test_a_file_that_lies_costs_no_memory(void **state) {
     for (int i = 0; i < LINES; i++)
         memcpy(text + COMMAS + 2 * i, "\n1", 2);
     mercer_data *data = NULL;
-    assert_fails(ctx, mc_data_parse(ctx, text, COMMAS + 2 * LINES, "t.csv", NULL, &data), MERCER_DATA, "line 2: 1 fields");
+    assert_fails(ctx, mc_data_parse(ctx, text, COMMAS + 2 * LINES, "t.csv", NULL, &data), MERCER_DATA, "line 2: 1 field");
     assert_true(mercer_memory_peak(ctx) < 32 << 20);
     test_free(text);
     close_clean(ctx);
