@@ -933,8 +933,7 @@ MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *
    that it costs about two fits at most of many rows, and some tenths of a second of few. ridge by rows left out, the others by five
    folds; accuracy is judged by the mean with the neighbouring candidates, and within half a standard error of the best the smallest C is
    taken. For ridge matern(nu=2.5) with one length scale for every column, learned by a Gaussian process in twenty steps, is compared with
-   rbf and taken where it is better by two standard errors of the difference. MERCER_INVALID for other machines and for fewer than 20
-   rows. */
+   rbf and taken where it is clearly better. MERCER_INVALID for other machines and for fewer than 20 rows. */
 MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
                                              mercer_search **out);
 MERCER_API void mercer_search_free(mercer_search *search);
