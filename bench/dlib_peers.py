@@ -2,12 +2,13 @@
 """dlib_peers.py MERCER [--quick]: the kernel machines of dlib on the same rows as Mercer's, through bench/dlib.cpp, which is compiled here with
 full optimisation for this processor and with BLAS and LAPACK, as dlib's documentation asks. Skipped, visibly, where dlib is not installed.
 
-Support vector machines: svm_c_trainer at its tolerance of 1e-3, Mercer's too, with a cache that holds all of K (its default of 200 MB does not
-at the larger sizes). Ridge: krr_trainer spans its function by a basis of at most 400 rows unless told otherwise, so it is run as it comes and
-with as many as there are rows, which is the exact problem, as far as it is done in a minute; it penalises its bias like every other coefficient, so Mercer gets the kernel
-rbf + 1 without an intercept. dlib trains on one thread, and its BLAS is left with one, its products being small. Seconds are those of training inside the process; medians of three in turn. The dual
-objective of the one (large is good) and the penalised squares of the other (small is good) are computed here by one function each from the
-coefficients; dlib's are marked where they are worse by more than 1e-5."""
+Support vector machines: svm_c_trainer at its tolerance of 1e-3, Mercer's too, with a cache that holds all of K (its default of 200 MB does
+not at the larger sizes). Ridge: krr_trainer spans its function by a basis of at most 400 rows unless told otherwise, so it is run as it
+comes and with as many as there are rows, which is the exact problem, as far as it is done in a minute; it penalises its bias like every
+other coefficient, so Mercer gets the kernel rbf + 1 without an intercept. dlib trains on one thread, and its BLAS is left with one, its
+products being small. Seconds are those of training inside the process; medians of three in turn. The dual objective of the one (large is
+good) and the penalised squares of the other (small is good) are computed here by one function each from the coefficients; dlib's are marked
+where they are worse by more than 1e-5."""
 import json
 import os
 import pathlib

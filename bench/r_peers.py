@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""r_peers.py MERCER [--quick]: the kernel machines of R's e1071 (LIBSVM) and kernlab on the same rows as Mercer's: seconds of the fit inside R, the dual
-objective of every support vector machine recomputed here from its own coefficients by one function, and the share of right predictions on rows
-that none has seen; --quick: without the largest. Skipped, visibly, where R or the packages are absent (r-cran-e1071, r-cran-kernlab)."""
+"""r_peers.py MERCER [--quick]: the kernel machines of R's e1071 (LIBSVM) and kernlab on the same rows as Mercer's: seconds of the fit
+inside R, the dual objective of every support vector machine recomputed here from its own coefficients by one function, and the share of
+right predictions on rows that none has seen; --quick: without the largest. Skipped, visibly, where R or the packages are absent
+(r-cran-e1071, r-cran-kernlab)."""
 import json
 import os
 import pathlib

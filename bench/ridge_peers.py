@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ridge_peers.py MERCER [--quick]: exact ridge against scikit-learn's KernelRidge on the same rows: seconds of the fit, and the difference of the
-predictions on rows that neither has seen; beside it, unless --quick, KernelRidge of the newest scikit-learn (`make peers`), a median of three too. Bar: at
-least 4 times faster than Debian's at n = 10000, predictions equal to 1e-6 relative.
+"""ridge_peers.py MERCER [--quick]: exact ridge against scikit-learn's KernelRidge on the same rows: seconds of the fit, and the difference
+of the predictions on rows that neither has seen; beside it, unless --quick, KernelRidge of the newest scikit-learn (`make peers`), a
+median of three too. Bar: at least 4 times faster than Debian's at n = 10000, predictions equal to 1e-6 relative.
 Then 100 values of lambda with exact leave-one-out errors against a grid search with 5 folds. Bar: a twentieth of its time."""
 import gzip
 import json
