@@ -11,8 +11,8 @@
    A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal is |f|^2 / (2 m^2).
 
    The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation itself can be wrong
-   by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c| |k|, and every term of the gap has slope
-   at most |c_i| + C_i in it. */
+   by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c| |k|, where no |k| of a kernel is above the
+   largest k(x, x), and every term of the gap has slope at most |c_i| + C_i in it. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -113,7 +113,7 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
     if (s->kind == MC_ONE_CLASS)
         t->primal += (double)(t->intercept * s->set->nu * weight);
     t->dual = (double)(gain - norm2 / 2);
-    const long double gamma = (long double)t->n * DBL_EPSILON, each = entry * mass + gamma * (mass * sqrt(fmax(t->norm2, 0)) + reach);
+    const long double gamma = (long double)t->n * DBL_EPSILON, each = entry * mass + gamma * (mass * mc_task_top(s, t) + reach);
     t->seen.error = fmax(t->seen.error, (double)(each / t->unit));
     t->rounding = (double)(slopes * t->unit * t->seen.error);
     t->own = 2 * t->seen.error;
