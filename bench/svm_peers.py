@@ -180,6 +180,9 @@ else:
 X, y, T, t = load_svmlight_files([train, test])
 if X.nnz > 0.1 * X.shape[0] * X.shape[1]:
     X, T = X.toarray(), T.toarray()  # the faster of its two ways
+else:
+    for rows in X, T:  # newer versions refuse other indices, which their own reader makes
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
 began = clock()
 model = SVC(C=C, gamma=gamma, tol=1e-3, cache_size=cache).fit(X, y)
 fitted = clock()
