@@ -63,14 +63,9 @@ static int64_t F(partner)(const mc_block *p, int g, int64_t i, double vi) {
     return highest(&share, &at).at;
 }
 
-/* The pair (i up, j down) moves by the step that minimises along it, cut at the nearer bound, which is then met exactly. */
 static double F(step_pair)(mc_block *p, int64_t i, int64_t j) {
-    const double kij = (double)((const REAL *)p->K)[i * p->ld + j];
-    const double curvature = p->diagonal[i] + p->diagonal[j] - 2 * kij;
-    const double room_i = p->high[i] - p->beta[i], room_j = p->beta[j] - p->low[j];
-    const double step = fmin((p->v[i] - p->v[j]) / fmax(curvature, 1e-12), fmin(room_i, room_j));
-    p->beta[i] = step >= room_i ? p->high[i] : p->beta[i] + step;
-    p->beta[j] = step >= room_j ? p->low[j] : p->beta[j] - step;
+    const double curvature = p->diagonal[i] + p->diagonal[j] - 2 * (double)((const REAL *)p->K)[i * p->ld + j];
+    const double step = mc_pair_step(p->v[i] - p->v[j], curvature, p->low, p->high, i, j, p->beta);
     p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
     p->up[j] = 0;
     p->down[i] = 0;

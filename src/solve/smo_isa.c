@@ -1,4 +1,5 @@
 /* smo_isa.c: the bodies of smo_body.h for one instruction set; compiled once per set with MC_SMO_BODIES naming the table. */
+#include "solve/pair.h"
 #include "solve/smo_body.h"
 #include <math.h>
 

@@ -1,4 +1,5 @@
 /* together_isa.c: the bodies of together_body.h for one instruction set; compiled once per set with MC_TOGETHER_BODIES naming the table. */
+#include "solve/pair.h"
 #include "solve/together_body.h"
 #include <math.h>
 #include <stdbool.h>
@@ -70,13 +71,9 @@ static int64_t partner(const mc_quick *p, int64_t i, float vi) {
     return best;
 }
 
-/* The pair (i up, j down) moves by the step that minimises along it, cut at the nearer bound, which is then met exactly. */
 static double step_pair(mc_quick *p, int64_t i, int64_t j) {
     const double curvature = (double)p->diagonal[i] + (double)p->diagonal[j] - 2 * (double)p->K[i * p->ld + j];
-    const double room_i = p->high[i] - p->beta[i], room_j = p->beta[j] - p->low[j];
-    const double step = fmin(((double)p->v[i] - (double)p->v[j]) / fmax(curvature, 1e-12), fmin(room_i, room_j));
-    p->beta[i] = step >= room_i ? p->high[i] : p->beta[i] + step;
-    p->beta[j] = step >= room_j ? p->low[j] : p->beta[j] - step;
+    const double step = mc_pair_step((double)p->v[i] - (double)p->v[j], curvature, p->low, p->high, i, j, p->beta);
     p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
     p->up[j] = 0;
     p->down[i] = 0;
