@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
+#include "model/rows.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,20 +68,8 @@ static void add_string(mc_text *text, const char *bytes) {
 /* ---- Tables ---- */
 
 /* Numbers of the model side by side, rows x columns, written by a function. */
-typedef void fill_row(const mc_fitted *f, int64_t i, int64_t columns, double *out);
-
-static void row_of_centre(const mc_fitted *f, int64_t i, int64_t columns, double *out) {
-    (void)columns;
-    mercer_data_row(f->centres, i, out);
-}
-
-static void row_of_coefficients(const mc_fitted *f, int64_t i, int64_t columns, double *out) {
-    for (int64_t k = 0; k < columns; k++)
-        out[k] = f->form == MC_NEIGHBOURS ? f->alpha[i * columns + k] : mc_fitted_coefficient(f, i, k);
-}
-
 static mercer_status add_table(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, const char *called, int64_t rows, int64_t columns,
-                               fill_row *fill, bool single) {
+                               mc_fill_row *fill, bool single) {
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, rows * columns));
     for (int64_t i = 0; i < rows; i++)
@@ -97,8 +86,8 @@ static mercer_status add_tables(mercer_ctx *ctx, mc_text *text, const mc_fitted 
     const int64_t n = f->centres->n, d = f->centres->d, centres = f->waves ? n / 2 : n;
     mc_text_add(text, "enum { COLUMNS = %lld, CENTRES = %lld, DECISIONS = %lld, OUTPUTS = %lld };\n", (long long)d, (long long)centres,
                 (long long)decisions, (long long)f->outputs);
-    MC_TRY(add_table(ctx, text, f, "centre", centres, d, row_of_centre, single));
-    MC_TRY(add_table(ctx, text, f, "coefficient", n, decisions + (f->form == MC_NEIGHBOURS), row_of_coefficients, single));
+    MC_TRY(add_table(ctx, text, f, "centre", centres, d, mc_row_of_centre, single));
+    MC_TRY(add_table(ctx, text, f, "coefficient", n, decisions + (f->form == MC_NEIGHBOURS), mc_row_of_coefficients, single));
     mc_c_table(text, "static const double intercept[DECISIONS]", f->intercept, 1, decisions, false);
     if (f->scale.shift || f->scale.factor) {
         mc_c_table(text, "static const double shift[COLUMNS]", f->scale.shift, 1, d, false);

@@ -16,6 +16,7 @@
 #include "data/data.h"
 #include "kernel/kernel.h"
 #include "learn/neighbours.h"
+#include "model/rows.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -59,19 +60,7 @@ static int scale(mc_onnx *g, const mc_scale *s, int64_t d, int rows) {
 /* ---- Decisions ---- */
 
 /* Numbers of every centre side by side, written by a function. */
-typedef void fill_row(const mc_fitted *f, int64_t i, int64_t width, double *out);
-
-static void row_of_centre(const mc_fitted *f, int64_t i, int64_t width, double *out) {
-    (void)width;
-    mercer_data_row(f->centres, i, out);
-}
-
-static void row_of_coefficients(const mc_fitted *f, int64_t i, int64_t width, double *out) {
-    for (int64_t k = 0; k < width; k++)
-        out[k] = mc_fitted_coefficient(f, i, k);
-}
-
-static mercer_status gather(mercer_ctx *ctx, const mc_fitted *f, int64_t rows, int64_t width, fill_row *of, double **out) {
+static mercer_status gather(mercer_ctx *ctx, const mc_fitted *f, int64_t rows, int64_t width, mc_fill_row *of, double **out) {
     MC_TRY(MC_ALLOC(ctx, *out, rows * width));
     for (int64_t i = 0; i < rows; i++)
         of(f, i, width, *out + i * width);
@@ -85,9 +74,9 @@ static int add_intercept(mc_onnx *g, const mc_fitted *f, int64_t decisions, int 
 static mercer_status decide_rows(mc_onnx *g, const mc_fitted *f, int64_t decisions, int x, int *out) {
     const int64_t n = f->centres->n, d = f->centres->d;
     double *Z = NULL, *alpha = NULL;
-    mercer_status status = gather(g->ctx, f, n, d, row_of_centre, &Z);
+    mercer_status status = gather(g->ctx, f, n, d, mc_row_of_centre, &Z);
     if (!status)
-        status = gather(g->ctx, f, n, decisions, row_of_coefficients, &alpha);
+        status = gather(g->ctx, f, n, decisions, mc_row_of_coefficients, &alpha);
     int K = 0;
     if (!status)
         status = mc_onnx_kernel(g, f->kernel->root, x, Z, n, d, &K);
@@ -122,7 +111,7 @@ static mercer_status decide_waves(mc_onnx *g, const mc_fitted *f, int64_t decisi
     const int64_t count = f->centres->n / 2, d = f->centres->d;
     double *omega = NULL;
     int table = 0;
-    MC_TRY(gather(g->ctx, f, count, d, row_of_centre, &omega));
+    MC_TRY(gather(g->ctx, f, count, d, mc_row_of_centre, &omega));
     const mercer_status status = turned(g, omega, count, d, &table);
     mc_free(omega);
     MC_TRY(status);
@@ -189,7 +178,7 @@ static mercer_status decide_neighbours(mc_onnx *g, const mc_fitted *f, int64_t d
     double noise = 0, *Z = NULL;
     int square = 0;
     MC_TRY(mc_neighbours_noise(g->ctx, f, &noise));
-    mercer_status status = gather(g->ctx, f, f->centres->n, f->centres->d, row_of_centre, &Z);
+    mercer_status status = gather(g->ctx, f, f->centres->n, f->centres->d, mc_row_of_centre, &Z);
     if (!status)
         status = squares(g, f, noise, Z, x, &square);
     mc_free(Z);
