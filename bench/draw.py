@@ -19,7 +19,7 @@ HEADS = {  # the tables drawn as bars, by part and number, in this order
     ("r", "1"): "Support vector machines against packages of R",
     ("dlib", "1"): "Support vector machines against dlib",
     ("dlib", "2"): "Ridge against dlib",
-    ("tune", "1"): "A grid of C and gamma against LIBSVM",
+    ("tune_svc", "1"): "A grid of C and gamma against LIBSVM",
     ("loss", "2"): "Logistic regression against GaussianProcessClassifier",
     ("gp", "1"): "Gaussian processes against scikit-learn, GPyTorch",
     ("pca", "1"): "Principal components against KernelPCA",

@@ -1,6 +1,8 @@
-"""measure.py: what the benchmarks share. take: a command with its seconds and its memory; in_turn: both sides of a comparison, round after round;
-exponent: the slope of a growth; Missed: the profile of every command whose row misses its bar; say: what a command says of its version."""
+"""measure.py: what the benchmarks share. take: a command with its seconds and its memory; ask: what it says as JSON; in_turn: both sides of a
+comparison, round after round; exponent: the slope of a growth; Missed: the profile of every command whose row misses its bar; say: what a
+command says of its version."""
 import collections
+import json
 import math
 import os
 import pathlib
@@ -46,6 +48,12 @@ def take(command, **more):
     if status:
         raise RuntimeError(f"{' '.join(map(str, command[:2]))} ended with {status}: {taken.out[-400:]}")
     return taken
+
+
+def ask(mercer, *words):
+    """(what the command printed, read where it is JSON, its seconds)"""
+    taken = take([mercer, *words])
+    return json.loads(taken.out) if "--json" in words else taken.out, taken.seconds
 
 
 def in_turn(*sides, rounds=ROUNDS):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run.py [--build DIR] [--quick] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into
 bench/RESULTS.md, in place of what stood there of the same benchmark, and every number of its tables into bench/results.csv. Other options
-are passed on to them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes. bench/README.md explains the choices.
+are passed on to them, and all that stands behind the first of them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes. bench/README.md explains the choices.
 
 Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py, NAME.py) that takes the command as its argument, or else
 a program bench/b_NAME of the build; below a table of such a program that says "missed" stands the profile of the program. Nothing else may run meanwhile: each waits for an idle machine, and what other processes took during it is
@@ -35,12 +35,16 @@ TITLES = {  # in the order they are run
     "svm": "Support vector machines",
     "loss": "Kernel logistic regression",
     "calibration": "Calibration of probabilities",
-    "tune": "Searches",
+    "tune_svc": "Searches: C and gamma against LIBSVM",
+    "tune_ridge": "Searches: ridge, every row left out",
+    "tune_default": "Fits without parameters",
     "pca": "Principal components and nearest neighbours",
     "r": "R: e1071 and kernlab",
     "dlib": "dlib",
     "python": "What Python adds",
 }
+PARTS = {name: ["tune", "--only", name[5:]] for name in TITLES if name.startswith("tune_")}  # of one script, a section each
+GROUPS = {"tune": list(PARTS)}
 TABLE = ROOT / "bench" / "results.csv"
 FIELDS = ["benchmark", "table", "row", "column", "value", "commit", "date"]
 QUICK = {"gram": [], "read": [], "ridge": ["--quick"], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": ["--quick"], "python": []}
@@ -53,9 +57,10 @@ def better_core(command):
 
 
 def steps(build, name):
+    name, *words = PARTS.get(name, [name])
     program = build / "bench" / f"b_{name}"
     script = next((s for end in ("_peers", "_overhead", "") if (s := ROOT / "bench" / f"{name}{end}.py").exists()), program)
-    return [[PYTHON, str(script), str(build / "mercer")]] if script != program else [[str(program)]] if program.exists() else []
+    return [[PYTHON, str(script), str(build / "mercer"), *words]] if script != program else [[str(program)]] if program.exists() else []
 
 
 def busy():
@@ -155,12 +160,23 @@ def write(path, sections, peers):
     path.write_text(f"# Benchmarks\n\nMade by `make bench`; `README.md` has the reasons, `results.csv` the numbers, `results.svg` the picture. Peers: {peers}.\n" + "".join(f"\n## {title}\n\n{sections[title]}" for title in ordered))
 
 
-def main():
+def asked(words):
+    """The arguments, and from the first option that is not of this script on what is passed on."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
     parser.add_argument("--quick", action="store_true", default=bool(os.environ.get("QUICK")))
-    parser.add_argument("names", nargs="*")
-    arguments, more = parser.parse_known_args()
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*TITLES, *GROUPS]))
+    cut = next((i for i, w in enumerate(words) if w.startswith("--") and w.split("=")[0] not in ("--build", "--quick", "--help")), len(words))
+    arguments = parser.parse_args(words[:cut])
+    unknown = [n for n in arguments.names if n not in TITLES and n not in GROUPS]
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join([*TITLES, *GROUPS])}")
+    arguments.names = [part for n in arguments.names for part in GROUPS.get(n, [n])]
+    return arguments, words[cut:]
+
+
+def main():
+    arguments, more = asked(sys.argv[1:])
     build = (ROOT / arguments.build).resolve()
     environment = dict(os.environ)
     core = better_core(str(build / "mercer"))
