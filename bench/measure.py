@@ -2,11 +2,13 @@
 comparison, round after round; exponent: the slope of a growth; Missed: the profile of every command whose row misses its bar; say: what a
 command says of its version."""
 import collections
+import hashlib
 import json
 import math
 import os
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -56,6 +58,16 @@ def ask(mercer, *words):
     return json.loads(taken.out) if "--json" in words else taken.out, taken.seconds
 
 
+def child_seconds():
+    """Processor seconds of all commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
 def in_turn(*sides, rounds=ROUNDS):
     """What each side gives, [results of the first side, of the second, ...]; a result is or begins with its seconds. A side that took longer
     than LONG is not run again."""
@@ -92,6 +104,11 @@ def say(*command, **more):
     return done.stdout.strip().splitlines()[-1] if done.returncode == 0 and done.stdout.strip() else None
 
 
+def debian(package):
+    """The version of a Debian package."""
+    return say("dpkg-query", "-W", "-f", "${Version}", package)
+
+
 def version_of(python, *packages):
     """{package: version} of those that this Python can import the metadata of."""
     ask = "import sys\nfrom importlib.metadata import version\nfor p in sys.argv[1:]:\n try: print(p, version(p), end=';')\n except Exception: pass"
@@ -102,13 +119,14 @@ def version_of(python, *packages):
 # ---- Where the time goes ----
 
 
-def hottest(command, count=5, cwd=None):
-    """The symbols in which a command spends most of its time, by perf; None where there is no perf."""
+def hottest(command, count=5, cwd=None, most=120):
+    """The symbols in which a command spends most of its time (its first minutes, where it takes longer), by perf; None where there is none."""
     if not shutil.which("perf"):
         return None
     with tempfile.TemporaryDirectory() as folder:
         kept = os.path.join(folder, "perf.data")
-        subprocess.run(["perf", "record", "-q", "-F", "499", "-o", kept, "--", *map(str, command)], capture_output=True, cwd=cwd)
+        subprocess.run(["perf", "record", "-q", "-F", "499", "-o", kept, "--", "timeout", str(most), *map(str, command)],
+                       capture_output=True, cwd=cwd)
         done = subprocess.run(["perf", "report", "--no-children", "--stdio", "-i", kept, "--sort", "symbol,dso"], capture_output=True, text=True)
     found = re.findall(r"^\s*(\d+\.\d+)%\s+\[.\]\s+(\S+)\s+(\S+)", done.stdout, re.M)
     return ", ".join(f"{float(share):.0f}% `{symbol}` ({library.split('.so')[0]})" for share, symbol, library in found[:count]) or None

@@ -13,9 +13,9 @@ import measure
 import os
 import pathlib
 import platform
-import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -69,11 +69,6 @@ def busy():
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
-def own():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def wait_for_quiet(most=60):
     """Until all processes together take under a tenth of a core, or a minute has passed."""
     end = time.time() + most
@@ -84,14 +79,27 @@ def wait_for_quiet(most=60):
             return
 
 
+def followed(command, environment):
+    """The command when it has ended, with what it printed; its progress, which is what it says on standard error, is passed on as it comes."""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            sys.stderr.write(line)
+        process.wait()
+        out.seek(0)
+        return subprocess.CompletedProcess(command, process.returncode, out.read(), "".join(said))
+
+
 def run(command, environment):
     wait_for_quiet()
-    before, mine, began = busy(), own(), time.time()
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    before, mine, began = busy(), measure.child_seconds(), time.time()
+    done = followed(command, environment)
     wall = time.time() - began
     if "**missed" in done.stdout and not command[0].endswith("python3"):
         done.stdout += f"\nWhere the time of the whole goes: {measure.hottest(command, cwd=ROOT) or 'unknown, for perf is not installed'}.\n"
-    others = max(0.0, busy() - before - (own() - mine)) / wall * 100
+    others = max(0.0, busy() - before - (measure.child_seconds() - mine)) / wall * 100
     text = done.stdout if done.returncode == 0 else f"{done.stdout}\n**failed** (exit {done.returncode})\n\n```\n{done.stderr[-2000:]}\n```\n"
     note = f"\n`{' '.join(os.path.relpath(c, ROOT) if c.startswith(str(ROOT)) else c for c in command)}`: " \
            f"{wall:.0f} s; others took {others:.0f}% of one core{' (**not a quiet machine**)' if others > 10 else ''}\n"
@@ -142,7 +150,7 @@ def versions():
     """One sentence: every peer that is here, and its version."""
     debian = {"LIBSVM": "libsvm-tools", "dlib": "libdlib-dev", "OpenBLAS": "libopenblas0-openmp", "PyTorch": "python3-torch"}
     found = [measure.say(PYTHON, "-c", VERSIONS)]
-    found += [f"{name} {v}" for name, package in debian.items() if (v := measure.say("dpkg-query", "-W", "-f", "${Version}", package))]
+    found += [f"{name} {v}" for name, package in debian.items() if (v := measure.debian(package))]
     found += [measure.say("Rscript", "-e", IN_R)]
     found += [f"{name} {v} (PyPI)" for place in ("sklearn", "torch")
               for name, v in measure.version_of(measure.PEERS / place / "bin" / "python", *measure.FROM_PYPI[place]).items()]

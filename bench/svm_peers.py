@@ -7,8 +7,8 @@ Times are of whole commands: reading the rows, learning, writing the model; and 
 alone, beside Mercer's learning, and of predict beside Mercer's whole command. LIBSVM and SVC run on one thread, so their time is the
 processor's, which a busy machine does not change; Mercer's and that of scikit-learn-intelex, which takes all cores, are by the clock.
 Mercer's times are medians of three runs; where LIBSVM takes under 40 seconds so are its own, in turn with Mercer's. Longer ones need most of
-an hour, SVC about as long: what they took once is kept in build/svm_peers, by their version, the rows and the settings, and taken from there
-the next time; --kept takes the shorter ones of LIBSVM from there too. SVC is timed where LIBSVM is short and nothing is kept of it; `--fill
+an hour, SVC about as long: what they took once is kept in build/svm_peers and taken from there the next time (keep.py: with the speed of the
+machine then, never to their disadvantage); --kept takes the shorter ones of LIBSVM from there too. SVC is timed where LIBSVM is short and nothing is kept of it; `--fill
 sklearn,newest,sklearnex --only a9a,covtype` times those peers elsewhere, and nothing else; --no-sklearn shows what is kept and times no SVC.
 gamma is rounded to single precision for all: some builds of svm-train read it so.
 
@@ -20,7 +20,6 @@ same problem, which no dual is. Where it is ahead of ours by more than the bar, 
 The second table is the path along C: 12 values in one command against the most expensive of them alone; the bar is 3."""
 import argparse
 import gzip
-import hashlib
 import json
 import os
 import pathlib
@@ -31,6 +30,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import keep  # noqa: E402
 import measure  # noqa: E402
 from measure import DATA, PEERS, ROOT  # noqa: E402
 
@@ -102,20 +102,7 @@ def rows_of(stem, write, rows):
 
 
 def kept(key, work, run=True):
-    """work(), or what it gave for the same key before, and whether it was kept; run False: None where nothing is kept."""
-    path = PLACE / (hashlib.sha256(json.dumps(key).encode()).hexdigest()[:24] + ".json")
-    if path.exists():
-        return json.loads(path.read_text())["result"], True
-    if not run:
-        return None, False
-    result = work()
-    path.write_text(json.dumps({"key": key, "result": result}))
-    return result, False
-
-
-def digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else hashlib.sha256(file.read()).hexdigest()
+    return keep.kept(PLACE, key, work, run)
 
 
 def accuracy(test, predicted):
@@ -124,7 +111,7 @@ def accuracy(test, predicted):
 
 
 def version_of_libsvm():
-    return measure.say("dpkg-query", "-W", "-f", "${Version}", "libsvm-tools") or "unknown"
+    return measure.debian("libsvm-tools") or "unknown"
 
 
 def libsvm_once(train, test, C, gamma):
@@ -136,7 +123,7 @@ def libsvm_once(train, test, C, gamma):
 
 
 def with_libsvm(train, test, C, gamma):
-    return kept(["libsvm", version_of_libsvm(), digest(train), digest(test), C, gamma, CACHE_MB], lambda: libsvm_once(train, test, C, gamma))
+    return kept(["libsvm", version_of_libsvm(), measure.digest(train), measure.digest(test), C, gamma, CACHE_MB], lambda: libsvm_once(train, test, C, gamma))
 
 
 def coefficients_of(model):
@@ -162,7 +149,7 @@ def exact_dual(train, C, gamma):
             K = np.exp(-gamma * np.maximum(norms[i:i + 1000, None] + norms - 2 * X[i:i + 1000] @ X.T, 0))
             energy += c[i:i + 1000] @ (K @ c)
         return {"dual": float(np.abs(c).sum() - energy / 2)}
-    return kept(["libsvm's dual in double", version_of_libsvm(), digest(train), C, gamma], work)[0]["dual"]
+    return kept(["libsvm's dual in double", version_of_libsvm(), measure.digest(train), C, gamma], work).result["dual"]
 
 
 SKLEARN = """
@@ -205,11 +192,12 @@ SVC = {  # the module, its package, the Python that has it, and its environment
 
 
 def with_svc(peer, train, test, C, gamma, run=True):
+    """None where it is not installed, or nothing is kept and it shall not run."""
     module, package, python, environment = SVC[peer]
     version = measure.version_of(python, package).get(package)
     if not version:
-        return None, False
-    return kept([module, version, digest(train), digest(test), C, gamma, CACHE_MB],
+        return None
+    return kept([module, version, measure.digest(train), measure.digest(test), C, gamma, CACHE_MB],
                 lambda: json.loads(measure.take([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB, module], env=environment).out), run)
 
 
@@ -233,12 +221,17 @@ def medians(runs):
     return dict(runs[0], **{key: statistics.median(r[key] for r in runs) for key in ("fit", "predict", "inside") if key in runs[0]})
 
 
+def now(figure):
+    """A result with the seconds that it would take now at most."""
+    return figure and dict(figure.result, **{key: keep.seconds(figure, key) for key in ("fit", "predict")})
+
+
 def both(arguments, train, test, C, gamma):
-    """LIBSVM's result, whether it is a kept one, and Mercer's."""
-    theirs, was_kept = with_libsvm(train, test, C, gamma)
-    again = theirs["fit"] <= measure.LONG and not arguments.kept
-    runs = [(libsvm_once(train, test, C, gamma) if again else theirs, with_mercer(arguments, train, test, C, gamma)) for _ in range(measure.ROUNDS)]
-    return medians([r[0] for r in runs]), was_kept and not again, medians([r[1] for r in runs])
+    """LIBSVM's result, the figure if it is a kept one, and Mercer's result."""
+    figure = with_libsvm(train, test, C, gamma)
+    again = figure.result["fit"] <= measure.LONG and not arguments.kept
+    runs = [(libsvm_once(train, test, C, gamma) if again else now(figure), with_mercer(arguments, train, test, C, gamma)) for _ in range(measure.ROUNDS)]
+    return medians([r[0] for r in runs]), None if again or figure.fresh else figure, medians([r[1] for r in runs])
 
 
 # ---- The table ----
@@ -274,7 +267,8 @@ def row(arguments, missed, name, stem, write, C, gamma, *bars):
     gamma = float(np.float32(gamma))
     theirs, was_kept, ours = both(arguments, train, test, C, gamma)
     short = theirs["fit"] <= measure.LONG and not arguments.no_sklearn
-    svc, newest, intelex = (with_svc(peer, train, test, C, gamma, short)[0] for peer in SVC)
+    figures = [with_svc(peer, train, test, C, gamma, short) for peer in SVC]
+    svc, newest, intelex = map(now, figures)
     behind = (theirs["dual"] - ours["dual"]) / abs(theirs["dual"])
     if behind > 1e-6 and stem != "mnist":
         behind = (exact_dual(train, C, gamma) - ours["dual"]) / abs(ours["dual"])
@@ -287,6 +281,7 @@ def row(arguments, missed, name, stem, write, C, gamma, *bars):
           f"| {behind:.1e} | {ours['gap']:.1e} | {theirs['accuracy']:.4f}, {ours['accuracy']:.4f} "
           f"| {theirs['memory'] / 1e9:.1f}, {ours['memory'] / 1e9:.1f} of {limit / 1e9:.1f} "
           f"| {result} |", flush=True)
+    return [was_kept, *figures]
 
 
 def fill(arguments, missed, name, stem, write, C, gamma, *bars):
@@ -294,8 +289,8 @@ def fill(arguments, missed, name, stem, write, C, gamma, *bars):
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
     for peer in arguments.fill.split(","):
-        result, was_kept = with_libsvm(train, test, C, gamma) if peer == "libsvm" else with_svc(peer, train, test, C, gamma)
-        print(f"{peer}, {name}: " + (f"fit {result['fit']:.2f} s, predict {result['predict']:.2f} s{' (kept)' if was_kept else ''}" if result
+        figure = with_libsvm(train, test, C, gamma) if peer == "libsvm" else with_svc(peer, train, test, C, gamma)
+        print(f"{peer}, {name}: " + ("fit {fit:.2f} s, predict {predict:.2f} s".format(**figure.result) + ("" if figure.fresh else " (kept)") if figure
                                      else "not installed"), flush=True)
 
 
@@ -332,15 +327,17 @@ def main():
         return
     if not arguments.fill:
         print(HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|")
+    figures = []
     for line in TABLE:
         if arguments.only and line[1] not in arguments.only.split(","):
             continue
         try:
-            (fill if arguments.fill else row)(arguments, missed, *line)
+            figures += (fill if arguments.fill else row)(arguments, missed, *line) or []
         except OSError as missing:
             print(f"| {line[0]} | skipped: {missing} |", flush=True)
     if arguments.fill:
         return
+    print("\n" + keep.summary(figures))
     missed.show()
     print("\n| path along C | n | values | most expensive fit alone s | path s | ratio | bar |\n" + "|---" * 7 + "|")
     try:

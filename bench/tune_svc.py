@@ -1,18 +1,27 @@
-"""tune_svc.py: `mercer tune -m svc` over 8 gammas x 8 Cs x 5 folds beside LIBSVM's svm-train on the same points. LIBSVM would take hours, so
-some of its fits, in a fixed random order over the grid and the folds, are timed until the budget is spent (a tenth of them at most) and their
-mean is multiplied; the table says how many were timed. The figures are kept in build/tune_libsvm.json and taken from there the next time:
-delete it to time them anew. LIBSVM runs on one thread; its time is the processor's, Mercer's that of the clock on all cores. Part of
-tune_peers.py."""
+"""tune_svc.py: `mercer tune -m svc` over 8 gammas x 8 Cs x 5 folds beside LIBSVM's svm-train on the same points; part of tune_peers.py.
+
+LIBSVM would take hours, so some of its fits, in a fixed random order over the grid and the folds, are timed until the budget is spent (a
+tenth of them at most); their mean is multiplied, and its standard error goes with it. They are taken in turn with Mercer's searches: a third of
+the budget after each of three, or all of it after one where a search takes minutes. The figures are kept (keep.py). What is not counted of
+LIBSVM's: predicting the rows left out, and the reading of the file for grid.py's next point. Its cache is as large as it likes. LIBSVM is built
+for one thread, its time is the processor's; grid.py can run a worker on each core, so a second ratio grants it that without any loss.
+
+Quality: the accuracy of Mercer's winner on LIBSVM's own folds (every fifth row) by svm-train and svm-predict, beside that of its neighbours
+on the grid while the budget lasts. Bars, set for all rows: 100 times as fast, the same winner within one standard error."""
+import concurrent.futures
 import gzip
-import json
+import os
 import random
-import resource
 import shutil
-import subprocess
+import sys
 
+import keep
+import measure
 import numpy as np
+from measure import DATA, ROOT
 
-from measure import DATA, ROOT, ask
+PLACE = ROOT / "build" / "tune_peers"
+FOLDS, BAR, ENOUGH = 5, 100, 100  # ENOUGH: seconds of searches, after which there is no further one
 
 
 def a9a(target, rows):
@@ -29,110 +38,136 @@ def mnist(target, rows):
             out.write(f"{label} " + " ".join(f"{j + 1}:{v / 255:.6g}" for j, v in zip(at, row[at])) + "\n")
 
 
-def child_seconds():
-    use = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return use.ru_utime + use.ru_stime
+SETS = [("a9a", a9a, (2**-12, 2**2), 8000), ("MNIST", mnist, (2**-12, 2**-1), 4000)]  # name, writer, gammas, rows unless --full
 
 
-CACHE = ROOT / "build" / "tune_libsvm.json"
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
 
 
-def known_figures():
-    return json.loads(CACHE.read_text()) if CACHE.exists() else {}
+# ---- LIBSVM ----
 
 
-def keep(known):
-    CACHE.parent.mkdir(exist_ok=True)
-    CACHE.write_text(json.dumps(known, indent=0))
+class Libsvm:
+    """Its fits of one file, fold by fold; every figure is kept."""
+
+    def __init__(self, folder, name, points):
+        self.folder, self.name = folder, name
+        self.lines = open(folder / "rows.svm").readlines()
+        self.key = [measure.debian("libsvm-tools"), measure.digest(folder / "rows.svm")]
+        self.fits = [(g, c, f) for g, c in points for f in range(FOLDS)]
+        random.Random(1).shuffle(self.fits)
+        self.timed, self.anew, self.accuracies = [], 0.0, {}
+
+    def fold(self, f):
+        """The files of a fold: the rows to learn from, and those left out."""
+        paths = [self.folder / f"{name}{f}.svm" for name in ("fold", "left")]
+        for path, inside in zip(paths, (False, True)):
+            if not path.exists():
+                with open(path, "w") as out:
+                    out.writelines(line for i, line in enumerate(self.lines) if (i % FOLDS == f) == inside)
+        return paths
+
+    def fit(self, g, c, f):
+        """As cross-validation would make it; its processor seconds."""
+        train, _ = self.fold(f)
+        taken = measure.take(["svm-train", "-q", "-m", "4000", "-g", g, "-c", c, train, self.folder / f"{f}.model"])
+        progress(f"svm-train, {self.name}, gamma {g:.3g}, C {c:.3g}, fold {f}: {taken.cpu:.1f} s")
+        return taken.cpu
+
+    def right(self, g, c, f):
+        """The share of the rows left out that a fit to the others has right."""
+        self.fit(g, c, f)
+        _, left = self.fold(f)
+        said = measure.take(["svm-predict", left, self.folder / f"{f}.model", self.folder / f"{f}.said"]).out
+        return float(said.split("=")[1].split("%")[0]) / 100
+
+    def time(self, budget):
+        """Some more of the fits, until so many seconds are spent or a tenth of them is timed."""
+        for fit in self.fits[len(self.timed): len(self.fits) // 10]:
+            figure = keep.kept(PLACE, ["seconds", *self.key, *fit], lambda: self.fit(*fit), run=self.anew < budget)
+            if not figure:
+                return
+            self.timed.append(figure)
+            self.anew += figure.result if figure.fresh else 0
+
+    def accuracy(self, g, c):
+        """Mean and standard error over the folds, which are fitted side by side: nobody times them."""
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = pool.map(lambda f: keep.kept(PLACE, ["right", *self.key, g, c, f], lambda: self.right(g, c, f)).result, range(FOLDS))
+            right = list(parts)
+        return float(np.mean(right)), float(np.std(right, ddof=1) / FOLDS**0.5)
+
+    def check(self, points, best, budget):
+        """(accuracy of the winner, its neighbours' best, how many of them, whether it is within one standard error)"""
+        gammas, costs = sorted({g for g, _ in points}), sorted({c for _, c in points})
+        i, j = gammas.index(points[best][0]), costs.index(points[best][1])
+        found, began = [self.accuracy(*points[best])], measure.child_seconds()
+        for a, b in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+            if 0 <= a < len(gammas) and 0 <= b < len(costs) and measure.child_seconds() - began < budget:
+                found.append(self.accuracy(gammas[a], costs[b]))
+        top = max(found)
+        return found[0], top, len(found) - 1, found[0][0] >= top[0] - top[1]
 
 
-def fold_of(folder, lines, f):
-    """The rows of a fold of LIBSVM left out, and the others."""
-    for name, inside in (("fold.svm", False), ("left.svm", True)):
-        with open(folder / name, "w") as out:
-            out.writelines(line for i, line in enumerate(lines) if (i % 5 == f) == inside)
+# ---- The table ----
+
+HEAD = ("| rows | candidates x folds | Mercer, s | runs | fits of LIBSVM timed | LIBSVM, extrapolated, s | ratio | ratio to LIBSVM with a worker a core "
+        "| best accuracy | the winner by LIBSVM's folds | the best of it and its neighbours there | bar |")
 
 
-def libsvm_fit(folder, g, c):
-    """Processor seconds of one fit, as cross-validation would make it."""
-    before = child_seconds()
-    subprocess.run(["svm-train", "-q", "-m", "4000", "-g", str(g), "-c", str(c), str(folder / "fold.svm"), str(folder / "fold.model")], check=True)
-    return child_seconds() - before
+def search_command(mercer, folder, gammas):
+    return [mercer, "tune", folder / "rows.svm", "-m", "svc", "-k", f"rbf(gamma={gammas[0]}..{gammas[1]})", "--C", "0.1..1000", "--scale", "none",
+            "-o", folder / "m.mercer", "--json"]
 
 
-def libsvm_right(folder):
-    """The share of the rows left out that the model just fitted has right."""
-    said = subprocess.run(["svm-predict", str(folder / "left.svm"), str(folder / "fold.model"), str(folder / "said")], check=True,
-                          capture_output=True, text=True).stdout
-    return float(said.split("=")[1].split("%")[0]) / 100
+def points_of(report):
+    return [(float(c["kernel"].split("=")[1].rstrip(")")), float(c["settings"].split("=")[1])) for c in report["candidates"]]
 
 
-def libsvm_fits(folder, name, lines, points, budget):
-    """(seconds of the fits timed, how many, of how many): a tenth at most, fewer where the budget ends."""
-    fits = [(g, c, f) for g, c in points for f in range(5)]
-    random.Random(1).shuffle(fits)
-    known = known_figures()
-    spent, count, anew = 0.0, 0, 0.0
-    for g, c, f in fits[: len(fits) // 10]:
-        key = f"{name} {len(lines)} {g:.6g} {c:.6g} {f}"
-        if key not in known:
-            if anew > budget:
-                break
-            fold_of(folder, lines, f)
-            known[key] = libsvm_fit(folder, g, c)
-            anew += known[key]
-            keep(known)
-        spent, count = spent + known[key], count + 1
-    return spent, count, len(fits)
+def in_turn(command, folder, name, budget):
+    """The reports of Mercer's searches, and LIBSVM with fits timed in between; None where it is not installed."""
+    reports, theirs = [], None
+    for r in range(measure.ROUNDS):
+        if sum(x["seconds"]["search"] for x in reports) < ENOUGH:
+            reports.append(measure.ask(*command)[0])
+            progress(f"mercer, {name}: {reports[-1]['seconds']['search']:.1f} s")
+        if shutil.which("svm-train"):
+            theirs = theirs or Libsvm(folder, name, points_of(reports[0]))
+            theirs.time(budget * (r + 1) / measure.ROUNDS)
+    return sorted(reports, key=lambda x: x["seconds"]["search"]), theirs
 
 
-def libsvm_accuracy(folder, name, lines, point, known):
-    """Mean and standard error over five folds; kept as the figures of time are."""
-    right = []
-    for f in range(5):
-        key = f"right {name} {len(lines)} {point[0]:.6g} {point[1]:.6g} {f}"
-        if key not in known:
-            fold_of(folder, lines, f)
-            libsvm_fit(folder, *point)
-            known[key] = libsvm_right(folder)
-            keep(known)
-        right.append(known[key])
-    return float(np.mean(right)), float(np.std(right, ddof=1) / 5**0.5)
-
-
-def winner(folder, name, lines, points, best, budget):
-    """What LIBSVM says of Mercer's winner and, while the budget lasts, of its neighbours on the grid."""
-    gammas, costs = sorted({g for g, _ in points}), sorted({c for _, c in points})
-    i, j = gammas.index(points[best][0]), costs.index(points[best][1])
-    near = [(i, j), (i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)]
-    known, found, began = known_figures(), [], child_seconds()
-    for a, b in near:
-        if not (0 <= a < len(gammas) and 0 <= b < len(costs)) or (found and child_seconds() - began > budget):
-            continue
-        found.append(libsvm_accuracy(folder, name, lines, (gammas[a], costs[b]), known))
-    top = max(found)
-    verdict = "the same winner within one standard error" if found[0][0] >= top[0] - top[1] else "another winner"
-    return (f"{name}: LIBSVM's own folds give Mercer's winner (gamma {gammas[i]:.4g}, C {costs[j]:.4g}) {found[0][0]:.4f} +- {found[0][1]:.4f} and "
-            f"the best of {len(found) - 1} neighbours measured {top[0]:.4f}: {verdict}.")
+def row(mercer, folder, missed, name, gammas, budget):
+    command = search_command(mercer, folder, gammas)
+    reports, libsvm = in_turn(command, folder, name, budget)
+    report = reports[(len(reports) - 1) // 2]
+    seconds, best = report["seconds"]["search"], report["candidates"][report["best"]]
+    ours = f"| 64 x {FOLDS} | {seconds:.1f} | {len(reports)} |"
+    score = f"{best['score']:.4f} +- {best['standard_error']:.4f}"
+    if not libsvm:
+        return f"{ours} not installed | | | | {score} | | | |", ""
+    taken = [keep.seconds(f) for f in libsvm.timed]
+    whole, error = keep.extrapolated(taken, len(libsvm.fits))
+    winner, top, near, same = libsvm.check(points_of(report), report["best"], budget)
+    wrong = [text for bad, text in ((whole < BAR * seconds, f"below {BAR}"), (not same, "another winner")) if bad]
+    verdict = missed.note("**missed**: " + ", ".join(wrong) if wrong else "met", f"the search on {name}", command)
+    return (f"{ours} {len(taken)} of {len(libsvm.fits)}, {sum(taken):.0f} s | {whole:.0f} +- {error:.0f} | {whole / seconds:.0f} "
+            f"| {whole / seconds / os.cpu_count():.0f} | {score} | {winner[0]:.4f} +- {winner[1]:.4f} | {top[0]:.4f}, {near} measured "
+            f"| {verdict} |"), f"{name}: {keep.summary(libsvm.timed)}" if keep.summary(libsvm.timed) else ""
 
 
 def main(mercer, folder, full, budget):
-    print("| rows | candidates x folds | Mercer, s | best accuracy | fits of LIBSVM timed | LIBSVM, extrapolated, s | ratio |\n|---|---|---|---|---|---|---|")
-    notes = []
-    for name, write, gammas, few in (("a9a", a9a, (2**-12, 2**2), 8000), ("MNIST", mnist, (2**-12, 2**-1), 4000)):
-        write(folder / "rows.svm", None if full else few)
-        lines = open(folder / "rows.svm").readlines()
-        report, _ = ask(mercer, "tune", folder / "rows.svm", "-m", "svc", "-k", f"rbf(gamma={gammas[0]}..{gammas[1]})", "--C", "0.1..1000",
-                        "--scale", "none", "-o", folder / "m.mercer", "--json")
-        seconds = report["seconds"]["search"]
-        points = [(float(c["kernel"].split("=")[1].rstrip(")")), float(c["settings"].split("=")[1])) for c in report["candidates"]]
-        best = report["candidates"][report["best"]]
-        timed, theirs, ratio = "not installed", "", ""
-        if shutil.which("svm-train"):
-            spent, count, total = libsvm_fits(folder, name, lines, points, budget)
-            theirs, timed = f"{spent / count * total:.0f}", f"{count} of {total}, {spent:.0f} s"
-            ratio = f"{spent / count * total / seconds:.0f}"
-            notes.append(winner(folder, name, lines, points, report["best"], budget))
-        print(f"| {name}, {len(lines)} | 64 x 5 | {seconds:.1f} | {best['score']:.4f} +- {best['standard_error']:.4f} | {timed} | {theirs} | {ratio} |",
-              flush=True)
-    print("\n" + "\n".join(notes) + "\n")
+    print(HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|", flush=True)
+    missed, notes = measure.Missed(), []
+    for name, write, gammas, few in SETS:
+        place = folder / name
+        place.mkdir()
+        write(place / "rows.svm", None if full else few)
+        count = sum(1 for _ in open(place / "rows.svm"))
+        cells, note = row(mercer, place, missed, name, gammas, budget)
+        print(f"| {name}, {count} {cells}", flush=True)
+        notes += [note] if note else []
+    print("\n" + "\n".join([*notes, "" if full else "The bars are set for all rows, 32561 and 10000 (`--full`)."]))
+    missed.show()
+    print()
