@@ -33,10 +33,10 @@ static mercer_status take_stored(mercer_ctx *ctx, const mc_rows *rows, const int
     (void)ctx;
     const int64_t bytes = rows->ld * (rows->dtype == MERCER_F64 ? 8 : 4);
     for (int64_t k = 0; k < count; k++)
-        out[k] = (const char *)rows->self + ids[k] * bytes;
+        out[k] = (const char *)rows->stored + ids[k] * bytes;
     return MERCER_OK;
 }
 
 mc_rows mc_rows_stored(int64_t n, mercer_dtype dtype, const void *K, int64_t ld, const double *diagonal) {
-    return (mc_rows){.n = n, .dtype = dtype, .most = n, .diagonal = diagonal, .take = take_stored, .self = K, .ld = ld};
+    return (mc_rows){.n = n, .dtype = dtype, .most = n, .diagonal = diagonal, .take = take_stored, .stored = K, .ld = ld};
 }

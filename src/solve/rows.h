@@ -12,7 +12,8 @@ struct mc_rows {
     const double *diagonal;
     /* out[k] <- row ids[k], valid until the next call. ids are distinct. */
     mercer_status (*take)(mercer_ctx *ctx, const mc_rows *rows, const int64_t *ids, int64_t count, const void **out);
-    const void *self;       /* for take alone, both */
+    const void *self;       /* for take alone */
+    const void *stored;     /* K, row-major, ld entries from row to row, where all of it lies in memory; or NULL */
     int64_t ld;
 };
 

@@ -1,7 +1,7 @@
 /* smo.c: sequential minimal optimisation over working sets of some hundreds of variables.
 
-       repeat   choose a working set W                         smo_select.c
-                fetch the rows of W, gather K_WW               smo_set.c
+       repeat   choose a working set W                         smo_select.c; or all variables
+                fetch the rows of W, gather K_WW               smo_set.c; or K where it lies
                 minimise over W, two variables at a time       smo_body.inc.c: second-order choice of the pair
                 f <- f + K_W' (change of beta on W)            rows in float32, sums in float64
        until the violation is at most the tolerance
@@ -29,7 +29,7 @@ static int64_t set_size(int64_t m, int64_t most) {
 
 size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
     const mc_rows rows = {.n = n, .dtype = dtype};
-    return mc_selection_need(m, set_size(m, m)) + mc_set_need(&rows, set_size(m, m)) + mc_work_need(set_size(m, m), sizeof(int64_t));
+    return mc_selection_need(m, set_size(m, m)) + mc_set_need(&rows, m, set_size(m, m)) + mc_work_need(m, sizeof(int64_t));
 }
 
 typedef struct run {
@@ -41,17 +41,41 @@ typedef struct run {
     mc_smo_result *result;
 } run;
 
+/* Whether the next set is of all variables. Steps then cost as much as K is wide and are few, for every one sees all slopes; where a set
+   holds all that are off their bounds with room to spare its own steps are cheaper. How many these are shows after the first set. */
+static bool takes_all(const run *r) {
+    const mc_dual *dual = &r->p->dual;
+    int64_t free = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        free += r->beta[t] > dual->low[t] && r->beta[t] < dual->high[t];
+    return r->set.able && (dual->m <= r->selection.q || r->result->rounds == 0 || free > r->selection.q / 2);
+}
+
+/* The variables of the next set; returns how many. */
+static int64_t choose(run *r, bool all, const mc_extremes *e) {
+    int64_t count = 0;
+    if (!all)
+        mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
+    for (int64_t t = 0; t < r->p->dual.m; t++)
+        if (all || r->selection.chosen[t])
+            r->variable[count++] = t;
+    return count;
+}
+
+/* Steps after which a set is put back: the rest of the world, the clock and whoever watches have waited long enough. */
+static int64_t enough_steps(const run *r, int64_t count) {
+    return count <= WORKING_SET ? STEPS_PER_VARIABLE * count : r->result->rounds ? count : count / 4;
+}
+
 /* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used up. */
 static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
-    mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
-    for (int64_t t = 0, at = 0; t < r->p->dual.m; t++)
-        if (r->selection.chosen[t])
-            r->variable[at++] = t;
-    MC_TRY(mc_set_load(ctx, &r->set, r->variable, r->selection.count, r->beta, r->f));
+    const bool all = takes_all(r);
+    const int64_t count = choose(r, all, e);
+    MC_TRY(mc_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
     mc_block *b = &r->set.block;
-    const int64_t left = r->p->steps_max - r->result->steps, enough = STEPS_PER_VARIABLE * r->selection.count;
+    const int64_t left = r->p->steps_max - r->result->steps, enough = enough_steps(r, count);
     b->steps_max = left < enough ? left : enough;
-    b->tolerance = fmax(0.3 * r->p->tolerance, INNER * e->violation);
+    b->tolerance = all ? 0.9 * r->p->tolerance : fmax(0.3 * r->p->tolerance, INNER * e->violation);
     mc_smo_body_of(ctx->isa, r->p->rows.dtype)->block(b);
     r->result->steps += b->steps;
     r->result->rounds++;
@@ -123,10 +147,10 @@ static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_set_need(&problem->rows, q) + mc_work_need(q, sizeof(int64_t))));
+    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_set_need(&problem->rows, m, q) + mc_work_need(m, sizeof(int64_t))));
     mc_selection_open(&work, m, q, &r.selection);
     mc_set_open(&work, &problem->dual, &problem->rows, q, &r.set);
-    r.variable = mc_work_take(&work, q, sizeof *r.variable);
+    r.variable = mc_work_take(&work, m, sizeof *r.variable);
     const mercer_status status = descend(ctx, &r);
     mc_work_close(&work);
     return status;

@@ -2,7 +2,7 @@
 
    accumulate   f_j <- f_j + sum over k of c_k K_kj, on a range of columns
    gather       out_b <- row[column_b], 0 where that is -1
-   block        the programme of smo.h restricted to a working set whose part of K lies together in fast memory */
+   block        the programme of smo.h restricted to a working set whose part of K lies together */
 #ifndef MC_SOLVE_SMO_BODY_H
 #define MC_SOLVE_SMO_BODY_H
 
@@ -11,12 +11,12 @@
 enum { MC_LANES = 8, MC_GROUPS = 2 };
 
 /* A working set. Variables of group g stand at begin[g] .. begin[g + 1] - 1, multiples of MC_LANES; a place that pads a group has both
-   masks closed and zeros in K. */
+   masks closed, and zeros in K where it has entries of K. */
 typedef struct mc_block {
     int groups;
     int64_t begin[MC_GROUPS + 1];
-    const void *K;      /* ld x ld, aligned; ld a multiple of MC_LANES */
-    int64_t ld;
+    const void *K;      /* ld entries from row to row, width of which may be read: those of the variables at least */
+    int64_t ld, width;
     double *v;          /* slopes, kept up to date */
     double *beta;
     const double *low, *high, *diagonal;

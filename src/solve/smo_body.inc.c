@@ -1,7 +1,17 @@
 /* smo_body.inc.c: included once per precision with REAL and F(name). See smo_body.h. */
 
-typedef REAL F(row) __attribute__((vector_size(8 * sizeof(REAL))));
-#define WIDE(K, place) __builtin_convertvector(*(const F(row) *)(const void *)((K) + (place)), lanes)
+typedef REAL F(row) __attribute__((vector_size(MC_LANES * sizeof(REAL)), aligned(sizeof(REAL))));
+
+/* Lanes of a row of K; zeros beyond its end. */
+static inline lanes F(wide)(const REAL *K, int64_t place, int64_t width) {
+    F(row) part = {0};
+    if (place + MC_LANES <= width)
+        part = *(const F(row) *)(const void *)(K + place);
+    else
+        for (int64_t l = 0; l < width - place; l++)
+            part[l] = K[place + l];
+    return __builtin_convertvector(part, lanes);
+}
 
 static void F(accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end, double *f) {
     int64_t k = 0;
@@ -28,7 +38,7 @@ static void F(sweep)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, d
     lanes high = (lanes){0} - INFINITY, low = high;
     masks high_at = {0}, low_at = {0};
     for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
-        const lanes v = AT(p->v, t) - step * (WIDE(Ki, t) - WIDE(Kj, t));
+        const lanes v = AT(p->v, t) - step * (F(wide)(Ki, t, p->width) - F(wide)(Kj, t, p->width));
         *(lanes *)(void *)(p->v + t) = v;
         const lanes may_grow = v + AT(p->up, t), may_shrink = -(v + AT(p->down, t));
         const masks above = may_grow > high, below = may_shrink > low, here = (masks){0} + t;
@@ -51,7 +61,7 @@ static int64_t F(partner)(const mc_block *p, int g, int64_t i, double vi) {
     masks at = {0};
     for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
         const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
-        const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * WIDE(Ki, t);
+        const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(wide)(Ki, t, p->width);
         const lanes safe = PICK(curvature > tiny, curvature, tiny);
         const lanes positive = PICK(gap > none, gap, none), square = positive * positive;
         const masks better = square * cost > gain * safe, here = (masks){0} + t;
@@ -89,4 +99,3 @@ static void F(block)(mc_block *p) {
         Kj = K + j * p->ld;
     }
 }
-#undef WIDE

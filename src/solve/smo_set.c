@@ -1,5 +1,5 @@
 /* smo_set.c: see smo_set.h. Variables of one group stand together in the block, each group padded to whole lanes; a row of K that two
-   variables share (regression) is fetched once. */
+   variables share (regression) is fetched once. Of a set of all variables nothing is gathered: K is used where it is. */
 #include "solve/smo_set.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -16,16 +16,24 @@ static size_t entry_bytes(mercer_dtype dtype) {
     return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
 }
 
-size_t mc_set_need(const mc_rows *rows, int64_t q) {
-    const int64_t room = room_for(q);
-    return mc_work_need(room * room, entry_bytes(rows->dtype)) + 8 * mc_work_need(room, sizeof(double))
+/* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
+static bool able(const mc_dual *dual, const mc_rows *rows) {
+    bool same = rows->stored && !dual->group && dual->m == rows->n;
+    for (int64_t t = 0; same && dual->row && t < dual->m; t++)
+        same = dual->row[t] == t;
+    return same;
+}
+
+size_t mc_set_need(const mc_rows *rows, int64_t m, int64_t q) {
+    const int64_t side = room_for(q), room = room_for(m);
+    return mc_work_need(side * side, entry_bytes(rows->dtype)) + 8 * mc_work_need(room, sizeof(double))
            + 3 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
            + mc_work_need(room, sizeof(void *));
 }
 
 void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_t q, mc_set *out) {
-    *out = (mc_set){.dual = dual, .rows = rows, .room = room_for(q)};
-    out->block.K = out->K = mc_work_take(work, out->room * out->room, entry_bytes(rows->dtype));
+    *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows), .room = room_for(dual->m)};
+    out->K = mc_work_take(work, room_for(q) * room_for(q), entry_bytes(rows->dtype));
     double **reals[] = {&out->block.v, &out->block.beta, &out->block.up, &out->block.down,
                         &out->low,     &out->high,       &out->diagonal, &out->change};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
@@ -60,7 +68,7 @@ static void list_rows(mc_set *s) {
 static void lay_out(mc_set *s) {
     int64_t at = 0;
     s->block.groups = s->dual->group ? 2 : 1;
-    for (int64_t k = 0; k < s->room; k++)
+    for (int64_t k = 0; k < room_for(s->count); k++)
         s->column[k] = -1;
     for (int g = 0; g < s->block.groups; g++) {
         s->block.begin[g] = at;
@@ -72,11 +80,13 @@ static void lay_out(mc_set *s) {
         at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
         s->block.begin[g + 1] = at;
     }
-    s->block.ld = at;
+    s->block.K = s->all ? s->rows->stored : s->K;
+    s->block.ld = s->all ? s->rows->ld : at;
+    s->block.width = s->all ? s->rows->n : at;
 }
 
 static void fill(mc_set *s, const double *beta, const double *f) {
-    for (int64_t at = 0; at < s->block.ld; at++) {
+    for (int64_t at = 0; at < s->block.begin[s->block.groups]; at++) {
         s->block.v[at] = s->block.beta[at] = s->diagonal[at] = s->low[at] = s->high[at] = 0;
         s->block.up[at] = -INFINITY;
         s->block.down[at] = INFINITY;
@@ -114,13 +124,17 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     }
 }
 
-mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, const double *beta, const double *f) {
+mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, bool all, const double *beta,
+                          const double *f) {
     s->variable = variable;
     s->count = count;
+    s->all = all;
     list_rows(s);
-    MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
     lay_out(s);
     fill(s, beta, f);
+    if (all)
+        return MERCER_OK;
+    MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
     gathered g = {s, mc_smo_body_of(ctx->isa, s->rows->dtype)};
     return mc_for(ctx, s->block.ld, 32, gather, &g);
 }

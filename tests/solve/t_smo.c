@@ -265,6 +265,26 @@ static void test_shrinking_is_undone(void **state) {
     sample_free(&s);
 }
 
+/* All variables as one set over K where it lies, and, with groups named although there is one, working sets that are gathered. */
+static void test_many_free_variables_are_one_set(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    sample s = random_sample(1501, 17, 1000); /* lanes are not filled up */
+    as_classifier(&s, 10);
+    mc_smo_problem p = problem_of(&s, MERCER_F32, 1e-4);
+    mc_smo_result whole, gathered;
+    assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &whole));
+    assert_true(whole.converged && true_violation(&s, &p.dual) <= 2e-4);
+    memset(s.beta, 0, (size_t)s.n * sizeof *s.beta);
+    memset(s.f, 0, (size_t)s.n * sizeof *s.f);
+    p.dual.group = s.group;
+    assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &gathered));
+    assert_close(whole.objective, gathered.objective, 1e-6);
+    assert_true(whole.steps < gathered.steps && 2 * whole.rounds < gathered.rounds);
+    sample_free(&s);
+    close_clean(ctx);
+}
+
 static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     (void)state;
     sample s = random_sample(2500, 10, 0.8);
@@ -577,6 +597,7 @@ int main(void) {
         cmocka_unit_test(test_a_regression_is_optimal_by_the_raw_numbers),
         cmocka_unit_test(test_two_sums_are_kept_apart),
         cmocka_unit_test(test_shrinking_is_undone),
+        cmocka_unit_test(test_many_free_variables_are_one_set),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_every_instruction_set_finds_the_optimum),
         cmocka_unit_test(test_a_warm_start_costs_nothing),
