@@ -17,8 +17,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { MORE_ROWS = 4, FEWER = 16, KEPT_LEAST = 3, ROWS_LEAST = 200, ROUNDS_MOST = 8 };
+enum { MORE_ROWS = 4, FEWER = 16, KEPT_LEAST = 3, ROWS_LEAST = 200 };
 enum { PARTS = 16, ROWS_OF_A_TABLE = 300 }; /* into which rows are dealt for a descent; of its first level, where there are enough */
+
+/* Levels of a descent: candidates at most, starts, then one at a time; and as many as it mostly takes. */
+static const struct {
+    int64_t share; /* of PARTS */
+    int64_t most, likely;
+} levels[] = {{PARTS / 4, 24, 14}, {PARTS / 2, 12, 8}, {PARTS, 8, 6}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 typedef struct sweep {
     mercer_search *s;
@@ -218,7 +225,13 @@ static int by_score(const void *arg, int64_t a, int64_t b) {
     return (x > y) - (x < y);
 }
 
-/* The best sixteenth of those measured in this round go on, three at least. */
+/* The best sixteenth goes on, three at least. */
+static int64_t kept_of(int64_t count) {
+    const int64_t part = (count + FEWER - 1) / FEWER, kept = part > KEPT_LEAST ? part : KEPT_LEAST;
+    return kept < count ? kept : count;
+}
+
+/* Of those measured in this round. */
 static mercer_status drop_worst(mercer_ctx *ctx, sweep *w) {
     int64_t *order = NULL, count = 0;
     MC_TRY(MC_ALLOC(ctx, order, 2 * w->s->space.count));
@@ -226,8 +239,7 @@ static mercer_status drop_worst(mercer_ctx *ctx, sweep *w) {
         if (w->active[c])
             order[count++] = c;
     mc_sort(order, order + w->s->space.count, count, by_score, w->s);
-    const int64_t kept = (count + FEWER - 1) / FEWER > KEPT_LEAST ? (count + FEWER - 1) / FEWER : KEPT_LEAST;
-    for (int64_t k = kept; k < count; k++)
+    for (int64_t k = kept_of(count); k < count; k++)
         w->active[order[k]] = false;
     mc_free(order);
     return MERCER_OK;
@@ -250,7 +262,7 @@ static int rounds_of(const mercer_search *s, const mercer_data *data) {
     const int64_t folds = s->folds ? s->folds : 1;
     int64_t c = s->space.count, rare = rarest(data) / MORE_ROWS;
     int rounds = 1;
-    for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && rare >= folds && c > KEPT_LEAST && rounds < ROUNDS_MOST; n /= MORE_ROWS) {
+    for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && rare >= folds && c > KEPT_LEAST && rounds < MC_STAGES_MOST; n /= MORE_ROWS) {
         rounds++;
         rare /= MORE_ROWS;
         c /= FEWER;
@@ -296,50 +308,7 @@ static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_dat
     return status;
 }
 
-/* ---- Downhill ---- */
-
-/* Candidates of a level at most: starts, then one at a time. */
-static const struct {
-    int64_t share; /* of PARTS */
-    int64_t most;
-} levels[] = {{PARTS / 4, 24}, {PARTS / 2, 12}, {PARTS, 8}};
-enum { LEVELS = sizeof levels / sizeof levels[0] };
-
-static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data, mc_descent *d, int level) {
-    mc_descent_level(d, data->n);
-    for (int64_t k = 0; k < levels[level].most; k++) {
-        const int64_t next = mc_descent_next(d);
-        if (next < 0)
-            return MERCER_OK;
-        memset(w->active, false, (size_t)w->s->space.count * sizeof *w->active);
-        w->active[next] = true;
-        w->begin = (level + (double)k / (double)levels[level].most) / LEVELS;
-        w->end = (level + (double)(k + 1) / (double)levels[level].most) / LEVELS;
-        MC_TRY(run_round(ctx, w, data, NULL, level + 1 < LEVELS ? level + 2 : 0));
-    }
-    return MERCER_OK;
-}
-
-/* All candidates on so many of the parts; then fewer and fewer on more. */
-static mercer_status run_levels(mercer_ctx *ctx, sweep *w, const mercer_data *data, int64_t first, mc_descent *d) {
-    mercer_data *some = NULL;
-    mercer_status status = take_rows(ctx, w, data, first, PARTS, &some, NULL);
-    if (!status)
-        status = run_round(ctx, w, some, NULL, 1);
-    if (!status)
-        status = mc_descent_open(ctx, w->s, some->n, d);
-    mercer_data_free(some);
-    for (int k = 0; k < LEVELS && !status; k++) {
-        if (levels[k].share <= first)
-            continue;
-        mercer_data *more = NULL;
-        status = levels[k].share < PARTS ? take_rows(ctx, w, data, levels[k].share, PARTS, &more, NULL) : MERCER_OK;
-        if (!status)
-            status = descend(ctx, w, more ? more : data, d, k);
-        mercer_data_free(more);
-    }
-    return status;
-}
+/* ---- Stages ---- */
 
 /* The least share of the rows that is enough for a first look; 0: all rows are too few to begin with fewer. */
 static int64_t first_share(const mercer_data *data) {
@@ -349,39 +318,127 @@ static int64_t first_share(const mercer_data *data) {
     return 0;
 }
 
-static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
-    const int64_t first = first_share(data);
+static int list_levels(const mercer_search *s, int64_t first, mc_stage *out) {
+    int count = 0;
+    out[count++] = (mc_stage){.share = first, .all = PARTS, .candidates = s->space.count};
+    for (int k = 0; k < LEVELS; k++)
+        if (levels[k].share > first)
+            out[count++] = (mc_stage){.share = levels[k].share, .all = PARTS, .candidates = levels[k].likely, .level = k + 1};
+    return count;
+}
+
+static int list_rounds(const mercer_search *s, const mercer_data *data, mc_stage *out) {
+    const int rounds = rounds_of(s, data);
+    int64_t all = 1, share = 1, candidates = s->space.count;
+    for (int r = 1; r < rounds; r++)
+        all *= MORE_ROWS;
+    for (int r = 0; r < rounds; r++, share *= MORE_ROWS) {
+        out[r] = (mc_stage){.share = share, .all = all, .candidates = candidates};
+        candidates = kept_of(candidates);
+    }
+    return rounds;
+}
+
+/* Where each lies in the whole, by what it costs: the cube of the rows for closed forms, the square for the others. */
+static void place_stages(const mercer_search *s, int count, mc_stage *stage) {
+    double sum = 0, done = 0;
+    for (int k = 0; k < count; k++) {
+        const double part = (double)stage[k].share / (double)stage[k].all;
+        stage[k].end = (double)stage[k].candidates * part * part * (s->engine->whole ? part : 1);
+        sum += stage[k].end;
+    }
+    for (int k = 0; k < count; k++) {
+        stage[k].begin = done / sum;
+        done += stage[k].end;
+        stage[k].end = done / sum;
+    }
+}
+
+int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out) {
+    const bool descends = halved && mc_descent_serves(s);
+    const int64_t first = descends ? first_share(data) : 0;
+    int count = 1;
+    out[0] = (mc_stage){.share = 1, .all = 1, .candidates = s->space.count};
+    if (first)
+        count = list_levels(s, first, out);
+    else if (halved && !descends)
+        count = list_rounds(s, data, out);
+    place_stages(s, count, out);
+    return count;
+}
+
+/* ---- Downhill ---- */
+
+static void place_sweep(sweep *w, const mc_stage *stage, double from, double to) {
+    w->begin = stage->begin + (stage->end - stage->begin) * from;
+    w->end = stage->begin + (stage->end - stage->begin) * to;
+}
+
+static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data, mc_descent *d, const mc_stage *stage) {
+    const int64_t most = levels[stage->level - 1].most;
+    mc_descent_level(d, data->n);
+    for (int64_t k = 0; k < most; k++) {
+        const int64_t next = mc_descent_next(d);
+        if (next < 0)
+            return MERCER_OK;
+        memset(w->active, false, (size_t)w->s->space.count * sizeof *w->active);
+        w->active[next] = true;
+        place_sweep(w, stage, (double)k / (double)most, (double)(k + 1) / (double)most);
+        MC_TRY(run_round(ctx, w, data, NULL, stage->level < LEVELS ? stage->level + 1 : 0));
+    }
+    return MERCER_OK;
+}
+
+/* All candidates on so many of the parts. */
+static mercer_status run_table(mercer_ctx *ctx, sweep *w, const mercer_data *data, const mc_stage *stage, mc_descent *d) {
+    mercer_data *some = NULL;
+    mercer_status status = take_rows(ctx, w, data, stage->share, stage->all, &some, NULL);
+    place_sweep(w, stage, 0, 1);
+    if (!status)
+        status = run_round(ctx, w, some, NULL, 1);
+    if (!status)
+        status = mc_descent_open(ctx, w->s, some->n, d);
+    mercer_data_free(some);
+    return status;
+}
+
+/* Then fewer and fewer on more. */
+static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *data, const mc_stage *stage, int count) {
     mc_descent d = {0};
-    w->trial = false;
-    if (!first)
-        return run_round(ctx, w, data, NULL, 0);
-    w->s->report.halved = true;
-    const mercer_status status = run_levels(ctx, w, data, first, &d);
+    mercer_status status = run_table(ctx, w, data, &stage[0], &d);
+    for (int k = 1; k < count && !status; k++) {
+        mercer_data *more = NULL;
+        status = stage[k].share < stage[k].all ? take_rows(ctx, w, data, stage[k].share, stage[k].all, &more, NULL) : MERCER_OK;
+        if (!status)
+            status = descend(ctx, w, more ? more : data, &d, &stage[k]);
+        mercer_data_free(more);
+    }
     mc_descent_close(&d);
     return status;
 }
 
-static mercer_status run_halved(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
-    if (mc_descent_serves(w->s))
-        return run_descent(ctx, w, data);
-    const int rounds = rounds_of(w->s, data);
-    int64_t all = 1, share = 1;
-    for (int r = 1; r < rounds; r++)
-        all *= MORE_ROWS;
-    w->s->report.halved = rounds > 1;
-    w->trial = false;
-    for (int r = 1; r < rounds; r++, share *= MORE_ROWS)
-        MC_TRY(run_small_round(ctx, w, data, share, all, r));
-    return run_round(ctx, w, data, w->set->groups, 0);
+static mercer_status run_stages(mercer_ctx *ctx, sweep *w, bool halved, const mercer_data *data) {
+    mc_stage stage[MC_STAGES_MOST];
+    const int count = mc_search_stages(w->s, halved, data, stage);
+    w->s->report.halved = count > 1;
+    w->trial = w->trial && !halved;
+    if (stage[count - 1].level)
+        return run_descent(ctx, w, data, stage, count);
+    for (int k = 0; k < count; k++) {
+        place_sweep(w, &stage[k], 0, 1);
+        MC_TRY(k < count - 1 ? run_small_round(ctx, w, data, stage[k].share, stage[k].all, k + 1)
+                             : run_round(ctx, w, data, w->set->groups, 0));
+    }
+    return MERCER_OK;
 }
 
 mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal) {
     sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx)), .end = 1};
     MC_TRY(MC_ALLOC(ctx, w.active, s->space.count));
     memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
-    mercer_status status = set->halving ? run_halved(ctx, &w, data) : run_round(ctx, &w, data, set->groups, 0);
+    mercer_status status = run_stages(ctx, &w, set->halving, data);
     if (!status && w.late)
-        status = run_halved(ctx, &w, data);
+        status = run_stages(ctx, &w, true, data);
     mc_hold(ctx, NULL, 1);
     mc_free(w.active);
     return status;

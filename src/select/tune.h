@@ -231,6 +231,18 @@ void mc_descent_level(mc_descent *d, int64_t rows);
 /* The candidate to be measured next; -1: none promises enough. */
 int64_t mc_descent_next(mc_descent *d);
 
+/* ---- What a search goes through ---- */
+
+/* Rows: share of all equal parts. Where candidates are measured one at a time, as descend.c asks: the level from 1, and how many it mostly
+   takes; 0 elsewhere. begin and end: of the whole search, by what its stages cost. */
+typedef struct mc_stage {
+    int64_t share, all, candidates;
+    int level;
+    double begin, end;
+} mc_stage;
+enum { MC_STAGES_MOST = 8 };
+int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out);
+
 /* What is needed of a round with these rows. */
 mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
                             const char *const *groups, mc_round *out);

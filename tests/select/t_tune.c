@@ -428,9 +428,29 @@ static void test_one_standard_error_takes_the_stronger_penalty(void **state) {
     close_clean(ctx);
 }
 
+typedef struct watched {
+    double done;
+    int calls, back;
+} watched;
+
+static int watch(void *user, const mercer_progress *p) {
+    watched *w = user;
+    w->back += p->done < w->done;
+    w->done = p->done;
+    w->calls++;
+    return 0;
+}
+
 static void test_halving_measures_the_best_with_all_rows(void **state) {
     (void)state;
-    mercer_ctx *ctx = open_ctx(1);
+    watched seen = {0};
+    mercer_ctx *ctx = NULL;
+    mercer_options options = mercer_options_defaults();
+    options.progress = watch;
+    options.progress_user = &seen;
+    options.every_step = true;
+    options.threads = 1;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_generate(ctx, "moons", 1000, 0.3, 3, &data));
     wish w = wish_of("svc", "rbf(gamma=0.01..10)", "C=0.1..100");
@@ -440,6 +460,7 @@ static void test_halving_measures_the_best_with_all_rows(void **state) {
     assert_ok(ctx, tune(ctx, &w, data, &search));
     const mercer_search_report r = mercer_search_result(search);
     assert_true(r.halved && r.measured == 3);
+    assert_true(seen.calls > 9 && seen.back == 0); /* what is left never grows from one round to the next */
     assert_int_equal(mercer_search_candidate(search, r.best).rows, 1000);
     int64_t few = 0;
     for (int64_t i = 0; i < 9; i++)
