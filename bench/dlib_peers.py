@@ -18,10 +18,10 @@ import sys
 import tempfile
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure  # noqa: E402
+from judge import arrays, gaussian  # noqa: E402
 import r_peers  # noqa: E402
 from r_peers import C, GAMMA  # noqa: E402
 
@@ -52,8 +52,8 @@ def with_dlib(at, way, penalty, third):
 
 def squares(X, y, coefficients, S, bias):
     """|y - f|^2 + lambda (|f|^2 + bias^2): no library's own word for it."""
-    f = rbf_kernel(X, S, gamma=GAMMA) @ coefficients + bias
-    return ((y - f) ** 2).sum() + LAMBDA * (coefficients @ rbf_kernel(S, gamma=GAMMA) @ coefficients + bias**2)
+    f = gaussian(X, S, GAMMA) @ coefficients + bias
+    return ((y - f) ** 2).sum() + LAMBDA * (coefficients @ gaussian(S, S, GAMMA) @ coefficients + bias**2)
 
 
 def worse(bad):
@@ -78,10 +78,8 @@ def ridge_of_mercer(mercer, at, X, y):
            "--target-kind", "number", "-o", at("m"), "--json"]
     report = json.loads(measure.take(fit).out)
     measure.take([mercer, "predict", at("m"), at("t.csv"), "-o", at("p.csv"), "-q"])
-    measure.take([mercer, "predict", at("m"), at("d.csv"), "-o", at("f.csv"), "-q"])
-    f = np.loadtxt(at("f.csv"), skiprows=1)
-    alpha = (y - f) / LAMBDA  # at the optimum; the objective of exactly this function follows from it
-    K = rbf_kernel(X, gamma=GAMMA) + 1
+    alpha = arrays(at("m"))["alpha"][:, 0]
+    K = gaussian(X, X, GAMMA) + 1
     return report["seconds"]["fit"], ((y - K @ alpha) ** 2).sum() + LAMBDA * alpha @ K @ alpha, np.loadtxt(at("p.csv"), skiprows=1)
 
 

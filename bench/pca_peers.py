@@ -2,8 +2,8 @@
 """pca_peers.py MERCER [ROWS]: kernel principal components and nearest neighbours against scikit-learn on the same rows.
 
 KernelPCA with eigen_solver='randomized', 20 components, and Mercer at a tolerance that leaves an equal or smaller residual: the largest
-|M v - theta v| over the components, M the centred Gram matrix, relative to the largest eigenvalue; scikit-learn's is computed here, Mercer's
-is its certificate, whose time counts. Neighbours: KNeighborsClassifier with algorithm='brute', 10 neighbours, predicting half as many rows
+|M v - theta v| over the components, M the centred Gram matrix, relative to the largest eigenvalue, both by judge.py (the time of Mercer's
+certificate counts). Neighbours: KNeighborsClassifier with algorithm='brute', 10 neighbours, predicting half as many rows
 as it keeps; Mercer's time is that of the whole command, the reading of the files included. CPU: seconds of all cores together. Medians of
 three runs in turn.
 Bars: components at least 5 times faster; neighbours at least as fast."""
@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import judge  # noqa: E402
 import measure  # noqa: E402
 
 
@@ -35,17 +36,9 @@ def timed(work):
     return time.time() - began, time.process_time() - cpu, result
 
 
-def residual(X, gamma, V, theta):
-    """max |H K H v - theta v| / max theta, K in blocks."""
-    from sklearn.metrics.pairwise import rbf_kernel
-    V = V - V.mean(axis=0)
-    KV = np.vstack([rbf_kernel(X[i:i + 1000], X, gamma) @ V for i in range(0, len(X), 1000)])
-    return np.linalg.norm(KV - KV.mean(axis=0) - V * theta, axis=0).max() / theta.max()
-
-
 def fit_components(mercer, folder, gamma, k, tolerance):
     return [mercer, "fit", f"{folder}/x.npy", "-m", "pca", "-k", f"rbf(gamma={gamma})", "--no-target", "--scale", "none", "--components", k,
-            "--tolerance", tolerance, "-o", f"{folder}/m.mercer", "--json"]
+            "--tolerance", tolerance, "-o", f"{folder}/{tolerance:.1e}.mercer", "--json"]
 
 
 def components(mercer, folder, missed, n, d, gamma, k=20):
@@ -56,7 +49,7 @@ def components(mercer, folder, missed, n, d, gamma, k=20):
     np.save(f"{folder}/x.npy", X)
     solve = lambda: KernelPCA(k, kernel="rbf", gamma=gamma, eigen_solver="randomized", random_state=0).fit(X)  # noqa: E731
     runs, taken = [timed(solve)], []  # the first decides on the tolerance
-    theirs = residual(X, gamma, runs[0][2].eigenvectors_, runs[0][2].eigenvalues_)
+    theirs = judge.components(X, gamma, runs[0][2].eigenvectors_, runs[0][2].eigenvalues_)
     commands = [fit_components(mercer, folder, gamma, k, tolerance) for tolerance in (min(1e-1, theirs), 1e-6)]
     for r in range(measure.ROUNDS):
         taken.append([measure.take(c) for c in commands])
@@ -66,7 +59,8 @@ def components(mercer, folder, missed, n, d, gamma, k=20):
     for command, side in zip(commands, zip(*taken)):
         middle = measure.median(side)
         report = json.loads(middle.out)
-        ours, ratio = report["certificate"]["residual_relative"], wall / middle.seconds
+        found = judge.arrays(command[command.index("-o") + 1])
+        ours, ratio = judge.components(X, gamma, found["alpha"], found["spectrum"][:, 0]), wall / middle.seconds
         verdict = missed.note("" if command is commands[1] else "met" if ratio >= 5 and ours <= theirs else "**missed**", f"{n} x {d}", command)
         print(f"| {n} | {d} | {gamma} | {wall:.2f} | {cpu:.2f} | {theirs:.1e} | {middle.seconds:.2f} | {middle.cpu:.2f} "
               f"| {ours:.1e}{' (**worse**)' if ours > theirs else ''} | {report['iterations']} | {ratio:.1f} | {verdict} |", flush=True)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """r_peers.py MERCER [--quick]: the kernel machines of R's e1071 (LIBSVM) and kernlab on the same rows as Mercer's: seconds of the fit
-inside R, the dual objective of every support vector machine recomputed here from its own coefficients by one function, and the share of
-right predictions on rows that none has seen; --quick: without the largest. Skipped, visibly, where R or the packages are absent
+inside R, the dual objective of every support vector machine recomputed by judge.py from its own coefficients, and the share of
+right predictions on rows that none has seen; --quick: without the largest. Both may keep
+all of K (4000 MB; their defaults of 40 would not), as LIBSVM and dlib may in their tables. Skipped, visibly, where R or the packages are absent
 (r-cran-e1071, r-cran-kernlab)."""
 import json
 import os
@@ -13,7 +14,9 @@ import sys
 import tempfile
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import judge  # noqa: E402
 
 C, GAMMA, ROUNDS = 8.0, 0.5, 3  # exact in binary
 SCRIPT = """
@@ -21,9 +24,9 @@ a <- commandArgs(TRUE); suppressMessages({library(e1071); library(kernlab)})
 d <- as.matrix(read.csv(a[1])); t <- as.matrix(read.csv(a[2])); k <- ncol(d); C <- as.numeric(a[3]); g <- as.numeric(a[4])
 x <- d[, -k]; y <- factor(d[, k], levels = c(1, -1)); z <- t[, -k]
 keep <- function(name, index, coef, seconds, right) write.csv(data.frame(index, coef, seconds, right), paste0(a[5], name, ".csv"), row.names = FALSE)
-s <- system.time(m <- svm(x, y, scale = FALSE, kernel = "radial", gamma = g, cost = C, tolerance = 1e-3))[["elapsed"]]
+s <- system.time(m <- svm(x, y, scale = FALSE, kernel = "radial", gamma = g, cost = C, tolerance = 1e-3, cachesize = 4000))[["elapsed"]]
 keep("e1071", m$index, as.vector(m$coefs), s, mean(predict(m, z) == t[, k]))
-s <- system.time(m <- ksvm(x, y, scaled = FALSE, kernel = "rbfdot", kpar = list(sigma = g), C = C, tol = 1e-3))[["elapsed"]]
+s <- system.time(m <- ksvm(x, y, scaled = FALSE, kernel = "rbfdot", kpar = list(sigma = g), C = C, tol = 1e-3, cache = 4000))[["elapsed"]]
 keep("kernlab", alphaindex(m)[[1]], coef(m)[[1]], s, mean(predict(m, z) == t[, k]))
 """
 
@@ -37,8 +40,7 @@ def problem(n, seed):
 
 
 def dual(S, coef):
-    """sum |a| - a'Ka/2 with a = y alpha over the support vectors S: no library's own word for it."""
-    return np.abs(coef).sum() - 0.5 * coef @ rbf_kernel(S, gamma=GAMMA) @ coef
+    return judge.dual(S, coef, GAMMA)
 
 
 def table(path, X, y):
@@ -46,7 +48,7 @@ def table(path, X, y):
 
 
 def with_r(at, X):
-    environment = dict(os.environ, OMP_NUM_THREADS="2")
+    environment = dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count()))
     subprocess.run(["Rscript", "-e", SCRIPT, at("d.csv"), at("t.csv"), str(C), str(GAMMA), at("")], check=True, capture_output=True, env=environment)
     found = {}
     for name in ("e1071", "kernlab"):
@@ -55,24 +57,13 @@ def with_r(at, X):
     return found
 
 
-def vectors(path):
-    """Coefficients and support vectors of a LIBSVM model."""
-    lines = pathlib.Path(path).read_text().split("SV\n", 1)[1].splitlines()
-    rows = [line.split() for line in lines]
-    S = np.zeros((len(rows), 10))
-    for i, row in enumerate(rows):
-        for index, value in (pair.split(":") for pair in row[1:]):
-            S[i, int(index) - 1] = float(value)
-    return np.array([float(row[0]) for row in rows]), S
-
-
 def with_mercer(mercer, at):
     fit = [mercer, "fit", at("d.csv"), "-m", "svc", "-k", f"rbf(gamma={GAMMA})", "--C", str(C), "--tolerance", "1e-3", "--scale", "none",
            "--target", "y", "--target-kind", "class", "-o", at("m"), "--json"]
     report = json.loads(subprocess.run(fit, check=True, capture_output=True, text=True).stdout)
     score = subprocess.run([mercer, "score", at("m"), at("t.csv"), "--json"], check=True, capture_output=True, text=True).stdout
     subprocess.run([mercer, "export", at("m"), "--to", "libsvm", "-o", at("m.libsvm")], check=True, capture_output=True)
-    coef, S = vectors(at("m.libsvm"))
+    _, coef, _, S = judge.libsvm_model(at("m.libsvm"), 10)
     return report["seconds"]["fit"], dual(S, coef), json.loads(score)["accuracy"]
 
 
