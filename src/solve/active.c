@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/work.h"
 #include "solve/interior.h"
+#include "solve/leap.h"
 #include "solve/polish.h"
 #include "solve/smo_select.h"
 #include <float.h>
@@ -219,13 +220,6 @@ static double rounding_of(const run *r) {
     return DBL_EPSILON * mass * top_of(r);
 }
 
-/* The optimum from the inside, then Newton steps from there. */
-static mercer_status leap_on(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *moved) {
-    bool more;
-    MC_TRY(mc_interior(ctx, &r->dual, rows, r->own, r->own_f, moved));
-    return *moved ? mc_polish(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more) : MERCER_OK;
-}
-
 /* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a number per row. */
 static mercer_status follow(mercer_ctx *ctx, run *r, const mc_rows *rows, double *c, const void **scratch, int64_t *ids) {
     for (int64_t i = 0; i < r->rows; i++) {
@@ -255,14 +249,17 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     if (!status)
         status = follow(ctx, r, &rows, c, scratch, ids);
     if (!status)
-        status = leap_on(ctx, r, &rows, moved);
+        status = mc_leap(ctx, &r->dual, &rows, r->p->tolerance, true, r->own, r->own_f, moved);
     mc_free(K);
     mc_work_close(&work);
     return status;
 }
 
-static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool *moved) {
-    return rows->dtype == MERCER_F64 ? leap_on(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
+/* All of it, or what is in question; the latter only where no matrix must be made first. */
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_rows *rows, bool whole, bool *moved) {
+    return rows->dtype == MERCER_F64 ? mc_leap(ctx, &r->dual, rows, r->p->tolerance, whole, r->own, r->own_f, moved)
+           : whole                   ? leap_in_double(ctx, r, moved)
+                                     : MERCER_OK;
 }
 
 /* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
@@ -271,13 +268,14 @@ static int64_t longer(int64_t patience, int64_t until) {
 }
 
 /* The programme on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps that led nowhere SMO goes on
-   four times as long. Once that has cost as much as an interior-point method would, that is done, and what SMO then still wants is the end:
-   what is left is rounding. Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
-   variables apart by as much, and of many such, or a large C, the gap feels it. */
+   four times as long. Once that has cost as much as an interior-point method would with the variables in question, that is tried, and once
+   it has cost as much as one with all, that is done, and what SMO then still wants is the end: what is left is rounding. Where the round
+   may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free variables apart by as much, and of many
+   such, or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
     const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);
-    int64_t patience = CRAWL * r->count;
+    int64_t patience = CRAWL * r->count, leapt = 0;
     bool inside = false;
     for (int polishes = 0;; polishes++) {
         mc_smo_problem part = *small;
@@ -297,8 +295,11 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
             return MERCER_OK;
         inside = !one.converged && found->steps >= worth;
-        if (inside)
-            MC_TRY(leap(ctx, r, &small->rows, &moved));
+        const bool near = !one.converged && found->steps - leapt >= mc_leap_worth(ctx, &r->dual, &small->rows, r->own, r->own_f);
+        if (inside || near) {
+            MC_TRY(leap(ctx, r, &small->rows, inside, &moved));
+            leapt = found->steps;
+        }
         patience = moved ? patience : longer(patience, worth - found->steps);
     }
 }

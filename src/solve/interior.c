@@ -354,10 +354,14 @@ static bool restore_sums(interior *p) {
     return true;
 }
 
-static long double objective(const mc_dual *dual, const double *beta, const double *f) {
+/* What the objective gains by a step from beta to p->d: f moves from f to p->f, and what others add to f, which is no part of the
+   objective's squares, stays. */
+static long double gain(const interior *p, const double *beta, const double *f) {
     long double sum = 0;
-    for (int64_t t = 0; t < dual->m; t++)
-        sum += beta[t] * (0.5 * (long double)f[row_of(dual, t)] + dual->q[t]);
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const int64_t i = row_of(p->dual, t);
+        sum += (beta[t] - p->d[t]) * (0.5 * ((long double)f[i] + p->f[i]) + p->dual->q[t]);
+    }
     return sum;
 }
 
@@ -372,7 +376,7 @@ static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *
     MC_TRY(product_of(ctx, p, p->r));
     for (int64_t i = 0; i < n; i++)
         p->f[i] = f[i] + p->product[i];
-    *moved = objective(p->dual, p->d, p->f) < objective(p->dual, beta, f);
+    *moved = gain(p, beta, f) > 0;
     if (*moved) {
         memcpy(beta, p->d, (size_t)m * sizeof *beta);
         memcpy(f, p->f, (size_t)n * sizeof *f);
