@@ -12,6 +12,7 @@ SMALL = [  # file, target kind
     ("heart_scale", "class")]
 
 
+BAR = 12  # data sets that shall be within 1%
 SPLITS = 21  # the first seed of the random thirds; the rule itself was settled on others
 
 
@@ -51,6 +52,6 @@ def main(mercer, folder, splits):
         best = min(means) if kind == "number" else max(means)
         within = ours <= 1.01 * best if kind == "number" else ours >= best - 0.01
         good += within
-        print(f"| {name} | {'rmse' if kind == 'number' else 'accuracy'} | {ours:.4g} | {best:.4g} | {'yes' if within else 'no'} |", flush=True)
-    print(f"\n{good} of {len(SMALL)} within 1% (of the error for numbers, one point of accuracy for classes). The grid is chosen by the test rows "
+        print(f"| {name} | {'rmse' if kind == 'number' else 'accuracy'} | {ours:.4g} | {best:.4g} | {'yes' if within else '**no**'} |", flush=True)
+    print(f"\n{good} of {len(SMALL)} within 1%, bar {BAR}: {'met' if good >= BAR else '**missed**'} (1% of the error for numbers, one point of accuracy for classes). The grid is chosen by the test rows "
           "themselves, which no honest search may do.\n")
