@@ -184,6 +184,20 @@ void mc_free(void *block) {
     mc_heap_release(h.heap);
 }
 
+void mc_room_close(mc_room *room) {
+    mc_free(room->block);
+    *room = (mc_room){0};
+}
+
+void *mc_room_take(mercer_ctx *ctx, mc_room *room, size_t bytes) {
+    if (room->block && room->size >= bytes)
+        return room->block;
+    mc_room_close(room);
+    room->block = mc_alloc_unset(ctx, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX), 1);
+    room->size = room->block ? bytes : 0;
+    return room->block;
+}
+
 char *mc_copy_text(mercer_ctx *ctx, const char *text, size_t length) {
     char *copy = mc_alloc(ctx, (int64_t)length + 1, 1);
     if (copy && length)

@@ -25,7 +25,8 @@ static const double QUICK = 1e-4; /* the least tolerance of which slopes in sing
 
 struct mc_svm_folds {
     mc_svm s;
-    void *K;         /* n x n of s.dtype, rows in the order of s.p */
+    void *K;         /* n x n of s.dtype, rows in the order of s.p; in the room */
+    mc_svm_room *room;
     const mercer_data *data;
     int64_t *place;  /* of each row of the data among those of s.p */
     int64_t *same;   /* the first row of s.p equal to each of them; NULL: nobody has looked */
@@ -42,19 +43,49 @@ static bool many_pairs(const mc_svm_folds *m) {
 
 /* ---- Opening ---- */
 
-static bool fits(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data) {
-    const double n = (double)data->n, entry = mc_svm_dtype(set, data->n) == MERCER_F64 ? 8 : 4;
+void mc_svm_room_close(mc_svm_room *room) {
+    mc_room *const all[] = {&room->K, &room->pair, &room->sets[0], &room->sets[1]};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        mc_room_close(all[k]);
+}
+
+/* Of a split: its costs, multipliers, f, and a programme written out; a start is made from as much again. */
+size_t mc_svm_folds_bytes(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
+    const size_t entry = mc_svm_dtype(set, n) == MERCER_F64 ? sizeof(double) : sizeof(float);
+    const int64_t widest = pair ? pair : n, together = splits < MC_TOGETHER_MOST ? splits : MC_TOGETHER_MOST;
+    return mc_work_need(n * n, entry) + mc_work_need(pair * pair, entry) + mc_together_bytes(ctx, widest, together)
+           + (size_t)splits * 16 * mc_work_need(n, sizeof(double));
+}
+
+/* Whether they can share a K at all. */
+static bool serves(mc_svm_kind kind, const mercer_svm *set, const mercer_data *data) {
     for (int64_t i = 0; data->weight && i < data->n; i++)
         if (data->weight[i] == 0)
             return false;
     const bool plain = (kind == MC_SVC && data->class_of) || (kind == MC_SVR && !data->class_of);
-    return plain && !*set->checkpoint && !set->start && 1.6 * n * n * entry < 0.9 * (double)mc_memory_left(ctx);
+    return plain && !*set->checkpoint && !set->start;
+}
+
+/* Rows of the largest pair of several classes. */
+static int64_t largest_pair(const mc_svm_folds *m) {
+    int64_t most = 0;
+    for (int64_t k = 0; k < m->s.tasks; k++)
+        most = m->s.task[k].n > most ? m->s.task[k].n : most;
+    return most < m->s.p.n ? most : 0;
+}
+
+/* What the room holds already may be used again. */
+static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
+    const mc_svm_room *room = m->room;
+    const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size;
+    const size_t need = mc_svm_folds_bytes(ctx, m->s.set, m->s.p.n, largest_pair(m), splits);
+    return (double)need < 0.9 * (double)(mc_memory_left(ctx) + held);
 }
 
 static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     const int64_t n = m->s.p.n;
     mc_gram *gram = NULL;
-    if (!(m->K = mc_alloc_unset(ctx, n * n, entry_bytes(m))))
+    if (!(m->K = mc_room_take(ctx, &m->room->K, mc_work_need(n * n, entry_bytes(m)))))
         return MERCER_MEMORY;
     MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.dtype, &gram));
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.dtype, m->K, n);
@@ -85,25 +116,29 @@ static mercer_status note_rows(mercer_ctx *ctx, mc_svm_folds *m) {
     return status;
 }
 
+/* *shared: whether there is memory for it. */
 static mercer_status open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                          const mercer_data *data, mc_svm_folds *m) {
+                          const mercer_data *data, int64_t splits, mc_svm_folds *m, bool *shared) {
     m->data = data;
     MC_TRY(mc_svm_open(ctx, kind, set, kernel, data, &m->s));
     mc_store_close(m->s.store);
     m->s.store = NULL;
     MC_TRY(note_rows(ctx, m));
     note_shape(m);
-    return store_all(ctx, m);
+    *shared = fits(ctx, m, splits);
+    return *shared ? store_all(ctx, m) : MERCER_OK;
 }
 
 mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                                const mercer_data *data, mc_svm_folds **out) {
+                                const mercer_data *data, int64_t splits, mc_svm_room *room, mc_svm_folds **out) {
+    bool shared = false;
     *out = NULL;
-    if (!fits(ctx, kind, set, data))
+    if (!serves(kind, set, data))
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, *out, 1));
-    const mercer_status status = open(ctx, kind, set, kernel, data, *out);
-    if (status) {
+    (*out)->room = room;
+    const mercer_status status = open(ctx, kind, set, kernel, data, splits, *out, &shared);
+    if (status || !shared) {
         mc_svm_folds_close(ctx, *out);
         *out = NULL;
     }
@@ -114,7 +149,6 @@ void mc_svm_folds_close(mercer_ctx *ctx, mc_svm_folds *m) {
     if (!m)
         return;
     mc_svm_close(ctx, &m->s);
-    mc_free(m->K);
     mc_free(m->place);
     mc_free(m->same);
     mc_free(m);
@@ -153,7 +187,7 @@ static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const m
 typedef struct view {
     const mc_svm_folds *m;
     const mc_task *t;
-    void *copy;       /* of a pair among more classes */
+    void *copy;       /* of a pair among more classes; in the room */
     double *diagonal; /* likewise */
 } view;
 
@@ -171,17 +205,12 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     }
 }
 
-static void close_view(view *v) {
-    mc_free(v->copy);
-    mc_free(v->diagonal);
-}
-
 static mercer_status open_view(mercer_ctx *ctx, const mc_svm_folds *m, const mc_task *t, view *v) {
     *v = (view){.m = m, .t = t};
     if (t->n == m->s.p.n)
         return MERCER_OK;
     mercer_status status = MC_ALLOC(ctx, v->diagonal, t->n);
-    if (!status && !(v->copy = mc_alloc_unset(ctx, t->n * t->n, entry_bytes(m))))
+    if (!status && !(v->copy = mc_room_take(ctx, &m->room->pair, mc_work_need(t->n * t->n, entry_bytes(m)))))
         status = MERCER_MEMORY;
     for (int64_t i = 0; i < t->n && !status; i++)
         v->diagonal[i] = m->s.diagonal[mc_task_row(&m->s, t, i)];
@@ -338,7 +367,7 @@ static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t firs
     }
     const mc_together problem = {.n = matrix->n, .dtype = matrix->dtype, .K = matrix->whole, .diagonal = matrix->diagonal,
                                  .tolerance = w->m->s.set->tolerance, .steps_max = w->m->s.set->iterations, .count = count, .dual = dual,
-                                 .beta = beta, .f = f, .steps = steps};
+                                 .beta = beta, .f = f, .steps = steps, .room = w->m->room->sets};
     return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_together_solve(ctx, &problem);
 }
 
@@ -416,7 +445,7 @@ static mercer_status walk_task(mercer_ctx *ctx, const walk *w, const mc_task *t)
     }
     close_parts(w);
     mc_free(twin);
-    close_view(&v);
+    mc_free(v.diagonal);
     return status;
 }
 

@@ -126,10 +126,16 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
 
 /* ---- All splits over one K ---- */
 
-void mc_shared_close(mc_shared *shared) {
+/* What was said; the memory stays for the next K. */
+static void forget(mc_shared *shared) {
     mc_free(shared->values);
     mc_free(shared->room);
-    *shared = (mc_shared){0};
+    *shared = (mc_shared){.memory = shared->memory};
+}
+
+void mc_shared_close(mc_shared *shared) {
+    forget(shared);
+    mc_svm_room_close(&shared->memory);
 }
 
 /* Rows that a split is measured on. */
@@ -171,15 +177,15 @@ static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run
     mc_svm_folds *folds = NULL;
     if (!r->splits.begin || mc_loss_named(r->space->machine->name) || (shared->made && shared->begin == run->begin))
         return MERCER_OK;
-    mc_shared_close(shared);
-    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, &folds));
+    forget(shared);
+    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->memory, &folds));
     shared->outputs = folds ? mc_svm_folds_outputs(folds) : 0;
     mercer_status status = folds ? open_values(ctx, r, run->end - run->begin) : MERCER_OK;
     if (!status && folds)
         status = walk_splits(ctx, r, folds, C, run->end - run->begin);
     mc_svm_folds_close(ctx, folds);
     if (status)
-        mc_shared_close(shared);
+        forget(shared);
     shared->made = !status;
     shared->begin = run->begin;
     return status;

@@ -18,6 +18,7 @@
 #define MC_SELECT_TUNE_H
 
 #include "base/text.h"
+#include "learn/svm_folds.h"
 #include "model/model.h"
 #include <stdio.h>
 
@@ -128,6 +129,7 @@ typedef struct mc_shared {
     double **values; /* of each split, for each C the outputs of the rows it is measured on; NULL: K did not fit */
     double *room;
     bool made;
+    mc_svm_room memory;
 } mc_shared;
 
 /* Candidates [begin, end) of one run. */

@@ -2,7 +2,8 @@
 
        repeat   choose a working set W for all programmes              the worst pair of each, then what violates most in any of them
                 gather K_WW in single precision, once
-                minimise over W, each programme by itself              together_isa.c, in parallel
+                minimise over W, each programme by itself, over        together_isa.c, in parallel
+                those of W that are in question for it
                 f <- f + K_W' (change of beta on W) for all of them    a row of K is read once; sums in double
        until the violation of each is at most the tolerance
 
@@ -20,25 +21,30 @@
 
 enum { SET = 512, SET_MOST = 4096, EPOCHS = 2, COLUMNS = 1024, STEPS_PER_VARIABLE = 20, ROUNDS = 64, STRIP = 2048 };
 _Static_assert(MC_TOGETHER_MOST <= (int)MC_VOICES, "a pass over K serves all");
+static const double SLACK = 0.25; /* of the violation: nearer to being in question than this counts as in question */
 static const double INNER = 0.1; /* of the violation at the start of the round */
 
 typedef struct member {
     mc_extremes e;
     bool open, stuck; /* still at work; no variable could move */
     mc_quick block;
-    double *before;   /* beta of the set at its start */
+    int64_t count;    /* variables of the set that are in question for it */
+    int64_t *place;   /* where they stand in the set; pads repeat the first */
+    double *before;   /* their beta at the start */
 } member;
 
 typedef struct run {
     const mc_together *p;
     const mc_together_body *body;
+    void (*gather)(const void *row, const int64_t *column, int64_t count, float *out); /* from K_WW */
     member *member;
     int64_t open;           /* how many are still at work, and which */
     int64_t who[MC_VOICES];
     mc_selection selection; /* the set, and marks */
     double *score[2];       /* n: how far a variable violates upwards, downwards; 0: not at all */
     int64_t *column;        /* of the places of the set; pads repeat the first */
-    float *K, *diagonal;
+    float *K;
+    float *part;            /* of each thread: K of those that are in question for a programme */
     const void **row;
     double *change;         /* SET x MC_VOICES */
     double *f[MC_VOICES];
@@ -57,29 +63,41 @@ static int64_t padded(int64_t q) {
 }
 
 static size_t member_need(int64_t room) {
-    return 4 * mc_work_need(room, sizeof(double)) + 3 * mc_work_need(room, sizeof(float));
+    return 4 * mc_work_need(room, sizeof(double)) + 4 * mc_work_need(room, sizeof(float)) + mc_work_need(room, sizeof(int64_t));
 }
 
-size_t mc_together_bytes(int64_t n, int64_t count) {
+/* Programmes that are solved at the same time. */
+static int64_t at_once(const mercer_ctx *ctx, int64_t count) {
+    return count < ctx->threads ? count : ctx->threads;
+}
+
+static size_t own_bytes(int64_t n, int64_t count) {
     const int64_t q = set_size(n), room = padded(q);
     return mc_selection_need(n, q) + 2 * mc_work_need(n, sizeof(double)) + mc_work_need(room, sizeof(int64_t))
-           + mc_work_need(room * room, sizeof(float)) + mc_work_need(room, sizeof(float)) + mc_work_need(room, sizeof(void *))
+           + mc_work_need(room, sizeof(void *))
            + mc_work_need(room * MC_VOICES, sizeof(double)) + mc_work_need(count, sizeof(member))
            + (size_t)count * member_need(room);
 }
 
-static void cut_member(mc_work *work, const run *r, int64_t room, member *m) {
+static size_t square(int64_t q) {
+    return mc_work_need(padded(q) * padded(q), sizeof(float));
+}
+
+size_t mc_together_bytes(const mercer_ctx *ctx, int64_t n, int64_t count) {
+    return own_bytes(n, count) + (size_t)(1 + at_once(ctx, count)) * square(set_size(n));
+}
+
+static void cut_member(mc_work *work, int64_t room, member *m) {
     mc_quick *b = &m->block;
     double *low = mc_work_take(work, room, sizeof(double)), *high = mc_work_take(work, room, sizeof(double));
     b->beta = mc_work_take(work, room, sizeof(double));
     m->before = mc_work_take(work, room, sizeof(double));
-    float **floats[] = {&b->v, &b->up, &b->down};
+    m->place = mc_work_take(work, room, sizeof(int64_t));
+    float **floats[] = {&b->v, &b->up, &b->down, &b->diagonal};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         *floats[i] = mc_work_take(work, room, sizeof(float));
     b->low = low;
     b->high = high;
-    b->K = r->K;
-    b->diagonal = r->diagonal;
 }
 
 static void cut(mc_work *work, run *r) {
@@ -88,14 +106,12 @@ static void cut(mc_work *work, run *r) {
     for (int side = 0; side < 2; side++)
         r->score[side] = mc_work_take(work, n, sizeof(double));
     r->column = mc_work_take(work, room, sizeof(int64_t));
-    r->K = mc_work_take(work, room * room, sizeof(float));
-    r->diagonal = mc_work_take(work, room, sizeof(float));
     r->row = mc_work_take(work, room, sizeof(void *));
     r->change = mc_work_take(work, room * MC_VOICES, sizeof(double));
     r->member = mc_work_take(work, r->p->count, sizeof(member));
     for (int64_t k = 0; k < r->p->count; k++) {
         r->member[k] = (member){0};
-        cut_member(work, r, room, &r->member[k]);
+        cut_member(work, room, &r->member[k]);
     }
 }
 
@@ -202,28 +218,62 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
 static mercer_status load(mercer_ctx *ctx, run *r) {
     const int64_t n = r->p->n, ld = padded(r->selection.count), entry = r->p->dtype == MERCER_F64 ? 8 : 4;
     int64_t at = 0;
+    r->K = mc_room_take(ctx, &r->p->room[0], square(r->selection.q));
+    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)at_once(ctx, r->p->count) * square(r->selection.q));
+    if (!r->K || !r->part)
+        return MERCER_MEMORY;
     for (int64_t t = 0; t < n; t++)
         if (r->selection.chosen[t])
             r->column[at++] = t;
     for (; at < ld; at++)
         r->column[at] = r->column[0];
-    for (int64_t a = 0; a < ld; a++) {
+    for (int64_t a = 0; a < ld; a++)
         r->row[a] = (const char *)r->p->K + r->column[a] * n * entry;
-        r->diagonal[a] = (float)r->p->diagonal[r->column[a]];
-    }
     return mc_for(ctx, ld, 32, gather, r);
 }
 
-static void fill(const run *r, int64_t k) {
+/* Of the set those off their bounds and those at a bound that a step could move off it. The others would wait: their slopes come with f. */
+static void pick(const run *r, int64_t k) {
+    member *m = &r->member[k];
+    const mc_dual *dual = &r->p->dual[k];
+    const double *beta = r->p->beta[k], slack = SLACK * m->e.violation;
+    const double top = m->e.top[0] + slack, bottom = m->e.bottom[0] - slack;
+    m->count = 0;
+    for (int64_t b = 0; b < r->selection.count; b++) {
+        const int64_t t = r->column[b];
+        const double v = -(r->p->f[k][t] + dual->q[t]);
+        const bool up = beta[t] < dual->high[t], down = beta[t] > dual->low[t];
+        if ((up && (down || v > bottom)) || (down && v < top))
+            m->place[m->count++] = b;
+    }
+    m->block.ld = padded(m->count);
+    for (int64_t a = m->count; a < m->block.ld; a++)
+        m->place[a] = m->place[0];
+}
+
+/* K of those picked: copied where it pays to leave the others out. */
+static const float *part_of(const run *r, member *m, int thread) {
+    const int64_t room = padded(r->selection.q), ld = padded(r->selection.count);
+    float *part = r->part + thread * room * room;
+    if (m->block.ld == ld)
+        return r->K;
+    for (int64_t a = 0; a < m->count; a++)
+        r->gather(r->K + m->place[a] * ld, m->place, m->block.ld, part + a * m->block.ld);
+    return part;
+}
+
+static void fill(const run *r, int64_t k, int thread) {
     member *m = &r->member[k];
     mc_quick *b = &m->block;
     const mc_dual *dual = &r->p->dual[k];
     double *low = (double *)(uintptr_t)b->low, *high = (double *)(uintptr_t)b->high;
-    b->ld = padded(r->selection.count);
+    pick(r, k);
+    b->K = part_of(r, m, thread);
     for (int64_t a = 0; a < b->ld; a++) {
-        const int64_t t = r->column[a];
-        const bool real = a < r->selection.count;
+        const int64_t t = r->column[m->place[a]];
+        const bool real = a < m->count;
         b->v[a] = (float)-(r->p->f[k][t] + dual->q[t]);
+        b->diagonal[a] = (float)r->p->diagonal[t];
         m->before[a] = b->beta[a] = r->p->beta[k][t];
         low[a] = dual->low[t];
         high[a] = dual->high[t];
@@ -232,23 +282,34 @@ static void fill(const run *r, int64_t k) {
     }
 }
 
+/* What has changed, in the places of the set. */
+static void put_back(const run *r, int64_t a) {
+    const int64_t k = r->who[a];
+    member *m = &r->member[k];
+    for (int64_t b = 0; b < r->selection.count; b++)
+        r->change[b * MC_VOICES + a] = 0;
+    m->stuck = true;
+    for (int64_t b = 0; b < m->count; b++) {
+        const double change = m->block.beta[b] - m->before[b];
+        m->stuck = m->stuck && change == 0;
+        r->change[m->place[b] * MC_VOICES + a] = change;
+        r->p->beta[k][r->column[m->place[b]]] = m->block.beta[b];
+    }
+}
+
 static void solve_members(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
+    (void)chunk;
     run *r = arg;
     for (int64_t a = begin; a < end; a++) {
-        const int64_t k = r->who[a], left = r->p->steps_max - r->p->steps[k], enough = STEPS_PER_VARIABLE * r->selection.count;
+        const int64_t k = r->who[a], left = r->p->steps_max - r->p->steps[k];
         member *m = &r->member[k];
-        fill(r, k);
+        fill(r, k, thread);
+        const int64_t enough = STEPS_PER_VARIABLE * m->count;
         m->block.steps_max = left < enough ? left : enough;
         m->block.tolerance = fmax(0.3 * r->p->tolerance, INNER * m->e.violation);
         r->body->solve(&m->block);
         r->p->steps[k] += m->block.steps;
-        m->stuck = true;
-        for (int64_t b = 0; b < r->selection.count; b++) {
-            r->change[b * MC_VOICES + a] = m->block.beta[b] - m->before[b];
-            m->stuck = m->stuck && r->change[b * MC_VOICES + a] == 0;
-            r->p->beta[k][r->column[b]] = m->block.beta[b];
-        }
+        put_back(r, a);
     }
 }
 
@@ -284,6 +345,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r) {
 static mercer_status descend(mercer_ctx *ctx, run *r) {
     const int64_t most = ROUNDS * (r->p->n / SET + 1);
     MC_TRY(look(ctx, r));
+
     for (int64_t k = 0; k < most && r->open; k++) {
         MC_TRY(turn(ctx, r));
         MC_TRY(look(ctx, r));
@@ -292,9 +354,10 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
 }
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem) {
-    run r = {.p = problem, .body = mc_together_body_of(ctx->isa, problem->dtype)};
+    run r = {.p = problem, .body = mc_together_body_of(ctx->isa, problem->dtype),
+             .gather = mc_together_body_of(ctx->isa, MERCER_F32)->gather};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_together_bytes(problem->n, problem->count)));
+    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->n, problem->count)));
     cut(&work, &r);
     r.selection.q = r.selection.q < SET ? r.selection.q : SET;
     const mercer_status status = descend(ctx, &r);

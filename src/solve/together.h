@@ -5,6 +5,7 @@
 #ifndef MC_SOLVE_TOGETHER_H
 #define MC_SOLVE_TOGETHER_H
 
+#include "base/memory.h"
 #include "solve/smo.h"
 
 enum { MC_TOGETHER_MOST = 8 }; /* programmes at a time */
@@ -21,9 +22,11 @@ typedef struct mc_together {
     double *const *beta;    /* of each: a feasible start, then as far as it came */
     double *const *f;       /* K beta */
     int64_t *steps;         /* of each: are added to */
+    mc_room *room;          /* two, for K of the sets, left to the next solution */
 } mc_together;
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem);
-size_t mc_together_bytes(int64_t n, int64_t count);
+/* Bytes it takes, with what is left in the rooms. */
+size_t mc_together_bytes(const mercer_ctx *ctx, int64_t n, int64_t count);
 
 #endif

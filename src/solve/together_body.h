@@ -10,7 +10,7 @@ enum { MC_WIDE = 16, MC_VOICES = 8 }; /* lanes of floats; programmes that one pa
    are done. Places up to ld, a multiple of MC_WIDE; those that pad it, or have no room, have both masks closed. */
 typedef struct mc_quick {
     const float *K;      /* ld x ld, aligned */
-    const float *diagonal;
+    float *diagonal;
     int64_t ld;
     float *v;            /* slopes */
     float *up, *down;    /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */

@@ -34,13 +34,16 @@ static void move(const mc_quick *p, const float *Ki, const float *Kj, float step
 
 /* Where the largest is: the first of equals. */
 static int64_t place_of(const mc_quick *p, float top) {
-    for (int64_t t = 0; t < p->ld; t += MC_WIDE) {
-        const masks here = AT(p->v, t) + AT(p->up, t) == top;
-        for (int l = 0; l < MC_WIDE; l++)
-            if (here[l])
-                return t + l;
+    masks first = (masks){0} + INT32_MAX;
+    for (int64_t t = p->ld - MC_WIDE; t >= 0; t -= MC_WIDE) {
+        const masks here = AT(p->v, t) + AT(p->up, t) == top, place = (masks){0} + (int32_t)t;
+        first = (place & here) | (first & ~here);
     }
-    return 0;
+    int32_t least = INT32_MAX;
+    for (int l = 0; l < MC_WIDE; l++)
+        if (first[l] < INT32_MAX && first[l] + l < least)
+            least = first[l] + l;
+    return least;
 }
 
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions are compared by

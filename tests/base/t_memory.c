@@ -77,6 +77,22 @@ static void test_open_survives_failing_memory(void **state) {
     assert_survives_failing_memory(open_and_close, NULL);
 }
 
+static void test_a_room_keeps_its_block_until_it_must_grow(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_room room = {0};
+    char *first = mc_room_take(ctx, &room, 1000);
+    assert_non_null(first);
+    first[999] = 7;
+    assert_ptr_equal(mc_room_take(ctx, &room, 10), first);
+    assert_int_equal(first[999], 7);
+    assert_non_null(mc_room_take(ctx, &room, 100000));
+    assert_null(mc_room_take(ctx, &room, SIZE_MAX / 2));
+    assert_null(room.block);
+    mc_room_close(&room);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_aligned_and_zero),
@@ -85,6 +101,7 @@ int main(void) {
         cmocka_unit_test(test_overflowing_products_are_refused),
         cmocka_unit_test(test_a_block_outlives_its_context),
         cmocka_unit_test(test_open_survives_failing_memory),
+        cmocka_unit_test(test_a_room_keeps_its_block_until_it_must_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -541,6 +541,7 @@ static mercer_status solve_together(mercer_ctx *ctx, const sample *s, mercer_dty
     mc_dual dual[TOGETHER];
     double *betas[TOGETHER], *fs[TOGETHER];
     int64_t steps[TOGETHER] = {0};
+    mc_room room[2] = {0};
     for (int64_t k = 0; k < TOGETHER; k++) {
         double *low = bound + 2 * k * s->n, *high = low + s->n;
         for (int64_t i = 0; i < s->n; i++) {
@@ -553,8 +554,11 @@ static mercer_status solve_together(mercer_ctx *ctx, const sample *s, mercer_dty
     }
     const void *K = dtype == MERCER_F64 ? (const void *)s->K : (const void *)s->single;
     const mc_together problem = {.n = s->n, .dtype = dtype, .K = K, .diagonal = s->diagonal, .tolerance = 1e-3, .steps_max = 10000000,
-                                 .count = TOGETHER, .dual = dual, .beta = betas, .f = fs, .steps = steps};
-    return mc_together_solve(ctx, &problem);
+                                 .count = TOGETHER, .dual = dual, .beta = betas, .f = fs, .steps = steps, .room = room};
+    const mercer_status status = mc_together_solve(ctx, &problem);
+    mc_room_close(&room[0]);
+    mc_room_close(&room[1]);
+    return status;
 }
 
 static void test_programmes_over_one_matrix_are_solved_together(void **state) {
