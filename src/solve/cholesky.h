@@ -18,6 +18,10 @@ int64_t mc_packed_place(int64_t n, int64_t i, int64_t j);
 /* s NULL: all 1. */
 mercer_status mc_packed_scale(mercer_ctx *ctx, int64_t n, double *A, const double *s, double shift);
 
+/* A <- K(id, id), row[a] being row id[a] of K in this precision, and raise on the diagonal. id NULL: the first n. */
+mercer_status mc_packed_take(mercer_ctx *ctx, int64_t n, mercer_dtype dtype, const void *const *row, const int64_t *id, double raise,
+                             double *A);
+
 /* *bad: the order of the first leading minor that is not positive, 0 when A is numerically positive definite. n^3/3
  * operations. */
 mercer_status mc_cholesky_factor(mercer_ctx *ctx, int64_t n, double *A, int64_t *bad);

@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 80, LULL = 6, COLUMNS = 32 };
+enum { STEPS = 80, LULL = 6 };
 static const double DONE = 1e-14;   /* of the objective: what the multipliers of the bounds may still add up to */
 static const double BACK = 0.995;   /* of the way to the nearest bound */
 static const double SHORT = 1e-5;   /* a step that leads nowhere */
@@ -78,19 +78,6 @@ static double weight_of(const interior *p, int64_t i) {
     return b < 0 ? p->D[a] : p->D[a] * p->D[b] / (p->D[a] + p->D[b]);
 }
 
-static void fill_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
-    const interior *p = arg;
-    const int64_t n = p->rows->n;
-    const bool wide = p->rows->dtype == MERCER_F64;
-    for (int64_t j = begin; j < end; j++) {
-        for (int64_t i = j; i < n; i++)
-            p->A[mc_packed_place(n, i, j)] = wide ? ((const double *)p->row[j])[i] : (double)((const float *)p->row[j])[i];
-        p->A[mc_packed_place(n, j, j)] += weight_of(p, j) + p->raise;
-    }
-}
-
 /* The diagonal is raised by as little as lets the factor exist; the solutions are refined against the system itself. */
 static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
     const int64_t n = p->rows->n;
@@ -102,7 +89,9 @@ static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
     for (int attempt = 0; attempt < 6 && !*done; attempt++, p->raise *= 30) {
         int64_t bad = 0;
         MC_TRY(p->rows->take(ctx, p->rows, p->id, n, p->row));
-        MC_TRY(mc_for(ctx, n, COLUMNS, fill_columns, p));
+        MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, NULL, 0, p->A));
+        for (int64_t i = 0; i < n; i++)
+            p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->raise;
         MC_TRY(mc_cholesky_factor(ctx, n, p->A, &bad));
         *done = bad == 0;
     }

@@ -13,6 +13,7 @@
    K_FF is factored in double with a little added to its diagonal; steps with the same factor against the true K make that good, as long as
    each halves the error. */
 #include "solve/polish.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/work.h"
 #include "solve/cholesky.h"
@@ -67,10 +68,6 @@ static bool list_free(polish *p) {
     return p->count >= 2;
 }
 
-static double entry(const polish *p, int64_t a, int64_t b) {
-    return p->rows->dtype == MERCER_F64 ? ((const double *)p->row[a])[p->id[b]] : (double)((const float *)p->row[a])[p->id[b]];
-}
-
 /* The factor of K_FF with its diagonal raised by as little as the precision of K allows. */
 static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
     const int64_t n = p->count;
@@ -82,9 +79,7 @@ static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
     *done = false;
     for (int attempt = 0; attempt < 4 && !*done; attempt++, raise *= 30) {
         int64_t bad = 0;
-        for (int64_t b = 0; b < n; b++)
-            for (int64_t a = b; a < n; a++)
-                p->A[mc_packed_place(n, a, b)] = entry(p, b, a) + (a == b ? raise : 0);
+        MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, p->id, raise, p->A));
         MC_TRY(mc_cholesky_factor(ctx, n, p->A, &bad));
         *done = bad == 0;
     }
@@ -212,7 +207,7 @@ static long double objective(const mc_dual *dual, const double *beta, const doub
 }
 
 static size_t need(int64_t n, int64_t m, int64_t count) {
-    return mc_work_need(mc_packed_count(count), sizeof(double)) + mc_work_need(3 * count, sizeof(double)) + mc_work_need(n, sizeof(double))
+    return mc_work_need(3 * count, sizeof(double)) + mc_work_need(n, sizeof(double))
            + mc_work_need(m, sizeof(double)) + mc_work_need(count, sizeof(double)) + 2 * mc_work_need(count, sizeof(int64_t))
            + mc_work_need(count, sizeof(void *)) + mc_work_need(m, 1) + mc_work_need(n, 1);
 }
@@ -227,7 +222,6 @@ static int64_t room_for(const mc_dual *dual, const double *beta) {
 }
 
 static void cut(mc_work *work, int64_t count, polish *p) {
-    p->A = mc_work_take(work, mc_packed_count(count), sizeof(double));
     p->X = mc_work_take(work, 3 * count, sizeof(double));
     p->step = mc_work_take(work, count, sizeof(double));
     p->x = mc_work_take(work, p->dual->m, sizeof(double));
@@ -241,24 +235,26 @@ static void cut(mc_work *work, int64_t count, polish *p) {
 
 mercer_status mc_polish(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, double *beta, double *f, bool *moved) {
     const int64_t most = room_for(dual, beta);
-    const size_t bytes = need(rows->n, dual->m, most);
+    const size_t bytes = need(rows->n, dual->m, most), square = mc_work_need(mc_packed_count(most), sizeof(double));
     mc_work work;
     *moved = false;
-    if (bytes > mc_memory_left(ctx) / 2)
+    if (bytes + square > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
     polish p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
     cut(&work, most, &p);
+    p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);
     memcpy(p.g, f, (size_t)rows->n * sizeof *f);
     guess(&p, beta);
     bool settled = false;
-    const mercer_status status = settle(ctx, &p, &settled);
+    const mercer_status status = p.A ? settle(ctx, &p, &settled) : MERCER_MEMORY;
     *moved = !status && settled && objective(dual, p.x, p.g) < objective(dual, beta, f);
     if (*moved) {
         memcpy(beta, p.x, (size_t)dual->m * sizeof *beta);
         memcpy(f, p.g, (size_t)rows->n * sizeof *f);
     }
+    mc_free(p.A);
     mc_work_close(&work);
     return status;
 }

@@ -28,8 +28,7 @@ static int64_t set_size(int64_t m, int64_t most) {
 }
 
 size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
-    const mc_rows rows = {.n = n, .dtype = dtype};
-    return mc_selection_need(m, set_size(m, m)) + mc_set_need(&rows, m, set_size(m, m)) + mc_work_need(m, sizeof(int64_t));
+    return mc_selection_need(m, set_size(m, m)) + mc_set_bytes(n, m, set_size(m, m), dtype) + mc_work_need(m, sizeof(int64_t));
 }
 
 typedef struct run {
@@ -147,11 +146,13 @@ static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_set_need(&problem->rows, m, q) + mc_work_need(m, sizeof(int64_t))));
+    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_work_need(m, sizeof(int64_t))));
     mc_selection_open(&work, m, q, &r.selection);
-    mc_set_open(&work, &problem->dual, &problem->rows, q, &r.set);
     r.variable = mc_work_take(&work, m, sizeof *r.variable);
-    const mercer_status status = descend(ctx, &r);
+    mercer_status status = mc_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
+    if (!status)
+        status = descend(ctx, &r);
+    mc_set_close(&r.set);
     mc_work_close(&work);
     return status;
 }

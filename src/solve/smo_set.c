@@ -2,6 +2,7 @@
    variables share (regression) is fetched once. Of a set of all variables nothing is gathered: K is used where it is. */
 #include "solve/smo_set.h"
 #include "base/ctx.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "solve/smo_select.h"
@@ -24,28 +25,47 @@ static bool able(const mc_dual *dual, const mc_rows *rows) {
     return same;
 }
 
-size_t mc_set_need(const mc_rows *rows, int64_t m, int64_t q) {
-    const int64_t side = room_for(q), room = room_for(m);
-    return mc_work_need(side * side, entry_bytes(rows->dtype)) + 8 * mc_work_need(room, sizeof(double))
-           + 3 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(rows->n, sizeof(int64_t))
+static size_t need(int64_t n, int64_t m) {
+    const int64_t room = room_for(m);
+    return 8 * mc_work_need(room, sizeof(double)) + 3 * mc_work_need(room, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t))
            + mc_work_need(room, sizeof(void *));
 }
 
-void mc_set_open(mc_work *work, const mc_dual *dual, const mc_rows *rows, int64_t q, mc_set *out) {
-    *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows), .room = room_for(dual->m)};
-    out->K = mc_work_take(work, room_for(q) * room_for(q), entry_bytes(rows->dtype));
-    double **reals[] = {&out->block.v, &out->block.beta, &out->block.up, &out->block.down,
-                        &out->low,     &out->high,       &out->diagonal, &out->change};
+size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
+    return need(n, m) + mc_work_need(room_for(q) * room_for(q), entry_bytes(dtype));
+}
+
+static void cut(mc_set *s) {
+    const int64_t room = room_for(s->dual->m);
+    double **reals[] = {&s->block.v, &s->block.beta, &s->block.up, &s->block.down, &s->low, &s->high, &s->diagonal, &s->change};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        *reals[i] = mc_work_take(work, out->room, sizeof(double));
-    int64_t **wholes[] = {&out->place, &out->column, &out->row};
+        *reals[i] = mc_work_take(&s->work, room, sizeof(double));
+    int64_t **wholes[] = {&s->place, &s->column, &s->row};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        *wholes[i] = mc_work_take(work, out->room, sizeof(int64_t));
-    out->row_of = mc_work_take(work, rows->n, sizeof(int64_t));
-    out->piece = mc_work_take(work, out->room, sizeof(void *));
-    out->block.low = out->low;
-    out->block.high = out->high;
-    out->block.diagonal = out->diagonal;
+        *wholes[i] = mc_work_take(&s->work, room, sizeof(int64_t));
+    s->row_of = mc_work_take(&s->work, s->rows->n, sizeof(int64_t));
+    s->piece = mc_work_take(&s->work, room, sizeof(void *));
+    s->block.low = s->low;
+    s->block.high = s->high;
+    s->block.diagonal = s->diagonal;
+}
+
+mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, int64_t q, mc_set *out) {
+    *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows)};
+    MC_TRY(mc_work_open(ctx, &out->work, need(rows->n, dual->m)));
+    cut(out);
+    if (out->able && dual->m <= q)
+        return MERCER_OK;
+    out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), entry_bytes(rows->dtype));
+    if (!out->K)
+        mc_set_close(out);
+    return out->K ? MERCER_OK : MERCER_MEMORY;
+}
+
+void mc_set_close(mc_set *s) {
+    mc_free(s->K);
+    mc_work_close(&s->work);
+    *s = (mc_set){0};
 }
 
 static int64_t row_of(const mc_set *s, int64_t variable) {

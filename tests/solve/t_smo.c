@@ -247,7 +247,7 @@ static void test_shrinking_is_undone(void **state) {
     sample s = random_sample(4000, 16, 10);
     as_classifier(&s, 100);
     mc_smo_result result[2];
-    const size_t limit = 13 << 19;
+    const size_t limit = 21 << 18;
     for (int k = 0; k < 2; k++) {
         mercer_options options = mercer_options_defaults();
         options.memory_limit = k ? limit : 0;
