@@ -2,7 +2,7 @@
 """keops_peers.py MERCER [--quick]: one product K v of a Gaussian kernel over n normal rows with itself, in float on all cores, by Mercer's tiles and
 by KeOps (`make peers`), which compiles a program for the formula first; the compilation is not timed. Both make all n^2 entries anew, neither
 using the symmetry. Best of five products each, as of the machine's ceilings in the table above; the error is the largest difference from
-a product in double relative to its largest value (KeOps: over 200 of the rows). KeOps has the GPU in view and says so; this compares its CPU code."""
+a product in double, for each by its own script, relative to its largest value, over 200 of the rows. KeOps has the GPU in view and says so; this compares its CPU code."""
 import os
 import pathlib
 import sys
