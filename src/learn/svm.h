@@ -56,6 +56,8 @@ typedef struct mc_task {
     bool known;         /* error is that of the solution */
     mc_seen seen;
     void *whole;        /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
+    double *earlier;    /* n: f + b of the last C but one of a path; NULL: there is none */
+    double rose;        /* C of the last over that of the last but one */
     double rise;        /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
     double tolerance;   /* for the next solution */
     double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */

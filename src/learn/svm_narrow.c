@@ -3,6 +3,10 @@
    they are, and f of all rows follows by one product with what has changed in the end. Where a product takes a third of all rows, the
    three to five of one solution cost half of what they cost on all.
 
+   From the third C on the two last solutions tell where f + b is going: it is nearly linear in log C, and a row whose value will be beyond
+   the margin is about to leave its bound. Those rows, and the nearest of the others, are the first set that is solved for: with it nine of
+   ten rows that change have done so.
+
    It is a start and nothing more: the programme on all rows goes on from it, and what was left out wrongly is found there. */
 #include "base/memory.h"
 #include "base/status.h"
@@ -13,21 +17,22 @@
 #include "solve/smo_select.h"
 #include <math.h>
 
-static const double SHARE = 0.125; /* of all rows, on either side of the margin */
-enum { BINS = 4096, FEW = 4 };     /* of distances; variables below which there is no part to solve */
+static const double SHARE = 0.14; /* of all rows, on either side of the margin */
+enum { BINS = 4096 }; /* of distances */
+enum { FEW = 4, NEXT = 500 }; /* variables below which there is no part to solve; rows of the first set beside those in question */
 
 /* The part of a programme, by its rows and its variables. */
 typedef struct part {
     int64_t rows, m;
     int64_t *row, *variable, *place; /* of the task; place: the row of each variable in the part */
     double *q, *low, *high, *beta, *f, *diagonal;
-    uint8_t *group;
+    uint8_t *group, *first;
     mc_dual dual;
 } part;
 
 static size_t need(int64_t n, int64_t m) {
     return mc_work_need(n, sizeof(int64_t)) + 2 * mc_work_need(m, sizeof(int64_t)) + 6 * mc_work_need(m, sizeof(double))
-           + mc_work_need(m, 1);
+           + 2 * mc_work_need(m, 1);
 }
 
 static void cut(mc_work *work, int64_t n, int64_t m, part *p) {
@@ -38,32 +43,54 @@ static void cut(mc_work *work, int64_t n, int64_t m, part *p) {
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         *reals[i] = mc_work_take(work, m, sizeof(double));
     p->group = mc_work_take(work, m, 1);
+    p->first = mc_work_take(work, m, 1);
 }
 
 /* ---- Which rows ---- */
 
-/* How far row i was from changing at the last C, below zero where it has a multiplier; 0: one of its multipliers is off its bounds. */
+/* f + b of row i at the last C, and what it will be at this one: along a path it is nearly linear in log C. */
+static double value_now(const mc_task *t, int64_t i) {
+    return t->intercept + t->f[i] / t->rise;
+}
+
+static double expected(const mc_task *t, int64_t i) {
+    const double now = value_now(t, i);
+    return t->earlier ? now + fmin(1, log(t->rise) / log(t->rose)) * (now - t->earlier[i]) : now;
+}
+
+/* How far a variable at a bound will be from leaving it. */
+static double depth(const mc_dual *dual, int64_t v, double beta, double value) {
+    const double slope = -(value + dual->q[v]);
+    if (beta > dual->low[v] && beta < dual->high[v])
+        return 0;
+    return dual->low[v] == dual->high[v] ? INFINITY : fmax(0, beta >= dual->high[v] ? slope : -slope);
+}
+
+/* Of row i, below zero where it has a multiplier; 0: it is in question. */
 static double distance(const mc_task *t, const mc_dual *dual, int64_t i) {
+    const double value = expected(t, i);
     double least = INFINITY;
     bool used = false;
     for (int64_t v = i; v < t->m; v += t->n) {
-        if (t->beta[v] > dual->low[v] && t->beta[v] < dual->high[v])
-            return 0;
         used |= t->beta[v] != 0;
-        least = fmin(least, fabs(t->intercept + t->f[i] / t->rise + dual->q[v]));
+        least = fmin(least, depth(dual, v, t->beta[v], value));
     }
     return used ? -least : least;
 }
 
-/* The distance within which `most` of those with this sign are, to a bin. */
+static double on_side(double distance, double sign) {
+    return sign == 0 ? fabs(distance) : sign * distance;
+}
+
+/* The distance within which `most` of those with this sign are, or of all where that is 0, to a bin. */
 static double reach(const double *distance, int64_t n, double sign, int64_t most) {
     int64_t bin[BINS] = {0}, within = 0;
     double far = 0;
     for (int64_t i = 0; i < n; i++)
-        far = fmax(far, isfinite(distance[i]) ? sign * distance[i] : 0);
+        far = fmax(far, isfinite(distance[i]) ? on_side(distance[i], sign) : 0);
     for (int64_t i = 0; i < n; i++)
-        if (sign * distance[i] > 0)
-            bin[(int64_t)fmin(sign * distance[i] / far * BINS, BINS - 1)]++;
+        if (on_side(distance[i], sign) > 0)
+            bin[(int64_t)fmin(on_side(distance[i], sign) / far * BINS, BINS - 1)]++;
     int64_t k = 0;
     while (k < BINS && within + bin[k] <= most)
         within += bin[k++];
@@ -75,6 +102,7 @@ static void choose(const mc_task *t, const mc_dual *dual, double *scratch, part 
     for (int64_t i = 0; i < t->n; i++)
         scratch[i] = distance(t, dual, i);
     const double inside = reach(scratch, t->n, -1, most), outside = reach(scratch, t->n, 1, most);
+    const double near = reach(scratch, t->n, 0, NEXT);
     p->rows = p->m = 0;
     for (int64_t i = 0; i < t->n; i++)
         if (scratch[i] >= -inside && scratch[i] <= outside)
@@ -82,6 +110,7 @@ static void choose(const mc_task *t, const mc_dual *dual, double *scratch, part 
     for (int64_t begin = 0; begin < t->m; begin += t->n)
         for (int64_t k = 0; k < p->rows; k++) {
             p->place[p->m] = k;
+            p->first[p->m] = fabs(scratch[p->row[k]]) <= near;
             p->variable[p->m++] = begin + p->row[k];
         }
 }
@@ -105,7 +134,7 @@ static void write_part(const mc_task *t, const mc_dual *dual, const double *diag
                         .group = dual->group ? p->group : NULL};
 }
 
-static mercer_status solve_part(mercer_ctx *ctx, const mc_active_problem *whole, const mc_kernel_matrix *rows, part *p,
+static mercer_status solve_part(mercer_ctx *ctx, const mc_task *t, const mc_active_problem *whole, const mc_kernel_matrix *rows, part *p,
                                 mc_smo_result *result) {
     mercer_data *taken = NULL;
     mc_kernel_matrix matrix = {0};
@@ -118,7 +147,8 @@ static mercer_status solve_part(mercer_ctx *ctx, const mc_active_problem *whole,
         problem.matrix = mc_kernel_matrix_view(&matrix, whole->matrix.dtype, p->diagonal);
         problem.most = p->m / 2 < whole->most ? p->m / 2 : whole->most;
         problem.bound = NULL;
-        problem.held = true;
+        problem.held = problem.close = true;
+        problem.first = t->earlier ? p->first : NULL;
         status = mc_active_solve(ctx, &problem, p->beta, p->f, result);
     }
     mc_kernel_matrix_close(&matrix);
@@ -144,6 +174,16 @@ static mercer_status take_up(mercer_ctx *ctx, const mc_svm *s, mc_task *t, mc_ac
     return count ? mc_active_add(ctx, whole, whole->tolerance, mc_task_top(s, t), p->row, c, count, t->f, &whole->noise2) : MERCER_OK;
 }
 
+/* For the next C, before f becomes that of this one. */
+static mercer_status remember(mercer_ctx *ctx, mc_task *t) {
+    if (!t->earlier)
+        MC_TRY(MC_ALLOC(ctx, t->earlier, t->n));
+    for (int64_t i = 0; i < t->n; i++)
+        t->earlier[i] = value_now(t, i);
+    t->rose = t->rise;
+    return MERCER_OK;
+}
+
 mercer_status mc_task_narrow(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const mc_kernel_matrix *rows, mc_active_problem *whole,
                              mc_smo_result *result) {
     part p = {0};
@@ -152,7 +192,9 @@ mercer_status mc_task_narrow(mercer_ctx *ctx, const mc_svm *s, mc_task *t, const
     cut(&work, t->n, t->m, &p);
     choose(t, &whole->dual, p.q, &p);
     write_part(t, &whole->dual, whole->matrix.diagonal, &p);
-    mercer_status status = p.m >= FEW ? solve_part(ctx, whole, rows, &p, result) : MERCER_OK;
+    mercer_status status = p.m >= FEW ? solve_part(ctx, t, whole, rows, &p, result) : MERCER_OK;
+    if (!status)
+        status = remember(ctx, t);
     if (!status)
         status = take_up(ctx, s, t, whole, &p);
     mc_work_close(&work);

@@ -209,8 +209,10 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc
     s->noise2 = 0;
     t->known = false;
     mc_smo_result first = {0};
-    mercer_status status = narrows(s, t, rows) ? mc_task_narrow(ctx, s, t, rows, &problem, &first) : MERCER_OK;
+    const bool narrow = narrows(s, t, rows);
+    mercer_status status = narrow ? mc_task_narrow(ctx, s, t, rows, &problem, &first) : MERCER_OK;
     problem.steps_max -= first.steps;
+    problem.close = narrow;
     t->rise = 0;
     if (!status)
         status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);

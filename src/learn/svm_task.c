@@ -79,6 +79,7 @@ void mc_tasks_close(mc_svm *s) {
         mc_free(s->task[k].beta);
         mc_free(s->task[k].f);
         mc_free(s->task[k].error);
+        mc_free(s->task[k].earlier);
         mc_free(s->task[k].seen.c);
         mc_free(s->task[k].seen.f);
         mc_free(s->task[k].whole);

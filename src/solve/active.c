@@ -5,7 +5,8 @@
                 f <- f + K_A' (change of beta on A)                      a product, nothing is kept
        until the violation over all variables is at most the tolerance
 
-   The programme on A is solved to a tenth of the violation at the start: the others are about to move it. A product in single precision
+   The programme on A is solved to a tenth of the violation at the start: the others are about to move it; from a start that is close to
+   the solution they are few, and it is solved further. A product in single precision
    leaves an error of about 1e-7 |c| for random signs, or 1e-7 sqrt(max |c| sum |c_k| K_ki), which is less where most entries are small. It
    does not matter while it is far below the violation that a round is to reach; a product that would leave more is made in double, and once
    the sum of those left stands in the way, f is made anew in double: at the rows that are in question or so near to it that the error
@@ -25,6 +26,7 @@
 enum { REST = 8 }; /* sets from one rest to the next */
 enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, POLISHES = 8 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
+static const double CLOSE = 0.03; /* likewise, where the start is close to the solution */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
 static const double WORST = 4;    /* times its likely size is the largest error among many rows */
 static const double NEAR = 64;    /* times the error, or the violation to reach: rows nearer to being in question are made anew */
@@ -97,10 +99,24 @@ static void number_rows(run *r) {
         r->row[k] = r->place[row_of(whole, r->variable[k])];
 }
 
+/* The first set is the one the caller has named. */
+static bool is_first(const run *r) {
+    return r->p->first && !r->selection.round;
+}
+
+static void choose_first(run *r) {
+    mc_selection_renew(&r->selection);
+    for (int64_t t = 0; t < r->p->dual.m; t++)
+        if (r->p->first[t])
+            mc_selection_take(&r->selection, t);
+}
+
 static void choose(run *r, const mc_extremes *e) {
     const mc_dual *whole = &r->p->dual;
     const bool all = r->p->most >= whole->m;
-    if (!all)
+    if (!all && is_first(r))
+        choose_first(r);
+    else if (!all)
         mc_selection_next(&r->selection, whole, r->beta, r->f, e);
     r->count = 0;
     for (int64_t t = 0; t < whole->m; t++)
@@ -191,6 +207,7 @@ static int64_t size_now(const run *r) {
     const int64_t many = r->p->held ? MANY / 2 : MANY;
     size = size < FEW ? FEW : size < many ? size : many;
     size = size < 3 * free ? 3 * free : size;
+    size = is_first(r) ? m : size;
     return set_size(m, size < r->p->most ? size : r->p->most);
 }
 
@@ -382,7 +399,7 @@ static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
    cannot be. */
 static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
     *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
-    r->aim = fmax(r->p->tolerance, INNER * e->violation);
+    r->aim = fmax(r->p->tolerance, (r->p->close ? CLOSE : INNER) * e->violation);
     *heard = r->noise2 > pow(HEARD * r->aim, 2);
     if (!*heard || r->p->held)
         return MERCER_OK;

@@ -55,6 +55,8 @@ typedef struct mc_active_problem {
     double noise2;          /* of f at the start */
     mc_active_room *room;   /* NULL: taken and given back */
     double *bound;          /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
+    const uint8_t *first;   /* m: 1: of the first active set; NULL: that is chosen as the others are */
+    bool close;             /* the start is close to the solution: each set is solved further than where others are about to move it */
     bool held;              /* f is K beta and what other rows add: it cannot be made anew, and where it should be, that is the end */
     bool rough;             /* the tolerance is enough: no Newton steps at the end, which would bring the gap far below it */
 } mc_active_problem;
