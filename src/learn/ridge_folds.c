@@ -49,47 +49,20 @@ static mercer_status invert(mercer_ctx *ctx, folds *f) {
     return mc_cholesky_inverse(ctx, n, f->A);
 }
 
-static double root_at(const folds *f, int64_t i) {
-    return f->r.p->root ? f->r.p->root[i] : 1;
-}
-
-static double z_at(const folds *f, int64_t i) {
-    return f->r.intercept ? f->r.X[i * f->r.columns + f->r.p->outputs] : 0;
-}
-
-/* X's first columns become beta. */
-static void take_intercept(folds *f) {
-    const int64_t n = f->r.p->n, columns = f->r.columns;
-    for (int64_t i = 0; i < n && f->r.intercept; i++)
-        f->g += root_at(f, i) * z_at(f, i);
-    for (int64_t k = 0; k < f->r.p->outputs && f->r.intercept; k++) {
-        double above = 0;
-        for (int64_t i = 0; i < n; i++)
-            above += root_at(f, i) * f->r.X[i * columns + k];
-        for (int64_t i = 0; i < n; i++)
-            f->r.X[i * columns + k] -= above / f->g * z_at(f, i);
-    }
-}
-
-/* C_FF and beta_F of a fold of m rows. */
-static void gather(const folds *f, const int64_t *rows, int64_t m) {
-    const int64_t n = f->r.p->n, outputs = f->r.p->outputs;
-    for (int64_t b = 0; b < m; b++) {
+void mc_ridge_part(const mc_ridge_system *r, double g, const double *B, const int64_t *rows, int64_t m, double *part) {
+    for (int64_t b = 0; b < m; b++)
         for (int64_t a = b; a < m; a++) {
             const int64_t i = rows[a] > rows[b] ? rows[a] : rows[b], j = rows[a] > rows[b] ? rows[b] : rows[a];
-            const double moved = f->r.intercept ? z_at(f, i) * z_at(f, j) / f->g : 0;
-            f->part[mc_packed_place(m, a, b)] = f->A[mc_packed_place(n, i, j)] - moved;
+            const double moved = r->intercept ? mc_ridge_z(r, i) * mc_ridge_z(r, j) / g : 0;
+            part[mc_packed_place(m, a, b)] = B[mc_packed_place(r->p->n, i, j)] - moved;
         }
-        for (int64_t k = 0; k < outputs; k++)
-            f->E[b * outputs + k] = f->r.X[rows[b] * f->r.columns + k];
-    }
 }
 
 /* The diagonal of (C_FF)^-1, which takes the place of the factor, is the variance of S y. */
 static mercer_status write_variances(mercer_ctx *ctx, const folds *f, const int64_t *rows, int64_t m, double *variances) {
     MC_TRY(mc_cholesky_inverse(ctx, m, f->part));
     for (int64_t a = 0; a < m; a++) {
-        const double s = root_at(f, rows[a]);
+        const double s = mc_ridge_root(&f->r, rows[a]);
         variances[f->by.place[rows[a]]] = f->part[mc_packed_place(m, a, a)] / (s * s);
     }
     return MERCER_OK;
@@ -99,7 +72,9 @@ static mercer_status leave_out(mercer_ctx *ctx, const folds *f, const int64_t *r
                                double *variances) {
     const int64_t outputs = f->r.p->outputs;
     int64_t bad = 0;
-    gather(f, rows, m);
+    mc_ridge_part(&f->r, f->g, f->A, rows, m, f->part);
+    for (int64_t a = 0; a < m * outputs; a++)
+        f->E[a] = f->r.X[rows[a / outputs] * f->r.columns + a % outputs];
     MC_TRY(mc_cholesky_factor(ctx, m, f->part, &bad));
     if (bad)
         return mc_fail(ctx, MERCER_NUMERIC, "ridge folds: leaving fold %lld out broke down; use a larger lambda",
@@ -107,7 +82,7 @@ static mercer_status leave_out(mercer_ctx *ctx, const folds *f, const int64_t *r
     MC_TRY(mc_cholesky_solve(ctx, m, f->part, outputs, f->E));
     for (int64_t a = 0; a < m; a++)
         for (int64_t k = 0; k < outputs; k++)
-            residuals[f->by.place[rows[a]] * outputs + k] = f->E[a * outputs + k] / root_at(f, rows[a]);
+            residuals[f->by.place[rows[a]] * outputs + k] = f->E[a * outputs + k] / mc_ridge_root(&f->r, rows[a]);
     return variances ? write_variances(ctx, f, rows, m, variances) : MERCER_OK;
 }
 
@@ -162,7 +137,7 @@ static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, dou
     for (int64_t i = 0; variances && i < data->n; i++)
         variances[i] = NAN;
     MC_TRY(invert(ctx, f));
-    take_intercept(f);
+    f->g = mc_ridge_take_intercept(&f->r);
     return leave_all_out(ctx, f, residuals, variances);
 }
 

@@ -21,26 +21,17 @@ typedef struct leaving {
     double *left;     /* n x outputs: the residuals */
 } leaving;
 
-static double root_at(const leaving *x, int64_t i) {
-    return x->r.p->root ? x->r.p->root[i] : 1;
-}
-
-static double z_at(const leaving *x, int64_t i) {
-    return x->r.intercept ? x->r.X[i * x->r.columns + x->r.p->outputs] : 0;
-}
-
-/* s'z; and X's first columns become beta. */
-static double take_intercept(const leaving *x) {
-    const int64_t n = x->r.p->n, columns = x->r.columns;
+double mc_ridge_take_intercept(const mc_ridge_system *r) {
+    const int64_t n = r->p->n, columns = r->columns;
     double g = 0;
-    for (int64_t i = 0; i < n && x->r.intercept; i++)
-        g += root_at(x, i) * z_at(x, i);
-    for (int64_t k = 0; k < x->r.p->outputs && x->r.intercept; k++) {
+    for (int64_t i = 0; i < n && r->intercept; i++)
+        g += mc_ridge_root(r, i) * mc_ridge_z(r, i);
+    for (int64_t k = 0; k < r->p->outputs && r->intercept; k++) {
         double above = 0;
         for (int64_t i = 0; i < n; i++)
-            above += root_at(x, i) * x->r.X[i * columns + k];
+            above += mc_ridge_root(r, i) * r->X[i * columns + k];
         for (int64_t i = 0; i < n; i++)
-            x->r.X[i * columns + k] -= above / g * z_at(x, i);
+            r->X[i * columns + k] -= above / g * mc_ridge_z(r, i);
     }
     return g;
 }
@@ -48,13 +39,13 @@ static double take_intercept(const leaving *x) {
 /* False where a row cannot be left out. */
 static bool write_residuals(const leaving *x) {
     const int64_t n = x->r.p->n, outputs = x->r.p->outputs;
-    const double g = take_intercept(x);
+    const double g = mc_ridge_take_intercept(&x->r);
     for (int64_t i = 0; i < n; i++) {
-        const double B = x->diagonal[i], C = x->r.intercept ? B - z_at(x, i) * z_at(x, i) / g : B;
+        const double B = x->diagonal[i], z = mc_ridge_z(&x->r, i), C = x->r.intercept ? B - z * z / g : B;
         if (!(C > (double)n * 0x1p-52 * B))
             return false;
         for (int64_t k = 0; k < outputs; k++)
-            x->left[i * outputs + k] = x->r.X[i * x->r.columns + k] / C / root_at(x, i);
+            x->left[i * outputs + k] = x->r.X[i * x->r.columns + k] / C / mc_ridge_root(&x->r, i);
     }
     return true;
 }

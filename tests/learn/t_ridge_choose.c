@@ -1,9 +1,12 @@
-/* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends of both ranges. */
+/* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends of both ranges;
+   and the slopes a search for lambda and the kernel follows. */
+#include "kernel/choose.h"
+#include "learn/ridge_slopes.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
 static const char *const kernels[] = {"rbf(gamma=0.4)", "linear", "1 + poly(degree=2, c=0)", "matern(nu=0.5, length_scale=2)"};
-enum { KERNELS = 4 };
+enum { KERNELS = 4, FOLDS = 4 };
 
 static mercer_ridge variant_of(sheet *s, int variant) {
     mercer_ridge set = mercer_ridge_defaults();
@@ -183,9 +186,142 @@ static void test_threads_do_not_change_a_bit(void **state) {
     assert_memory_equal(lambda[0], lambda[1], sizeof lambda[0]);
 }
 
+/* ---- Slopes ---- */
+
+void dgesv_(const int *n, const int *nrhs, double *a, const int *lda, int *ipiv, double *b, const int *ldb, int *info);
+
+/* gamma, the length scale, lambda. */
+enum { FREE = 3 };
+static const char ranges[] = "rbf(gamma=0.1..10) + matern(nu=1.5, length_scale=0.1..10)[1, 2]";
+
+static double value_by_hand(const sheet *s, const double *at, int64_t i, int64_t j) {
+    double square = 0, first = 0;
+    for (int64_t c = 0; c < s->d; c++) {
+        const double u = s->x[i * s->d + c] - s->x[j * s->d + c];
+        square += u * u;
+        first += c < 2 ? u * u : 0;
+    }
+    const double r = sqrt(3 * first) / at[1];
+    return exp(-at[0] * square) + (1 + r) * exp(-r);
+}
+
+/* The squared error, times weights, on the rows of a fold of the function that solves (K + lambda / W) alpha + b = y, 1'alpha = 0 on the
+   others. */
+static double fold_by_hand(const sheet *s, const double *at, bool intercept, const int64_t *fold, int64_t k, double *weight) {
+    int64_t row[ROWS], m = 0;
+    int pivots[ROWS + 1], info, outputs = (int)s->outputs;
+    double A[(ROWS + 1) * (ROWS + 1)] = {0}, rhs[(ROWS + 1) * OUTPUTS] = {0}, sum = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        if (fold[i] != k)
+            row[m++] = i;
+    const int size = (int)(m + intercept);
+    for (int64_t a = 0; a < m; a++) {
+        for (int64_t b = 0; b < m; b++)
+            A[a * size + b] = value_by_hand(s, at, row[a], row[b]);
+        A[a * size + a] += at[2] / (s->weighted ? s->w[row[a]] : 1);
+        if (intercept)
+            A[a * size + m] = A[m * size + a] = 1;
+        for (int64_t c = 0; c < s->outputs; c++)
+            rhs[c * size + a] = s->y[row[a] * s->outputs + c];
+    }
+    dgesv_(&size, &outputs, A, &size, pivots, rhs, &size, &info);
+    assert_int_equal(info, 0);
+    for (int64_t i = 0; i < s->n; i++) {
+        if (fold[i] != k)
+            continue;
+        const double w = s->weighted ? s->w[i] : 1;
+        *weight += w;
+        for (int64_t c = 0; c < s->outputs; c++) {
+            double f = intercept ? rhs[c * size + m] : 0;
+            for (int64_t a = 0; a < m; a++)
+                f += rhs[c * size + a] * value_by_hand(s, at, row[a], i);
+            sum += w * pow(s->y[i * s->outputs + c] - f, 2);
+        }
+    }
+    return sum;
+}
+
+/* folds 0: every row alone, all together; otherwise the mean over the folds. */
+static double log_error_by_hand(const sheet *s, const double *at, bool intercept, const int64_t *fold, int64_t folds) {
+    double sum = 0, all = 0, means = 0;
+    for (int64_t k = 0; k < (folds ? folds : s->n); k++) {
+        double weight = 0;
+        const double square = fold_by_hand(s, at, intercept, fold, k, &weight);
+        sum += square;
+        all += weight;
+        means += sqrt(square / weight / (double)s->outputs);
+    }
+    return folds ? log(means / (double)folds) : 0.5 * log(sum / all / (double)s->outputs);
+}
+
+static mercer_status count_rows(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals) {
+    (void)ctx;
+    (void)l;
+    *(int64_t *)arg += residuals != NULL;
+    return MERCER_OK;
+}
+
+/* at: where, then the value and the slopes. */
+static mercer_status slopes_at(mercer_ctx *ctx, const mercer_data *data, mercer_ridge set, const double *at, const int64_t *fold,
+                               double *out) {
+    mercer_kernel *open = NULL, *kernel = NULL;
+    mc_open_value value[2];
+    int64_t place[2], shown = 0;
+    mc_slopes slopes = {.count = 2, .place = place, .by_value = out + 1};
+    set.lambda = at[2];
+    mercer_status status = mercer_kernel_parse(ctx, ranges, &open);
+    if (!status && mc_kernel_open_values(open, value, 2) == 2)
+        status = mc_kernel_choose(ctx, open, at, &kernel);
+    for (int i = 0; i < 2 && !status; i++)
+        place[i] = value[i].value->offset;
+    if (!status)
+        status = mc_ridge_slopes(ctx, kernel, data, &set, fold, count_rows, &shown, &slopes);
+    assert_true(status || shown == 1);
+    out[0] = slopes.value;
+    out[3] = slopes.by_lambda;
+    mercer_kernel_free(open);
+    mercer_kernel_free(kernel);
+    return status;
+}
+
+/* Dense systems by LAPACK, one for each row or fold left out, on both sides of the point. */
+static void test_slopes_are_differences_of_refitted_errors(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sheet s = random_sheet(24, OUTPUTS, 77);
+    int64_t alone[ROWS], fold[ROWS];
+    for (int64_t i = 0; i < s.n; i++) {
+        alone[i] = i;
+        fold[i] = i % FOLDS;
+    }
+    for (int variant = 0; variant < 8; variant++) {
+        const double at[FREE] = {0.4, 1.7, 0.03};
+        const bool few = variant & 4;
+        const int64_t *leave = few ? fold : alone, folds = few ? FOLDS : 0;
+        const mercer_ridge set = variant_of(&s, variant);
+        double found[FREE + 1];
+        mercer_data *data = data_of(ctx, &s);
+        assert_ok(ctx, slopes_at(ctx, data, set, at, few ? fold : NULL, found));
+        assert_close(found[0], log_error_by_hand(&s, at, set.intercept, leave, folds), 1e-10);
+        for (int k = 0; k < FREE; k++) {
+            double up[FREE], down[FREE];
+            memcpy(up, at, sizeof up);
+            memcpy(down, at, sizeof down);
+            up[k] *= 1 + 1e-5;
+            down[k] *= 1 - 1e-5;
+            const double difference = log_error_by_hand(&s, up, set.intercept, leave, folds)
+                                      - log_error_by_hand(&s, down, set.intercept, leave, folds);
+            assert_close(found[k + 1], difference / (2e-5 * at[k]), 1e-6);
+        }
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
     mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    static const int64_t fold[12] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_status status = mercer_data_make(ctx, &table, &data);
@@ -200,6 +336,11 @@ static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
             set.norm_bound = 1;
         status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
         mercer_model_free(model);
+    }
+    for (int way = 0; way < 2 && !status; way++) {
+        const double at[FREE] = {1, 1, 1};
+        double found[FREE + 1];
+        status = slopes_at(ctx, data, mercer_ridge_defaults(), at, way ? fold : NULL, found);
     }
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -219,6 +360,7 @@ int main(void) {
         cmocka_unit_test(test_degrees_of_freedom_are_met),
         cmocka_unit_test(test_wishes_that_cannot_be_met_are_refused),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
+        cmocka_unit_test(test_slopes_are_differences_of_refitted_errors),
         cmocka_unit_test(test_choosing_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
