@@ -897,8 +897,11 @@ typedef struct mercer_tune {
     int64_t kernel_count;
     const char *const *ranges;  /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
     int64_t points;             /* of each range on the grid; 0: 8, and 50 for lambda of ridge */
-    const char *search;         /* grid; random: points of a scrambled Sobol sequence */
-    int64_t candidates;         /* random: how many */
+    const char *search;         /* grid; random: points of a scrambled Sobol sequence; gradient: L-BFGS down the rmse of rows or folds left
+                                   out (ridge), or up the evidence (gp), within the ranges, from the middle of them and from points of such
+                                   a sequence, for every combination of sets and whole numbers. Every point measured on the way is a
+                                   candidate. MERCER_INVALID for other machines and scores */
+    int64_t candidates;         /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
     int64_t folds;              /* 0: every row left out (ridge), the evidence (gp), 5 folds (others) */
     int64_t repeats;            /* of the folds, with other seeds */
     const char *const *groups;  /* n texts: rows of one text leave together; NULL: none */
@@ -963,7 +966,8 @@ MERCER_API const char *mercer_model_search(const mercer_model *model);
 
 /* What a search would take, without running it: seconds are those of one fit, measured on the spot, times the fits. */
 typedef struct mercer_tune_plan {
-    int64_t candidates, splits, fits; /* fits: those that cannot be had from another one in closed form or along a path */
+    int64_t candidates, splits, fits; /* fits: those that cannot be had from another one in closed form or along a path; of a search by
+                                         gradients about as many as it takes steps, and the candidates are its starts */
     const char *engine;               /* how candidates are measured, in words */
     size_t memory_bytes;
     double seconds;

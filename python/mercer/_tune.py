@@ -90,6 +90,7 @@ def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
 
     kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default.
     settings: those of `mercer fit`, with _ for -; text with a range or a set, or a list of numbers, is searched, everything else is set.
+    search: 'grid'; 'random' points; 'gradient': downhill from a few starts (ridge and gp), which candidates counts.
     hold_out: rows and target to measure on instead of folds. The other arguments are the options of `mercer tune`; score is 'accuracy',
     'rmse', 'log-loss', ...
 
@@ -99,6 +100,9 @@ def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
     >>> found = mercer.tune(X, y, "svc", "rbf(gamma=0.1..10)", C=[1, 100], points=3)
     >>> len(found.candidates), found.report.score, found.model.machine
     (6, 'accuracy', 'svc')
+    >>> found = mercer.tune(X, X[:, 0] * X[:, 1], kernel="rbf(gamma=0.01..10)", search="gradient", candidates=1)
+    >>> found.report.measured == len(found.candidates) > 3
+    True
     """
     options = {"points": points, "search": search, "candidates": candidates, "folds": folds, "repeats": repeats, "ordered": ordered,
                "score": score, "one_error": one_error, "halving": halving, "journal": journal, "seed": random_state}

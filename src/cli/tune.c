@@ -9,8 +9,9 @@ const option tune_options[] = {
     {"test", 0, "FILE", "measure on the rows of this file instead of folds"},
     {"score", 0, "NAME", "accuracy|balanced-accuracy|log-loss|auc|f1|rmse|mae|r2|pinball|evidence (default: what suits the machine)"},
     {"points", 0, "N", "points of every range on the grid (default 8; 50 for the lambda of ridge)"},
-    {"search", 0, "WAY", "grid|random: random points fill the ranges evenly (default grid)"},
-    {"candidates", 0, "N", "random: how many (default 50)"},
+    {"search", 0, "WAY", "grid|random|gradient: random points fill the ranges evenly; gradient (ridge, gp) goes downhill from starts among "
+                         "them (default grid)"},
+    {"candidates", 0, "N", "random: how many (default 50); gradient: how many starts (default 4)"},
     {"one-standard-error", 0, NULL, "of what is within one standard error of the best take the strongest penalty"},
     {"halving", 0, NULL, "all candidates on few rows, the best sixteenth on four times as many, and so on"},
     {"journal", 0, "FILE", "keep what was measured, and go on from it when the file is there"},
@@ -38,16 +39,17 @@ static int read_kernels(session *s, tuning *t) {
 }
 
 static int read_numbers(session *s, tuning *t) {
-    static const char *const ways[] = {"grid", "random"};
+    static const char *const ways[] = {"grid", "random", "gradient"};
     int way = 0;
     int64_t seed = 0;
     TRY(args_whole(&s->args, "repeats", 1, 1000, &t->set.repeats));
     TRY(args_whole(&s->args, "points", 2, 100000, &t->set.points));
     TRY(args_whole(&s->args, "candidates", 1, 1000000, &t->set.candidates));
     TRY(args_whole(&s->args, "seed", 0, (int64_t)1 << 53, &seed));
-    TRY(args_choice(&s->args, "search", "grid|random", &way));
+    TRY(args_choice(&s->args, "search", "grid|random|gradient", &way));
     if (args_text(&s->args, "candidates") && way == 0)
-        return complain("--candidates is the number of random ones; --search random asks for them, --points sets the grid");
+        return complain("--candidates is the number of random ones, or of starts; --search random or gradient asks for them, --points "
+                        "sets the grid");
     t->set.search = ways[way];
     t->set.seed = (uint64_t)seed;
     return EXIT_DONE;
@@ -162,7 +164,8 @@ const verb verb_tune = {
              "Stopped by --time-limit or Ctrl-C, the best so far is fitted and saved, and the exit status is 4.\n\n"
              "  mercer tune houses.csv -k 'rbf(gamma=1e-3..10)' -k 'matern(nu={0.5, 1.5, 2.5}, length_scale=0.1..10)'\n"
              "  mercer tune moons.csv -m svc -k 'rbf(gamma=1e-3..10)' --C 0.1..1000 --folds 10 -o moons.mercer\n"
-             "  mercer tune moons.csv -m logistic --search random --candidates 100 --halving --journal search.log",
+             "  mercer tune moons.csv -m logistic --search random --candidates 100 --halving --journal search.log\n"
+             "  mercer tune houses.csv -k 'rbf(gamma=1e-3..10)[rooms] * rbf(gamma=1e-3..10)[area]' --search gradient",
     .least = 1,
     .most = 1,
     .tables = {output_options, tune_options, fold_options, job_options, data_options, seed_options, common_options},

@@ -14,8 +14,8 @@
 
    f is the logarithm of the root mean squared error, of all rows or as a mean over the folds: then w_F is a multiple of e_F. Rows that
    leave one by one are n folds: v_i = w_i / C_ii, and the sum is C diag(v_i e_i) C = G G', whose tiles are multiplied when the pairs of
-   rows are asked for (gram/contract.c). A step costs n^3/3 operations for the factor, 2n^3/3 for the inverse and n^3 for G G'; with few folds
-   the sum has few terms and the last part costs nothing. */
+   rows are asked for (gram/contract.c). A step costs n^3/3 operations for the factor, 2n^3/3 for the inverse and n^3 for G G'; with few
+   folds the sum has few terms and the last part costs nothing. */
 #include "learn/ridge_slopes.h"
 #include "backend/blas.h"
 #include "base/memory.h"

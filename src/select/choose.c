@@ -1,6 +1,7 @@
 /* choose.c: the winner. Candidates measured with the most rows compete; first is the one with the best score. Within one standard error of
    it the strongest penalty wins where that rule is asked for. How sure the choice is: the folds (or blocks of rows) are drawn again with
-   replacement, and the share of draws in which the first is still first is counted. */
+   replacement, and the share of draws in which the first is still first is counted. Where candidates were found on the way down, those
+   around the end of it are no other choice: they are no rivals. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/sort.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 
 enum { DRAWS = 1000, RIVALS = 200 };
+static const double AROUND = 0.05; /* of every range */
 
 static double score_of(const mercer_search *s, int64_t c) {
     return s->value[c * (s->parts + 1)];
@@ -215,6 +217,13 @@ static bool stays_first(const mercer_search *s, const int64_t *rival, int64_t co
     return true;
 }
 
+static bool is_rival(const mercer_search *s, int64_t c) {
+    const mc_space *space = &s->space;
+    const int64_t first = s->report.first;
+    return !s->engine->steps || !mc_space_near(space, space->of[c], space->number + c * space->width, space->of[first],
+                                               space->number + first * space->width, AROUND);
+}
+
 static mercer_status find_share(mercer_ctx *ctx, mercer_search *s, uint64_t seed, int64_t rows) {
     int64_t *rival = NULL, *times = NULL, count = 0, wins = 0;
     s->report.share = NAN;
@@ -223,7 +232,7 @@ static mercer_status find_share(mercer_ctx *ctx, mercer_search *s, uint64_t seed
     MC_TRY(MC_ALLOC(ctx, rival, 2 * s->space.count + s->parts));
     times = rival + 2 * s->space.count;
     for (int64_t c = 0; c < s->space.count; c++)
-        if (competes(s, c, rows))
+        if (competes(s, c, rows) && is_rival(s, c))
             rival[count++] = c;
     mc_sort(rival, rival + s->space.count, count, by_loss, s);
     count = count < RIVALS ? count : RIVALS;

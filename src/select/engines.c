@@ -5,12 +5,13 @@
                  all values of lambda
        left out  ridge: every row, or every fold, predicted without itself by closed forms, all values of lambda of a run from one
                  eigendecomposition, few of them from factorisations; nothing is refitted
+       slopes    the same for one lambda at a time, with the derivatives of the error
        evidence  gp: one fit to all rows */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "learn/loss.h"
-#include "learn/ridge_path.h"
+#include "learn/ridge_slopes.h"
 #include "learn/svm_folds.h"
 #include "select/tune.h"
 #include "solve/eigen.h"
@@ -21,7 +22,7 @@
 enum { FEW_LAMBDAS = 16 }; /* so many factorisations take less time than one eigendecomposition */
 
 static double *row_of(const mc_round *r, double *out, int64_t candidate) {
-    return out + candidate * (r->parts + 1);
+    return out + candidate * mc_round_width(r);
 }
 
 /* Into the columns that belong to the split. */
@@ -287,6 +288,34 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
     return forgive(ctx, r, status);
 }
 
+/* The slopes along the numbers of the candidate; of the settings it is lambda that is followed. */
+static void write_slopes(const mc_round *r, int64_t kernel, const mc_slopes *found, double *tail) {
+    const int64_t settings = r->space->settings;
+    tail[0] = found->value;
+    for (int64_t k = 0; k < mc_space_numbers(r->space, kernel); k++)
+        tail[1 + k] = isnan(found->value) ? NAN : k < settings ? found->by_lambda : found->by_value[k - settings];
+}
+
+static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
+    const int64_t kernel = r->space->of[run->begin], settings = r->space->settings;
+    mc_slopes found = {.count = mc_space_numbers(r->space, kernel) - settings};
+    int64_t *place = NULL;
+    mercer_status status = MC_ALLOC(ctx, place, found.count);
+    if (!status)
+        status = MC_ALLOC(ctx, found.by_value, found.count);
+    for (int64_t k = 0; k < found.count && !status; k++)
+        place[k] = mc_space_dimension(r->space, kernel, settings + k)->place;
+    found.place = place;
+    found.value = NAN;
+    if (!status)
+        status = mc_ridge_slopes(ctx, run->kernel, r->data, run->settings, r->splits.fold, judge_left_out, a, &found);
+    if (!status)
+        write_slopes(r, kernel, &found, a->out + r->parts + 1);
+    mc_free(place);
+    mc_free(found.by_value);
+    return forgive(ctx, r, status);
+}
+
 static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
     (void)split;
     int64_t *part = NULL;
@@ -295,7 +324,7 @@ static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const 
     if (!status)
         status = MC_ALLOC(ctx, a.values, r->data->n * a.outputs);
     if (!status)
-        status = leave_out(ctx, r, run, &a);
+        status = r->slopes ? follow_out(ctx, r, run, &a) : leave_out(ctx, r, run, &a);
     mercer_data_free(a.counted);
     mc_free(a.values);
     mc_free(part);
@@ -327,6 +356,8 @@ static const mc_engine lambdas = {
     .text = "all values of lambda on a split along one path, each from the last", .path = "lambda", .measure = measure_path};
 static const mc_engine left_out = {.text = "rows left out in closed form, all values of lambda from one eigendecomposition",
                                    .path = "lambda", .whole = true, .measure = measure_left_out};
+static const mc_engine slopes = {.text = "rows left out in closed form with the slopes of their error, down from every start",
+                                 .path = "", .whole = true, .steps = 15, .measure = measure_left_out};
 static const mc_engine evidence = {.text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
 
 static const struct {
@@ -343,6 +374,33 @@ const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact) {
     return &fits;
 }
 
+static bool is_approximate(const mercer_ridge *set) {
+    return strcmp(set->solver, "nystrom") == 0 || strcmp(set->solver, "fourier") == 0;
+}
+
+mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                               const mc_measure_row *measure, const mc_engine **out) {
+    *out = NULL;
+    if (strcmp(machine->name, "gp") == 0)
+        return MERCER_OK;
+    if (strcmp(machine->name, "ridge") != 0)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: a gradient search knows the slopes of ridge and gp, not of %s; use search=grid or random", machine->name);
+    if (strcmp(measure->name, "rmse") != 0)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: a gradient search goes down the rmse of ridge, and %s has no slopes; use search=grid or random",
+                       measure->name);
+    if (set->hold_out || set->ordered || set->repeats > 1 || is_approximate(settings))
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: a gradient search leaves rows or folds out in closed form, which goes with no hold-out, order of time, "
+                       "repeats or approximate solver; use search=grid or random");
+    if (set->halving)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: halving drops candidates of a list, and a gradient search finds its own; leave one of them out");
+    *out = &slopes;
+    return MERCER_OK;
+}
+
 bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                      const mercer_data *data) {
     if (set->hold_out || set->ordered || set->repeats > 1)
@@ -351,8 +409,7 @@ bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void 
         return set->folds == 0 && !set->groups && (strcmp(set->score, "auto") == 0 || strcmp(set->score, "evidence") == 0);
     if (strcmp(machine->name, "ridge") != 0 || data->n > MC_EIGEN_LARGEST)
         return false;
-    const mercer_ridge *ridge = settings;
-    if (strcmp(ridge->solver, "nystrom") == 0 || strcmp(ridge->solver, "fourier") == 0)
+    if (is_approximate(settings))
         return false;
     const double n = (double)data->n;
     return 8 * n * n + (double)mc_eigen_bytes(data->n) < 0.9 * (double)mc_memory_left(ctx);

@@ -160,7 +160,7 @@ void mc_journal_close(mc_journal *j) {
 static void columns_of(const mc_round *r, int64_t split, int64_t *begin, int64_t *end) {
     const bool all = split < 0 || r->splits.count < 2;
     *begin = all ? 0 : 1 + split;
-    *end = all ? r->parts + 1 : 2 + split;
+    *end = all ? mc_round_width(r) : 2 + split;
 }
 
 bool mc_journal_get(const mc_journal *j, const mc_round *r, const mc_run *run, int64_t split, double *out) {
@@ -173,7 +173,7 @@ bool mc_journal_get(const mc_journal *j, const mc_round *r, const mc_run *run, i
             const mc_entry *e = place_of(j, r->number, c, k);
             if (!e->full)
                 return false;
-            out[(c - run->begin) * (r->parts + 1) + k] = e->value;
+            out[(c - run->begin) * mc_round_width(r) + k] = e->value;
         }
     return true;
 }
@@ -186,7 +186,7 @@ mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *j, const mc_round *r, 
     mc_text text = mc_text_open(ctx);
     for (int64_t c = run->begin; c < run->end; c++)
         for (int64_t k = begin; k < end; k++)
-            add_line(&text, r->number, c, k, values[(c - run->begin) * (r->parts + 1) + k]);
+            add_line(&text, r->number, c, k, values[(c - run->begin) * mc_round_width(r) + k]);
     const size_t size = (size_t)text.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&text, &bytes));

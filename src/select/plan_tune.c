@@ -1,10 +1,12 @@
 /* plan_tune.c: what a search would take: the candidates and splits as the search makes them, the fit of a candidate in the middle forecast
-   as for a single fit, times the fits that cannot be had from another one. */
+   as for a single fit, times the fits that cannot be had from another one. A step down the slopes of ridge is the factorisation of a fit,
+   an inverse and a product: about six of it. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "learn/ridge_slopes.h"
 #include "select/plan.h"
 #include "select/tune.h"
 #include <string.h>
@@ -16,10 +18,12 @@ static int64_t count_runs(const mc_space *space) {
     return runs;
 }
 
-/* Ridge in closed form takes an eigendecomposition, whatever way a fit would go. */
+enum { FACTORS_OF_A_STEP = 6 };
+
+/* Ridge in closed form takes an eigendecomposition, or steps of factorisations, whatever way a fit would go. */
 static void put_solver(const mercer_search *s, void *settings) {
     if (strcmp(s->machine->name, "ridge") == 0 && s->engine->whole)
-        ((mercer_ridge *)settings)->solver = "eigen";
+        ((mercer_ridge *)settings)->solver = s->engine->steps ? "cholesky" : "eigen";
 }
 
 static mercer_status price_one(mercer_ctx *ctx, const mercer_search *s, const mercer_data *data, mercer_tune_plan *out) {
@@ -35,7 +39,9 @@ static mercer_status price_one(mercer_ctx *ctx, const mercer_search *s, const me
         status = mc_plan_fit(ctx, s->machine, settings, kernel, data, &plan);
     }
     out->memory_bytes = plan.chosen.memory_bytes;
-    out->seconds = plan.chosen.seconds * (double)out->fits;
+    out->seconds = plan.chosen.seconds * (double)out->fits * (s->engine->steps ? FACTORS_OF_A_STEP : 1);
+    if (s->engine->steps)
+        out->memory_bytes += mc_ridge_slopes_bytes(data->n, s->folds > 0);
     out->possible = plan.chosen.possible;
     mercer_kernel_free(kernel);
     mc_free(settings);
@@ -59,7 +65,7 @@ static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_
     out->candidates = s->space.count;
     out->engine = s->engine->text;
     out->splits = round.splits.count ? round.splits.count : 1;
-    out->fits = s->engine->whole ? runs : runs * out->splits;
+    out->fits = s->engine->steps ? runs * s->engine->steps : s->engine->whole ? runs : runs * out->splits;
     if (!status)
         status = price_split(ctx, s, &round, out);
     mc_splits_close(&round.splits);

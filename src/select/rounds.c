@@ -1,7 +1,7 @@
 /* rounds.c: all candidates through all splits. A search is one round with all rows, or, halved, several: each takes the best sixteenth of
    the candidates of the last and four times as many rows, the last all of them: rounds of equal cost where a fit costs the square of n.
    Closed forms on a grid cost its cube: after a first round of all candidates one at a time is measured, on a quarter, a half and all of
-   the rows, whichever descend.c asks for.
+   the rows, whichever descend.c asks for. With slopes of the error the candidates are made one after the other by follow.c.
 
    Under a time limit the runs go through in random order, so that what is measured when it ends is spread over the whole space; and when
    the first run shows that not all can be measured, the search is halved. */
@@ -33,7 +33,7 @@ typedef struct sweep {
     mc_journal *journal;
     mc_round round;
     mc_shared shared;
-    bool *active;   /* count: candidates of this round */
+    bool *active;   /* count: candidates of this round; NULL: all */
     int64_t *start; /* the first candidate of every run */
     int64_t runs;
     bool trial;     /* the first run decides whether the search is to be halved */
@@ -99,9 +99,9 @@ static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run
     return MERCER_OK;
 }
 
-static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t place) {
-    mercer_search *s = w->s;
-    const int64_t count = run->end - run->begin, width = s->parts + 1;
+/* tail: the slopes of the one candidate, where there are any. */
+static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t place, double *tail) {
+    const int64_t count = run->end - run->begin, width = mc_round_width(&w->round);
     const double began = mc_clock();
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, count * width));
@@ -111,6 +111,8 @@ static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t
     const double seconds = (mc_clock() - began) / (double)count;
     for (int64_t i = 0; i < count && !status; i++)
         finish_candidate(w, run->begin + i, values + i * width, seconds);
+    if (!status && w->round.slopes)
+        memcpy(tail, values + w->round.parts + 1, (size_t)w->round.slopes * sizeof *tail);
     mc_free(values);
     return status;
 }
@@ -119,7 +121,7 @@ static mercer_status open_run(mercer_ctx *ctx, sweep *w, int64_t begin, mc_run *
     const mercer_search *s = w->s;
     int64_t end = begin;
     const int64_t most = mc_space_run(&s->space, begin);
-    while (end < most && w->active[end])
+    while (end < most && (!w->active || w->active[end]))
         end++;
     *run = (mc_run){.begin = begin, .end = end};
     MC_TRY(mc_space_kernel(ctx, &s->space, begin, &run->kernel));
@@ -129,6 +131,22 @@ static mercer_status open_run(mercer_ctx *ctx, sweep *w, int64_t begin, mc_run *
     memcpy(run->settings, s->settings, s->machine->size);
     mc_space_settings(&s->space, begin, run->settings);
     return MERCER_OK;
+}
+
+/* The run that begins with a candidate. */
+static mercer_status measure_from(mercer_ctx *ctx, sweep *w, int64_t begin, int64_t place, double *tail) {
+    mc_run run = {0};
+    mercer_status status = open_run(ctx, w, begin, &run);
+    if (!status)
+        status = measure_run(ctx, w, &run, place, tail);
+    mercer_kernel_free(run.kernel);
+    mc_free(run.settings);
+    return status;
+}
+
+/* There is still the chosen one to be fitted. */
+static mercer_status check_time(mercer_ctx *ctx, const sweep *w) {
+    return mc_time_left(ctx) < 2 * w->longest ? mc_fail(ctx, MERCER_TIME, "the time limit is near") : MERCER_OK;
 }
 
 /* ---- One round ---- */
@@ -167,15 +185,9 @@ static mercer_status sweep_runs(mercer_ctx *ctx, sweep *w) {
     if (isfinite(mc_time_left(ctx)))
         MC_TRY(shuffle_runs(ctx, w));
     for (int64_t k = 0; k < w->runs && !w->late; k++) {
-        mc_run run = {0};
-        mercer_status status = open_run(ctx, w, w->start[k], &run);
-        if (!status)
-            status = measure_run(ctx, w, &run, k);
-        mercer_kernel_free(run.kernel);
-        mc_free(run.settings);
-        MC_TRY(status);
-        if (w->runs > k + 1 && mc_time_left(ctx) < 2 * w->longest) /* there is still the chosen one to be fitted */
-            return mc_fail(ctx, MERCER_TIME, "the time limit is near");
+        MC_TRY(measure_from(ctx, w, w->start[k], k, NULL));
+        if (w->runs > k + 1)
+            MC_TRY(check_time(ctx, w));
         w->late = w->trial && k == 0 && (mc_clock() - began) * (double)(w->runs - 1) > mc_time_left(ctx);
     }
     return MERCER_OK;
@@ -432,8 +444,29 @@ static mercer_status run_stages(mercer_ctx *ctx, sweep *w, bool halved, const me
     return MERCER_OK;
 }
 
+/* ---- Down the slopes ---- */
+
+static mercer_status visit(mercer_ctx *ctx, void *arg, int64_t c, int64_t start, double *tail) {
+    MC_TRY(measure_from(ctx, arg, c, start, tail));
+    return check_time(ctx, arg);
+}
+
+static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+    mercer_status status = mc_round_open(ctx, w->s, w->set, data, w->set->groups, &w->round);
+    w->round.slopes = 1 + w->s->space.width;
+    w->runs = w->s->space.count;
+    snprintf(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
+    if (!status)
+        status = mc_follow(ctx, w->s, visit, w);
+    mc_splits_close(&w->round.splits);
+    mc_hold(ctx, NULL, 1);
+    return status;
+}
+
 mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal) {
     sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx)), .end = 1};
+    if (s->engine->steps)
+        return run_slopes(ctx, &w, data);
     MC_TRY(MC_ALLOC(ctx, w.active, s->space.count));
     memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
     mercer_status status = run_stages(ctx, &w, set->halving, data);

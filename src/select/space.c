@@ -1,6 +1,7 @@
 /* space.c: the candidates of a search. A grid takes every combination: the parameters of a kernel change slowest, the setting along which
    an engine walks fastest, so that candidates which share work stand together. A random search takes points of a scrambled Sobol sequence,
-   dealt out evenly among the kernels. */
+   dealt out evenly among the kernels. A search by gradients starts in the middle of the ranges and from points of such a sequence, for
+   every kernel and every combination of what has no slope: sets, choices, whole numbers. */
 #include "select/tune.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -8,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CANDIDATES_MOST = 1000000, POINTS = 8, POINTS_OF_LAMBDA = 50 };
+enum { CANDIDATES_MOST = 1000000, POINTS = 8, POINTS_OF_LAMBDA = 50, RANDOM = 50, STARTS = 4 };
 
 /* ---- Dimensions ---- */
 
@@ -59,6 +60,7 @@ static mercer_status take_choices(mercer_ctx *ctx, const mc_open_value *open, mc
 
 static mercer_status open_value(mercer_ctx *ctx, const mc_open_value *open, int64_t points, mc_dimension *d) {
     d->whole = open->parameter->integer;
+    d->place = open->value->offset;
     d->low = open->value->low;
     d->high = open->value->high;
     d->log = d->low > 0 && !d->whole;
@@ -163,7 +165,7 @@ static void fill_grid(mc_space *s) {
     }
 }
 
-static double value_at(const mc_dimension *d, double u) {
+double mc_dimension_at(const mc_dimension *d, double u) {
     if (d->set)
         return d->value[(int64_t)(u * (double)d->count)];
     if (d->whole)
@@ -178,36 +180,141 @@ static void fill_random(mc_space *s, uint64_t seed) {
         double *number = s->number + c * s->width;
         mc_sobol(seed + (uint64_t)k, c / s->kernels, s->settings + own, u);
         for (int64_t i = 0; i < s->settings; i++)
-            number[i] = value_at(&s->dimension[i], u[i]);
+            number[i] = mc_dimension_at(&s->dimension[i], u[i]);
         for (int64_t i = 0; i < own; i++)
-            number[s->settings + i] = value_at(&s->dimension[s->begin[k] + i], u[s->settings + i]);
+            number[s->settings + i] = mc_dimension_at(&s->dimension[s->begin[k] + i], u[s->settings + i]);
     }
 }
 
-static mercer_status count_random(mercer_ctx *ctx, const mercer_tune *set, mc_space *s) {
-    if (set->candidates < 1 || set->candidates > CANDIDATES_MOST)
-        return mc_fail(ctx, MERCER_INVALID, "tune: candidates must be in [1, %d], got %lld", CANDIDATES_MOST, (long long)set->candidates);
-    if (s->width > MC_SOBOL_MOST)
-        return mc_fail(ctx, MERCER_INVALID, "tune: a random search has at most %d ranges at once, this one has %lld", MC_SOBOL_MOST,
-                       (long long)s->width);
-    s->count = set->candidates;
-    s->random = true;
+static mercer_status check_sobol(mercer_ctx *ctx, const mercer_tune *set, int64_t ranges) {
+    if (set->candidates < 0 || set->candidates > CANDIDATES_MOST)
+        return mc_fail(ctx, MERCER_INVALID, "tune: candidates must be in [1, %d], or 0 for the usual number, got %lld", CANDIDATES_MOST,
+                       (long long)set->candidates);
+    if (ranges > MC_SOBOL_MOST)
+        return mc_fail(ctx, MERCER_INVALID, "tune: a %s search has at most %d ranges at once, this one has %lld", set->search,
+                       MC_SOBOL_MOST, (long long)ranges);
     return MERCER_OK;
+}
+
+static mercer_status count_random(mercer_ctx *ctx, const mercer_tune *set, mc_space *s) {
+    s->count = set->candidates ? set->candidates : RANDOM;
+    return check_sobol(ctx, set, s->width);
+}
+
+/* ---- Starts ---- */
+
+const mc_dimension *mc_space_dimension(const mc_space *s, int64_t kernel, int64_t k) {
+    return k < s->settings ? &s->dimension[k] : &s->dimension[s->begin[kernel] + k - s->settings];
+}
+
+int64_t mc_space_numbers(const mc_space *s, int64_t kernel) {
+    return s->settings + s->begin[kernel + 1] - s->begin[kernel];
+}
+
+bool mc_dimension_free(const mc_dimension *d) {
+    return !d->set && !d->whole;
+}
+
+double mc_dimension_share(const mc_dimension *d, double value) {
+    return d->log ? log(value / d->low) / log(d->high / d->low) : (value - d->low) / (d->high - d->low);
+}
+
+bool mc_space_near(const mc_space *s, int64_t kernel_a, const double *a, int64_t kernel_b, const double *b, double share) {
+    for (int64_t i = 0; kernel_a == kernel_b && i < mc_space_numbers(s, kernel_a); i++) {
+        const mc_dimension *d = mc_space_dimension(s, kernel_a, i);
+        if (mc_dimension_free(d) ? fabs(mc_dimension_share(d, a[i]) - mc_dimension_share(d, b[i])) > share : a[i] != b[i])
+            return false;
+    }
+    return kernel_a == kernel_b;
+}
+
+/* Combinations of what is not free, and how much is. */
+static double combinations(const mc_space *s, int64_t kernel, int64_t *free_ones) {
+    double product = 1;
+    *free_ones = 0;
+    for (int64_t i = 0; i < mc_space_numbers(s, kernel); i++) {
+        const mc_dimension *d = mc_space_dimension(s, kernel, i);
+        *free_ones += mc_dimension_free(d);
+        product *= mc_dimension_free(d) ? 1 : (double)d->count;
+    }
+    return product;
+}
+
+static mercer_status count_starts(mercer_ctx *ctx, const mercer_tune *set, mc_space *s) {
+    const double each = (double)(set->candidates ? set->candidates : STARTS);
+    double count = 0;
+    int64_t free_ones, most = 0;
+    for (int64_t k = 0; k < s->kernels; k++) {
+        const double own = combinations(s, k, &free_ones);
+        count += own * (free_ones ? each : 1);
+        most = free_ones > most ? free_ones : most;
+    }
+    MC_TRY(check_sobol(ctx, set, most));
+    if (count > CANDIDATES_MOST)
+        return mc_fail(ctx, MERCER_INVALID, "tune: the search has %.3g starts, more than %d; take fewer, or smaller sets", count,
+                       CANDIDATES_MOST);
+    s->count = (int64_t)count;
+    return MERCER_OK;
+}
+
+/* The first start is in the middle of the ranges, but not of two in the same place: parts that are alike would stay alike. */
+static void write_start(const mc_space *s, uint64_t seed, int64_t k, int64_t place, int64_t start, double *number) {
+    static const double ASIDE = 0.01;
+    double u[MC_SOBOL_MOST];
+    int64_t free_ones, next = 0;
+    combinations(s, k, &free_ones);
+    if (start)
+        mc_sobol(seed + (uint64_t)k, start - 1, free_ones, u);
+    for (int64_t j = 0; j < free_ones && !start; j++)
+        u[j] = 0.5 + ASIDE * (double)j;
+    for (int64_t i = 0; i < mc_space_numbers(s, k); i++) {
+        const mc_dimension *d = mc_space_dimension(s, k, i);
+        if (mc_dimension_free(d)) {
+            number[i] = mc_dimension_at(d, u[next++]);
+            continue;
+        }
+        number[i] = d->value[place % d->count];
+        place /= d->count;
+    }
+}
+
+/* The first start of everything comes first: what the time allows is spread. */
+static void fill_starts(mc_space *s, const mercer_tune *set) {
+    const int64_t each = set->candidates ? set->candidates : STARTS;
+    int64_t at = 0, free_ones;
+    for (int64_t start = 0; start < each; start++)
+        for (int64_t k = 0; k < s->kernels; k++) {
+            const int64_t own = (int64_t)combinations(s, k, &free_ones);
+            for (int64_t place = 0; place < own && (free_ones || !start); place++, at++) {
+                s->of[at] = k;
+                write_start(s, set->seed, k, place, start, s->number + at * s->width);
+            }
+        }
+}
+
+/* ---- All together ---- */
+
+mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_way *out) {
+    static const char *const names[] = {"grid", "random", "gradient"};
+    for (*out = MC_GRID; *out <= MC_GRADIENT; (*out)++)
+        if (strcmp(name, names[*out]) == 0)
+            return MERCER_OK;
+    return mc_fail(ctx, MERCER_INVALID, "tune: search must be grid, random or gradient, got '%s'", name);
 }
 
 mercer_status mc_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const char *path, mc_space *out) {
     *out = (mc_space){.machine = machine, .kernel = set->kernels, .kernels = set->kernel_count};
-    const bool random = strcmp(set->search, "random") == 0;
-    if (!random && strcmp(set->search, "grid") != 0)
-        return mc_fail(ctx, MERCER_INVALID, "tune: search must be grid or random, got '%s'", set->search);
+    MC_TRY(mc_way_find(ctx, set->search, &out->way));
     MC_TRY(open_dimensions(ctx, set, path, out));
-    MC_TRY(random ? count_random(ctx, set, out) : count_grid(ctx, out));
+    MC_TRY(out->way == MC_GRID ? count_grid(ctx, out) : out->way == MC_RANDOM ? count_random(ctx, set, out) : count_starts(ctx, set, out));
     MC_TRY(MC_ALLOC(ctx, out->of, out->count));
     MC_TRY(MC_ALLOC(ctx, out->number, out->count * (out->width ? out->width : 1)));
-    if (random)
+    if (out->way == MC_GRID)
+        fill_grid(out);
+    else if (out->way == MC_RANDOM)
         fill_random(out, set->seed);
     else
-        fill_grid(out);
+        fill_starts(out, set);
     return MERCER_OK;
 }
 

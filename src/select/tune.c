@@ -18,7 +18,7 @@ enum { FOLDS = 5, KERNELS_MOST = 1000 };
 static const double WIDER = 32; /* how far around its default the gamma of rbf is searched where nothing is said */
 
 mercer_tune mercer_tune_defaults(void) {
-    return (mercer_tune){.search = "grid", .candidates = 50, .repeats = 1, .score = "auto"};
+    return (mercer_tune){.search = "grid", .repeats = 1, .score = "auto"};
 }
 
 static const struct {
@@ -96,6 +96,26 @@ static int64_t folds_of(const mercer_tune *set, const mc_engine *engine) {
     return set->folds ? set->folds : engine->whole && !set->groups ? 0 : FOLDS;
 }
 
+/* Every kernel has something to follow, and of the settings lambda alone. */
+static mercer_status check_free(mercer_ctx *ctx, const mercer_search *s) {
+    for (int64_t k = 0; k < s->space.settings; k++) {
+        const mc_dimension *d = &s->space.dimension[k];
+        if (mc_dimension_free(d) && strcmp(d->name, "lambda") != 0)
+            return mc_fail(ctx, MERCER_INVALID, "tune: the error has no slope along %s; give a set, %s={...}, to compare values of it",
+                           d->name, d->name);
+    }
+    for (int64_t k = 0; k < s->space.kernels; k++) {
+        bool any = false;
+        for (int64_t i = 0; i < mc_space_numbers(&s->space, k); i++)
+            any = any || mc_dimension_free(mc_space_dimension(&s->space, k, i));
+        if (!any)
+            return mc_fail(ctx, MERCER_INVALID, "tune: nothing of %s with its settings is a range, low..high, that a gradient search could "
+                                                "follow; use search=grid",
+                           mercer_kernel_text(s->space.kernel[k]));
+    }
+    return MERCER_OK;
+}
+
 static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
     const char *const suitable[] = {mercer_tune_range(s->machine), NULL};
     mercer_tune full = *set;
@@ -106,7 +126,8 @@ static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const m
         full.kernels = (const mercer_kernel *const *)&s->owned;
         full.kernel_count = 1;
     }
-    return mc_space_open(ctx, s->machine, &full, s->engine->path, &s->space);
+    MC_TRY(mc_space_open(ctx, s->machine, &full, s->engine->path, &s->space));
+    return s->engine->steps ? check_free(ctx, s) : MERCER_OK;
 }
 
 mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
@@ -116,15 +137,26 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
     MC_TRY(open_settings(ctx, machine, settings, s));
     MC_TRY(check_set(ctx, machine, set, s->settings));
     MC_TRY(mc_measure_find(ctx, machine, set->score, data, &s->measure));
-    s->engine = mc_engine_of(machine, mc_engine_exact(ctx, machine, s->settings, set, data));
+    mc_way way;
+    MC_TRY(mc_way_find(ctx, set->search, &way));
+    if (way == MC_GRADIENT)
+        MC_TRY(mc_engine_slopes(ctx, machine, s->settings, set, s->measure, &s->engine));
+    if (!s->engine)
+        s->engine = mc_engine_of(machine, mc_engine_exact(ctx, machine, s->settings, set, data));
     s->folds = folds_of(set, s->engine);
     return open_space(ctx, set, data, s);
 }
 
-void mc_search_close(mercer_search *s) {
+static void close_texts(mercer_search *s) {
     mc_free(s->words);
     mc_free(s->kernel);
     mc_free(s->text);
+    s->words = NULL;
+    s->kernel = s->text = NULL;
+}
+
+void mc_search_close(mercer_search *s) {
+    close_texts(s);
     mc_space_close(&s->space);
     mercer_kernel_free(s->owned);
     mercer_kernel_free(s->winner);
@@ -174,6 +206,7 @@ static mercer_status write_words(mercer_ctx *ctx, mercer_search *s, int64_t *pla
 static mercer_status write_texts(mercer_ctx *ctx, mercer_search *s) {
     const int64_t count = s->space.count;
     int64_t *place = NULL;
+    close_texts(s);
     MC_TRY(MC_ALLOC(ctx, s->kernel, count));
     MC_TRY(MC_ALLOC(ctx, s->text, count));
     MC_TRY(MC_ALLOC(ctx, place, 2 * count));
@@ -246,6 +279,10 @@ static uint64_t key_of(const mercer_search *s, const mercer_tune *set, const mer
         hash = mc_hash_text(mc_hash_text(hash, s->kernel[i]), s->text[i]);
     for (int64_t i = 0; set->groups && i < data->n; i++)
         hash = mc_hash_text(hash, set->groups[i]);
+    for (int64_t i = 0; s->engine->steps && i < s->space.dimensions; i++) { /* how far the steps from a start may go */
+        const double ends[] = {s->space.dimension[i].low, s->space.dimension[i].high};
+        hash = mc_hash(hash, ends, sizeof ends);
+    }
     return hash;
 }
 
@@ -273,6 +310,8 @@ static mercer_status run(mercer_ctx *ctx, const mercer_tune *set, const mercer_d
         status = mc_search_measure(ctx, s, set, data, &journal);
     mc_journal_close(&journal);
     MC_TRY(take_stop(ctx, s, status));
+    if (s->engine->steps)
+        MC_TRY(write_texts(ctx, s)); /* of all that was found on the way */
     s->report.score = s->measure->name;
     s->report.larger_is_better = s->measure->larger;
     s->report.splits = s->splits;

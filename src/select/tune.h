@@ -8,6 +8,7 @@
        engines.c   how candidates are measured: fits one by one, paths, closed forms
        rounds.c    all candidates through all splits; halving
        descend.c   which candidates of a grid of closed forms are measured on more rows
+       follow.c    candidates found on the way down the slopes of the error
        journal.c   what was measured, kept in a file
        choose.c    the winner and how sure it is
        record.c    the search as JSON
@@ -27,11 +28,15 @@
 typedef struct mc_dimension {
     char name[64];                 /* "C", "rbf.gamma", "2.rbf.gamma" */
     const mercer_setting *setting; /* NULL: of a kernel */
+    int64_t place;                 /* of a kernel: where it stands in the text (mc_value.offset) */
     bool log, whole, set;          /* set: the values are all there is, and random points are drawn among them */
     double low, high;
     int64_t count;
     double *value; /* count, as the grid takes them */
 } mc_dimension;
+
+/* GRADIENT: the candidates are starts, from which an engine with slopes finds others. */
+typedef enum mc_way { MC_GRID, MC_RANDOM, MC_GRADIENT } mc_way;
 
 /* Dimensions of settings first, the one along which an engine walks last among them; then those of the first kernel, of the second, ... */
 typedef struct mc_space {
@@ -45,12 +50,22 @@ typedef struct mc_space {
     int64_t count; /* candidates */
     int64_t *of;     /* count: the kernel */
     double *number;  /* count x width: settings, then parameters of the kernel */
-    bool random;
+    mc_way way;
 } mc_space;
 
+mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_way *out);
 /* path: the setting an engine walks along, "" for none. */
 mercer_status mc_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const char *path, mc_space *out);
 void mc_space_close(mc_space *space);
+/* The k-th number of the candidates of a kernel: settings first; and whether it is free to take any value of its range. */
+const mc_dimension *mc_space_dimension(const mc_space *space, int64_t kernel, int64_t k);
+int64_t mc_space_numbers(const mc_space *space, int64_t kernel);
+bool mc_dimension_free(const mc_dimension *d);
+/* Where u in [0, 1) lies on a dimension, and the other way round. */
+double mc_dimension_at(const mc_dimension *d, double u);
+double mc_dimension_share(const mc_dimension *d, double value);
+/* Whether two points, each with its kernel, differ by no more than that share of every range, and in nothing else. */
+bool mc_space_near(const mc_space *space, int64_t kernel_a, const double *a, int64_t kernel_b, const double *b, double share);
 /* The end of the run that begins with candidate i: all but the last setting is the same. */
 int64_t mc_space_run(const mc_space *space, int64_t i);
 mercer_status mc_space_kernel(mercer_ctx *ctx, const mc_space *space, int64_t i, mercer_kernel **out);
@@ -118,9 +133,14 @@ typedef struct mc_round {
     const mc_measure_row *measure;
     mc_splits splits;
     int64_t parts; /* scores of one candidate beside that of all: one of each split, or of blocks where there is one split */
+    int64_t slopes; /* numbers that follow them: what the engine goes down, and its slope along every number of the candidate; 0: none */
     int number;
     struct mc_shared *shared; /* what one measurement leaves for the next ones */
 } mc_round;
+
+static inline int64_t mc_round_width(const mc_round *r) {
+    return r->parts + 1 + r->slopes;
+}
 
 /* What one K for all splits of a run has said. */
 typedef struct mc_shared {
@@ -143,12 +163,16 @@ typedef struct mc_engine {
     const char *text;   /* for people */
     const char *path;   /* the setting along which many values cost little; "": none */
     bool whole;         /* one call measures all splits */
-    /* out: candidates x (parts + 1): the score of all rows (NaN: the mean of the parts), then the parts; only those of the split with
-       splits. */
+    int64_t steps;      /* of a search by gradients, about, from each start; 0: none */
+    /* out: candidates x mc_round_width: the score of all rows (NaN: the mean of the parts), then the parts; only those of the split with
+       splits. Then the slopes, if any; NaN where there is no score. */
     mercer_status (*measure)(mercer_ctx *ctx, const mc_round *round, const mc_run *run, int64_t split, double *out);
 } mc_engine;
 /* exact: where the machine has closed forms and they may be used. */
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
+/* Down the slopes, where there are any: NULL for gp, which goes up its own from every candidate. */
+mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                               const mc_measure_row *measure, const mc_engine **out);
 void mc_shared_close(mc_shared *shared);
 /* Whether closed forms serve: no hold-out, no order of time, no repeats, no approximation, memory for them. */
 bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, const mercer_data *data);
@@ -244,6 +268,13 @@ typedef struct mc_stage {
 } mc_stage;
 enum { MC_STAGES_MOST = 8 };
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out);
+
+/* ---- Down the slopes ---- */
+
+/* Measures candidate c on the way from a start; tail: the slopes of the round. */
+typedef mercer_status mc_visit(mercer_ctx *ctx, void *arg, int64_t c, int64_t start, double *tail);
+/* From every candidate of the space; those on the way take their place. */
+mercer_status mc_follow(mercer_ctx *ctx, mercer_search *s, mc_visit *visit, void *arg);
 
 /* What is needed of a round with these rows. */
 mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,

@@ -14,6 +14,14 @@ mercer tune t.csv -m logistic --search random --candidates 4 --folds 3 --repeats
 mercer tune m.csv --test t.csv --score f1 --one-standard-error --top 0 -o x.mercer | grep -e measured; echo "exit $?"
 mercer tune f.csv -m gp -k 'rbf(sigma={0.5,2})' --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["score"], r["splits"], len(r["candidates"]))'
 mercer tune f.csv -m gp -k 'rbf(sigma=5..6)' --points 2 -q -o g.mercer; mercer show g.mercer | grep -o 'gamma=.*'
+mercer tune f.csv -k 'rbf(gamma=0.01..10)[1:5]*rbf(gamma=1e-4..1)[6:10]' --lambda 1e-4..10 --search gradient --candidates 1 --json -o s.mercer | python3 -c '
+import json, re, sys
+r = json.load(sys.stdin)
+print(re.sub("=[^)]*", "", r["chosen"]["kernel"]), r["splits"], round(r["chosen"]["score"], 2), 5 < r["measured"] == r["count"] < 50)'
+mercer tune f.csv -m gp -k 'rbf(sigma=0.5..2)' --search gradient --candidates 2 --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["score"], len(r["candidates"]))'
+mercer tune m.csv -m svc --search gradient; echo "exit $?"
+mercer tune f.csv --search gradient --test f.csv; echo "exit $?"
+mercer plan f.csv --tune --search gradient --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["candidates"], r["splits"], r["fits"], r["possible"])'
 mercer plan m.csv --tune -m svc --C 0.1..100 --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)

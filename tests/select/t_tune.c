@@ -1,52 +1,5 @@
 /* A search finds what fits one by one would find, the same on any number of threads, and goes on where it was stopped. */
-#include "../learn/machines_of_test.h"
-#include "base/memory.h"
-#include "select/tune.h"
-#include <unistd.h>
-
-enum { MANY = 90 };
-
-static mercer_data *moons(mercer_ctx *ctx) {
-    mercer_data *data = NULL;
-    assert_ok(ctx, mercer_data_generate(ctx, "moons", MANY, 0.3, 3, &data));
-    return data;
-}
-
-static mercer_data *friedman(mercer_ctx *ctx) {
-    mercer_data *data = NULL;
-    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", MANY, 0.5, 3, &data));
-    return data;
-}
-
-/* A search of one kernel with one range of a setting; NULL: that which suits the machine. */
-typedef struct wish {
-    const char *machine, *kernel, *range;
-    const void *settings;
-    mercer_tune set;
-} wish;
-
-static mercer_status tune(mercer_ctx *ctx, const wish *w, const mercer_data *data, mercer_search **out) {
-    const char *const ranges[] = {w->range, NULL};
-    mercer_kernel *kernel = kernel_of(ctx, w->kernel);
-    mercer_tune set = w->set;
-    set.kernels = (const mercer_kernel *const *)&kernel;
-    set.kernel_count = 1;
-    set.ranges = w->range ? ranges : NULL;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(w->machine), w->settings, &set, data, out);
-    mercer_kernel_free(kernel);
-    return status;
-}
-
-static wish wish_of(const char *machine, const char *kernel, const char *range) {
-    return (wish){.machine = machine, .kernel = kernel, .range = range, .set = mercer_tune_defaults()};
-}
-
-static mercer_status refused(mercer_ctx *ctx, wish w, const mercer_data *data) {
-    mercer_search *search = NULL;
-    const mercer_status status = tune(ctx, &w, data, &search);
-    assert_null(search);
-    return status;
-}
+#include "tune_of_test.h"
 
 static void test_bad_ranges_are_named(void **state) {
     (void)state;
@@ -284,8 +237,8 @@ static char *json_of(const wish *w, int threads, mercer_data *(*make)(mercer_ctx
 static void test_threads_change_nothing(void **state) {
     (void)state;
     wish w[] = {wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100"), wish_of("squared-hinge", "rbf(gamma=0.1..10)", "lambda=0.1..1"),
-                wish_of("knn", "rbf(gamma=0.5)", NULL)};
-    for (int i = 0; i < 3; i++) {
+                wish_of("knn", "rbf(gamma=0.5)", NULL), wish_of("ridge", "rbf(gamma=0.1..10)", NULL)};
+    for (int i = 0; i < 4; i++) {
         w[i].set.points = 2;
         w[i].set.folds = 2;
         w[i].set.repeats = 2;
@@ -293,7 +246,12 @@ static void test_threads_change_nothing(void **state) {
             w[i].set.search = "random";
             w[i].set.candidates = 3;
         }
-        char *one = json_of(&w[i], 1, moons), *two = json_of(&w[i], 2, moons);
+        if (i == 3) {
+            w[i].set.search = "gradient";
+            w[i].set.candidates = 2;
+            w[i].set.repeats = 1;
+        }
+        char *one = json_of(&w[i], 1, i == 3 ? friedman : moons), *two = json_of(&w[i], 2, i == 3 ? friedman : moons);
         assert_string_equal(one, two);
         free(one);
         free(two);
@@ -315,30 +273,45 @@ static long size_of(const char *path) {
     return size;
 }
 
+/* Killed anywhere, within a line too, it comes to the same end. */
+static void resume(mercer_ctx *ctx, wish *w, char *path, mercer_data *(*make)(mercer_ctx *), const mercer_data *data) {
+    char *whole = json_of(w, 1, make);
+    w->set.journal = path;
+    char *first = json_of(w, 1, make);
+    assert_string_equal(whole, first);
+    const long size = size_of(path);
+    static const double kept[] = {1, 0.7, 0.31, 0.02};
+    for (int i = 0; i < 4; i++) {
+        cut(path, (long)(kept[i] * (double)size));
+        mercer_search *search = NULL;
+        assert_ok(ctx, tune(ctx, w, data, &search));
+        assert_string_equal(mercer_search_json(search), whole);
+        assert_true(i == 3 || mercer_search_result(search).resumed > 0);
+        assert_true(size_of(path) >= size); /* what was measured anew stands there once more */
+        mercer_search_free(search);
+    }
+    free(whole);
+    free(first);
+}
+
 static void test_a_journal_takes_a_search_up_again(void **state) {
     (void)state;
     char path[] = "/tmp/mercer-journal-XXXXXX";
     close(mkstemp(path));
     unlink(path);
     mercer_ctx *ctx = open_ctx(1);
-    mercer_data *data = moons(ctx), *other = NULL;
-    wish w = wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100");
+    mercer_data *data = moons(ctx), *numbers = friedman(ctx), *other = NULL;
+    wish w = wish_of("ridge", "rbf(gamma=0.1..10)", "lambda=0.01..100");
+    w.set.search = "gradient";
+    w.set.candidates = 2;
+    resume(ctx, &w, path, friedman, numbers);
+    w.range = "lambda=0.001..1000"; /* the same middle */
+    w.set.candidates = 1;
+    assert_fails(ctx, refused(ctx, w, numbers), MERCER_INVALID, "of another search");
+    unlink(path);
+    w = wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100");
     w.set.points = 3;
-    char *whole = json_of(&w, 1, moons);
-    w.set.journal = path;
-    char *first = json_of(&w, 1, moons);
-    assert_string_equal(whole, first);
-    const long size = size_of(path);
-    static const double kept[] = {1, 0.7, 0.31, 0.02};
-    for (int i = 0; i < 4; i++) { /* killed there, within a line */
-        cut(path, (long)(kept[i] * (double)size));
-        mercer_search *search = NULL;
-        assert_ok(ctx, tune(ctx, &w, data, &search));
-        assert_string_equal(mercer_search_json(search), whole);
-        assert_true(i == 3 || mercer_search_result(search).resumed > 0);
-        assert_true(size_of(path) >= size); /* what was measured anew stands there once more */
-        mercer_search_free(search);
-    }
+    resume(ctx, &w, path, moons, data);
     assert_ok(ctx, mercer_data_generate(ctx, "moons", MANY, 0.3, 4, &other));
     assert_fails(ctx, refused(ctx, w, other), MERCER_INVALID, "of another search");
     w.set.folds = 4;
@@ -348,9 +321,8 @@ static void test_a_journal_takes_a_search_up_again(void **state) {
     fclose(file);
     assert_fails(ctx, refused(ctx, w, data), MERCER_FORMAT, "not a journal");
     unlink(path);
-    free(whole);
-    free(first);
     mercer_data_free(data);
+    mercer_data_free(numbers);
     mercer_data_free(other);
     close_clean(ctx);
 }
@@ -603,6 +575,7 @@ typedef struct job {
     const mercer_data *data;
     const mercer_kernel *kernel; /* NULL: that of the search */
     int64_t folds;
+    const char *search;
 } job;
 
 static mercer_status tune_with_a_journal(mercer_ctx *ctx, void *arg) {
@@ -618,6 +591,8 @@ static mercer_status tune_with_a_journal(mercer_ctx *ctx, void *arg) {
     set.kernel_count = 1;
     set.folds = j->folds;
     set.journal = path;
+    set.search = j->search ? j->search : "grid";
+    set.candidates = 1;
     const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(j->machine), NULL, &set, j->data, &search);
     mercer_search_free(search);
     unlink(path);
@@ -629,11 +604,14 @@ static void test_tune_survives_failing_memory(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_generate(ctx, "sinc", 20, 0.1, 1, &data));
-    assert_survives_failing_memory(tune_with_a_journal, &(job){"ridge", "lambda={0.1}", data, NULL, 0});
+    assert_survives_failing_memory(tune_with_a_journal, &(job){"ridge", "lambda={0.1}", data, NULL, 0, NULL});
+    mercer_data_free(data);
+    assert_ok(ctx, mercer_data_generate(ctx, "sinc", 8, 0.1, 1, &data));
+    assert_survives_failing_memory(tune_with_a_journal, &(job){"ridge", "lambda=0.3..0.4", data, NULL, 0, "gradient"});
     mercer_data_free(data);
     assert_ok(ctx, mercer_data_generate(ctx, "blobs", 12, 1, 1, &data));
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=1)");
-    assert_survives_failing_memory(tune_with_a_journal, &(job){"svc", "C={1, 10}", data, kernel, 2});
+    assert_survives_failing_memory(tune_with_a_journal, &(job){"svc", "C={1, 10}", data, kernel, 2, NULL});
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
