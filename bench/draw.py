@@ -18,6 +18,7 @@ HEADS = {  # the tables drawn as bars, by part and number, in this order
     ("ridge", "1"): "Exact ridge against KernelRidge",
     ("ridge", "2"): "A hundred lambdas against GridSearchCV",
     ("svm", "1"): "Support vector machines against LIBSVM",
+    ("thunder", "1"): "Support vector machines against ThunderSVM on the CPU",
     ("r", "1"): "Support vector machines against packages of R",
     ("dlib", "1"): "Support vector machines against dlib",
     ("dlib", "2"): "Ridge against dlib",
@@ -89,7 +90,7 @@ def comparisons(part, table, name, cells):
     for column, value in cells:
         match, ratio = COMPARES.match(column), first_number(value)
         if match and ratio:
-            kind = ", prediction" if "predict" in before else ", training" if part == "svm" else f", {match[2]}" if match[2] else ""
+            kind = ", prediction" if "predict" in before else ", training" if part in ("svm", "thunder") else f", {match[2]}" if match[2] else ""
             exact = f", to {residual[-1].split()[0]}" if (part, table) == ("pca", "1") else ""
             worse = ", its answer worse" if part in ("r", "dlib") and any("worse" in v for _, v in cells) else ""
             found.append((label_of(part, name, cells) + kind + exact + worse, ratio, missed))

@@ -4,6 +4,7 @@ double. The same functions judge Mercer and its peers; nobody's own word for it 
 arrays, libsvm_model: the coefficients of Mercer's and of LIBSVM's model files (Mercer's support vector machines are exported to the latter
 first). dual, vector_machine: support vector machines, of two classes or of many, one against one. ridge, logistic, components: the others."""
 import json
+import re
 import struct
 
 import numpy as np
@@ -33,18 +34,18 @@ def arrays(path):
     return {name: np.frombuffer(data, kind).reshape(shape) for name, a in head.items() if name != "__metadata__" for kind, data, shape in [place(a)]}
 
 
-def sparse_rows(words, columns=None):
-    """[["1:0.5", "7:2"], ...] as an array."""
+def sparse_rows(words, least):
+    """[["1:0.5", "7:2"], ...] as an array of so many columns at least."""
     parts = [[entry.split(":") for entry in row] for row in words]
-    X = np.zeros((len(parts), columns or max(int(j) for row in parts for j, _ in row)))
+    X = np.zeros((len(parts), max([least, *(int(j) for row in parts for j, _ in row)])))
     for i, row in enumerate(parts):
         X[i, [int(j) - 1 for j, _ in row]] = [float(v) for _, v in row]
     return X
 
 
-def libsvm_model(path, columns=None):
+def libsvm_model(path, columns):
     """(labels, coefficients of every pair of classes, rows x pairs; the offset of each; the support vectors)"""
-    head, body = open(path).read().split("\nSV\n", 1)
+    head, body = re.split(r"\nSV *\n", open(path).read(), maxsplit=1)  # ThunderSVM leaves a space behind SV
     values = {line.split()[0]: line.split()[1:] for line in head.splitlines()}
     words = [line.split() for line in body.splitlines()]
     labels, k = [float(v) for v in values["label"]], int(values["nr_class"][0])
@@ -67,7 +68,7 @@ def dual(S, A, gamma):
 def vector_machine(path, X, y, C, gamma):
     """{primal, dual, gap} of a LIBSVM model file on the rows it was fitted to; the gap relative to the primal objective. Of many classes the sums."""
     labels, A, rho, S = libsvm_model(path, X.shape[1])
-    value = dual(S, A, gamma)
+    X, value = np.pad(X, ((0, 0), (0, S.shape[1] - X.shape[1]))), dual(S, A, gamma)
     energy, f, slack, p = np.abs(A).sum() - value, times(X, S, gamma, A) - rho, 0.0, 0
     for i in range(len(labels)):
         for j in range(i + 1, len(labels)):

@@ -18,7 +18,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
 PEERS = ROOT / "build" / "peers"  # where tools/peers puts them
-FROM_PYPI = {"sklearn": ("scikit-learn", "scikit-learn-intelex", "pykeops"), "torch": ("gpytorch",)}
+FROM_PYPI = {"sklearn": ("scikit-learn", "scikit-learn-intelex", "pykeops"), "torch": ("gpytorch",), "thunder": ("thundersvm-cpu",)}
 ROUNDS = 3
 LONG = 40  # seconds: a peer that takes longer is run once
 

@@ -33,6 +33,7 @@ TITLES = {  # in the order they are run
     "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
+    "thunder": "Support vector machines: ThunderSVM",
     "loss": "Kernel logistic regression",
     "calibration": "Calibration of probabilities",
     "tune_svc": "Searches: C and gamma against LIBSVM",
@@ -152,7 +153,7 @@ def versions():
     found = [measure.say(PYTHON, "-c", VERSIONS)]
     found += [f"{name} {v}" for name, package in debian.items() if (v := measure.debian(package))]
     found += [measure.say("Rscript", "-e", IN_R)]
-    found += [f"{name} {v} (PyPI)" for place in ("sklearn", "torch")
+    found += [f"{name} {v} (PyPI)" for place in measure.FROM_PYPI
               for name, v in measure.version_of(measure.PEERS / place / "bin" / "python", *measure.FROM_PYPI[place]).items()]
     return ", ".join(f for f in found if f)
 

@@ -142,6 +142,13 @@ def judged(model, train, C, gamma):
     return judge.vector_machine(model, X, y, C, gamma)
 
 
+def exported(arguments):
+    """Mercer's last model as LIBSVM writes them."""
+    path = PLACE / "exported.model"
+    measure.take([arguments.mercer, "export", PLACE / "mercer.mercer", "--to", "libsvm", "-o", path, "-q"])
+    return path
+
+
 def judged_anew(train, C, gamma):
     """The same of a fit made for it: models are not kept."""
     def work():
@@ -229,10 +236,9 @@ def both(arguments, train, test, C, gamma):
     figure = with_libsvm(train, test, C, gamma)
     again = figure.result["fit"] <= measure.LONG and not arguments.kept
     runs = [(libsvm_once(train, test, C, gamma) if again else now(figure), with_mercer(arguments, train, test, C, gamma)) for _ in range(measure.ROUNDS)]
-    measure.take([arguments.mercer, "export", PLACE / "mercer.mercer", "--to", "libsvm", "-o", PLACE / "exported.model", "-q"])
     theirs, ours = (medians(side) for side in zip(*runs))
     theirs["judged"] = judged(PLACE / "libsvm.model", train, C, gamma) if again else figure.result.get("judged")
-    return theirs, None if again or figure.fresh else figure, dict(ours, judged=judged(PLACE / "exported.model", train, C, gamma))
+    return theirs, None if again or figure.fresh else figure, dict(ours, judged=judged(exported(arguments), train, C, gamma))
 
 
 # ---- The table ----
@@ -319,7 +325,7 @@ def path(arguments, missed, name, stem, write, rows, gamma):
           f"| {verdict} |", flush=True)
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("mercer", nargs="?", default="build/mercer")
     parser.add_argument("--quick", action="store_true", help="3000 rows of each; the bars are for all rows")
@@ -328,7 +334,11 @@ def main():
     parser.add_argument("--no-sklearn", action="store_true", help="of SVC what is kept, nothing new")
     parser.add_argument("--fill", help="time these peers alone: libsvm,sklearn,newest,sklearnex")
     parser.add_argument("--memory", default="16G")
-    arguments = parser.parse_args()
+    return parser
+
+
+def main():
+    arguments = options().parse_args()
     missed = measure.Missed()
     PLACE.mkdir(parents=True, exist_ok=True)
     if not shutil.which("svm-train"):
