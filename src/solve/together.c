@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SET = 512, SET_MOST = 4096, EPOCHS = 2, COLUMNS = 1024, STEPS_PER_VARIABLE = 20, ROUNDS = 64, STRIP = 2048 };
+enum { SET = 512, SET_SURE = 2048, SET_MOST = 8192, EPOCHS = 2, COLUMNS = 1024, STEPS_PER_VARIABLE = 20, ROUNDS = 64, STRIP = 2048 };
 _Static_assert(MC_TOGETHER_MOST <= (int)MC_VOICES, "a pass over K serves all");
 static const double SLACK = 0.25; /* of the violation: nearer to being in question than this counts as in question */
 static const double INNER = 0.1; /* of the violation at the start of the round */
@@ -50,6 +50,7 @@ typedef struct run {
     double *f[MC_VOICES];
     int64_t kept;           /* rows that change */
     int64_t seen;           /* places filled since the set last grew */
+    int64_t most;           /* places that there is memory for */
 } run;
 
 /* ---- Room ---- */
@@ -84,7 +85,16 @@ static size_t square(int64_t q) {
 }
 
 size_t mc_together_bytes(const mercer_ctx *ctx, int64_t n, int64_t count) {
-    return own_bytes(n, count) + (size_t)(1 + at_once(ctx, count)) * square(set_size(n));
+    return own_bytes(n, count) + (size_t)(1 + at_once(ctx, count)) * square(n < SET_SURE ? n : SET_SURE);
+}
+
+/* By what there is whatever the number of threads, so that it decides nothing. */
+static int64_t widest(const mercer_ctx *ctx, const mc_together *p) {
+    const size_t left = (mc_memory_left(ctx) + p->room[0].size + p->room[1].size) / 2;
+    int64_t q = set_size(p->n);
+    while (q > SET_SURE && (size_t)(1 + p->count) * square(q) > left)
+        q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
+    return q;
 }
 
 static void cut_member(mc_work *work, int64_t room, member *m) {
@@ -201,7 +211,18 @@ static void grow(run *r) {
     if (r->seen < EPOCHS * in_question || s->count >= in_question)
         return;
     r->seen = 0;
-    s->q = 2 * s->q < set_size(r->p->n) ? 2 * s->q : set_size(r->p->n);
+    s->q = 2 * s->q < r->most ? 2 * s->q : r->most;
+}
+
+/* From the start there is room for all that are off their bounds: they hang together. */
+static void open_wide(run *r) {
+    mc_selection *s = &r->selection;
+    int64_t free = 0;
+    for (int64_t t = 0; t < r->p->n; t++)
+        free += is_free(r, t);
+    s->q = SET < r->most ? SET : r->most;
+    while (s->q < free && s->q < r->most)
+        s->q = 2 * s->q < r->most ? 2 * s->q : r->most;
 }
 
 /* ---- One round ---- */
@@ -345,7 +366,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r) {
 static mercer_status descend(mercer_ctx *ctx, run *r) {
     const int64_t most = ROUNDS * (r->p->n / SET + 1);
     MC_TRY(look(ctx, r));
-
+    open_wide(r);
     for (int64_t k = 0; k < most && r->open; k++) {
         MC_TRY(turn(ctx, r));
         MC_TRY(look(ctx, r));
@@ -359,7 +380,7 @@ mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->n, problem->count)));
     cut(&work, &r);
-    r.selection.q = r.selection.q < SET ? r.selection.q : SET;
+    r.most = widest(ctx, problem);
     const mercer_status status = descend(ctx, &r);
     mc_work_close(&work);
     return status;

@@ -26,7 +26,7 @@ typedef struct mc_together {
 } mc_together;
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem);
-/* Bytes it takes, with what is left in the rooms. */
+/* Bytes it takes at least, with what is left in the rooms: sets become larger where there is memory for them. */
 size_t mc_together_bytes(const mercer_ctx *ctx, int64_t n, int64_t count);
 
 #endif
