@@ -146,11 +146,12 @@ static double error_of_difference(const mercer_search *s, int64_t a, int64_t b) 
     return sqrt(square / (count - 1) / count);
 }
 
-/* By two standard errors of the difference, or one of the score; and numbers learned from n rows make an error on the same rows too small
-   by about one part in n each. */
+/* By two standard errors of the difference, or one of the score, or a tenth of it: a few wild rows make both errors large. And numbers
+   learned from n rows make an error on the same rows too small by about one part in n each. */
 static bool is_clearly_better(const mercer_search *s, int64_t learned, int64_t plain, int64_t rows) {
     const double numbers = (double)s->space.kernel[1]->slots, fair = score_of(s, learned) * (1 + numbers / (double)rows);
-    return fair < score_of(s, plain) - fmin(2 * error_of_difference(s, learned, plain), s->error[plain]);
+    const double error = fmin(2 * error_of_difference(s, learned, plain), s->error[plain]);
+    return fair < score_of(s, plain) - fmin(error, score_of(s, plain) / 10);
 }
 
 /* The strongest penalty within a tenth of a standard error of the best score, and there the best score. */

@@ -7,7 +7,7 @@
    ridge has a second kernel to compare: columns differ in how fast the target changes along them. A Gaussian process with a Matern kernel
    and one length scale for every column takes twenty steps uphill on the evidence, from one scale for all: that finds which columns matter,
    and stops before it fits the noise. What it finds is measured as the rbf are, and taken where it is better by two standard
-   errors of the difference, or one of its own, beyond what as many parameters gain by themselves. */
+   errors of the difference, one of its own, or a tenth, beyond what as many parameters gain by themselves. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"

@@ -515,6 +515,28 @@ static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     close_clean(ctx);
 }
 
+/* The target grows with the first column, so fast that a few rows make all of the error, and its error too: that the others say nothing is
+   seen by the size of the gain. */
+static void test_wild_rows_do_not_hide_which_column_matters(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sheet s = random_sheet(ROWS, 1, 92);
+    mc_rng rng = mc_rng_at(1, MC_STREAM_TEST, 114);
+    int64_t count = 0;
+    for (int64_t i = 0; i < s.n; i++) {
+        for (int64_t k = 0; k < s.d; k++)
+            s.x[i * s.d + k] = mc_rng_normal(&rng);
+        s.y[i] = exp(2 * s.x[i * s.d]) + 0.05 * mc_rng_normal(&rng);
+    }
+    mercer_data *data = data_of(ctx, &s);
+    double scale[3];
+    const char *text = chosen_by_default(ctx, data, &count);
+    assert_int_equal(sscanf(text, "matern(nu=2.5, length_scale=[%lf, %lf, %lf])", &scale[0], &scale[1], &scale[2]), 3);
+    assert_true(scale[1] > 1000 * scale[0] && scale[2] > 1000 * scale[0]);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static int stop_after(void *user, const mercer_progress *p) {
     (void)p;
     return --*(int *)user < 0;
@@ -634,6 +656,7 @@ int main(void) {
         cmocka_unit_test(test_halving_measures_the_best_with_all_rows),
         cmocka_unit_test(test_a_descent_finds_the_best_of_the_table),
         cmocka_unit_test(test_a_fit_without_parameters_tells_columns_apart),
+        cmocka_unit_test(test_wild_rows_do_not_hide_which_column_matters),
         cmocka_unit_test(test_what_was_measured_survives_a_stop),
         cmocka_unit_test(test_the_model_remembers_its_search),
         cmocka_unit_test(test_tune_survives_failing_memory),
