@@ -4,8 +4,8 @@
    those added up in double from mercer_kernel_value, which shares nothing with the tiles, relative to the largest of them.
 
        b_gram [--rounds N] [--csv FILE]
-       b_gram --product N D THREADS        "seconds error" of one product K v of N normal rows with D columns, in float, not symmetric:
-                                           the best of five; the error over 200 entries */
+       b_gram --product N D THREADS [R]    "seconds error" of one product K v of N normal rows with D columns, in float, not symmetric:
+                                           the best of R, five unless told; the error over 200 entries */
 #include "backend/blas.h"
 #include "backend/tile.h"
 #include "base/clock.h"
@@ -383,18 +383,18 @@ static mercer_ctx *open_ctx(int threads) {
     return ctx;
 }
 
-static int one_product(int64_t n, int64_t d, int threads) {
+static int one_product(int64_t n, int64_t d, int threads, int rounds) {
     mercer_ctx *ctx = open_ctx(threads);
     add_product(ctx, (spec){rbf, n, d, .precision = MERCER_F32});
-    run_rounds(5);
+    run_rounds(rounds);
     printf("%.6g %.2g\n", cases[0].best, error_of(cases[0].state, n < 200 ? n : 200));
     return 0;
 }
 
 int main(int argc, char **argv) {
     restart_with_core(argv);
-    if (argc == 5 && strcmp(argv[1], "--product") == 0)
-        return one_product(atoll(argv[2]), atoll(argv[3]), atoi(argv[4]));
+    if (argc >= 5 && strcmp(argv[1], "--product") == 0)
+        return one_product(atoll(argv[2]), atoll(argv[3]), atoi(argv[4]), argc > 5 ? atoi(argv[5]) : 5);
     int rounds = 12;
     const char *csv = NULL;
     for (int i = 1; i + 1 < argc; i += 2)

@@ -2,6 +2,7 @@
 
    b_read make FOLDER MEGABYTES   writes digits17.csv (20 columns, full precision), digits6.csv, sparse.svm and table.npy
    b_read time FILE REPEATS       reads FILE with 1 thread and with all, and prints "threads,bytes,seconds" with the best time
+   b_read sum FILE                prints the sum of all values but the targets
 
    read_peers.py runs both beside NumPy and scikit-learn. */
 #include <mercer.h>
@@ -80,7 +81,21 @@ static void make_npy(const char *folder, long bytes) {
     free(values);
 }
 
-static double read_once(mercer_ctx *ctx, const char *path) {
+/* The sum of all values but the targets, for a comparison with what others read. */
+static double sum_of(const mercer_data *data) {
+    const int64_t d = mercer_data_columns(data);
+    double *row = malloc((size_t)d * sizeof *row), sum = 0;
+    for (int64_t i = 0; row && i < mercer_data_rows(data); i++) {
+        mercer_data_row(data, i, row);
+        for (int64_t j = 0; j < d; j++)
+            sum += row[j];
+    }
+    free(row);
+    return sum;
+}
+
+/* Seconds; sum may be NULL. */
+static double read_once(mercer_ctx *ctx, const char *path, double *sum) {
     mercer_data *data = NULL;
     const double start = now();
     if (mercer_data_read(ctx, path, NULL, &data)) {
@@ -88,6 +103,8 @@ static double read_once(mercer_ctx *ctx, const char *path) {
         exit(1);
     }
     const double seconds = now() - start;
+    if (sum)
+        *sum = sum_of(data);
     mercer_data_free(data);
     return seconds;
 }
@@ -112,9 +129,9 @@ static void time_file(const char *path, int repeats) {
     fclose(file);
     double best[2] = {INFINITY, INFINITY};
     mercer_ctx *ctx[2] = {open_with(1), open_with(0)};
-    read_once(ctx[0], path); /* not counted: on a virtual machine the host may have to find the memory first, at 0.3 GB/s */
+    read_once(ctx[0], path, NULL); /* not counted: on a virtual machine the host may have to find the memory first, at 0.3 GB/s */
     for (int k = 0; k < 2 * repeats; k++)
-        best[k % 2] = fmin(best[k % 2], read_once(ctx[k % 2], path));
+        best[k % 2] = fmin(best[k % 2], read_once(ctx[k % 2], path, NULL));
     for (int k = 0; k < 2; k++) {
         printf("%d,%ld,%.6f\n", mercer_threads(ctx[k]), bytes, best[k]);
         mercer_close(ctx[k]);
@@ -130,8 +147,12 @@ int main(int argc, char **argv) {
         make_npy(argv[2], bytes);
     } else if (argc == 4 && strcmp(argv[1], "time") == 0) {
         time_file(argv[2], atoi(argv[3]));
+    } else if (argc == 3 && strcmp(argv[1], "sum") == 0) {
+        double sum = 0;
+        read_once(open_with(0), argv[2], &sum);
+        printf("%.17g\n", sum);
     } else {
-        fprintf(stderr, "usage: b_read make FOLDER MEGABYTES | b_read time FILE REPEATS\n");
+        fprintf(stderr, "usage: b_read make FOLDER MEGABYTES | b_read time FILE REPEATS | b_read sum FILE\n");
         return 2;
     }
     return 0;

@@ -2,11 +2,12 @@
 """gp_peers.py MERCER [--quick]: Gaussian process regression with one length scale per column, against scikit-learn and GPyTorch on the same rows.
 
 Mercer and scikit-learn learn amplitude, length scales and noise by L-BFGS from the same start (unit length scales on standardised columns,
-amplitude the variance of the target, noise a tenth of it), without restarts; GPyTorch by Adam as its documentation shows for exact processes:
+amplitude the variance of the target, noise a tenth of it), without restarts; the bounds of
+scikit-learn's length scales are its own; GPyTorch by Adam as its documentation shows for exact processes:
 100 steps at a rate of 0.1 in its default float, its Cholesky factorisation below 800 rows and its conjugate gradients above left as they are,
 the target standardised. All on all cores with the same BLAS kernels (OPENBLAS_CORETYPE is set for all where OpenBLAS would fall back to old ones).
 
-The evidence of every answer is computed anew from the parameters found, by one function in double (log N(y; 0, K + noise I), y less its mean).
+The evidence of every answer is computed anew from the parameters found, by one function in double (log N(y; 0, K + noise I), y less its mean), and so is the error on 1000 new rows.
 Times are medians of three runs in turn; a peer that takes over 40 seconds is run once. Bar: at least 5 times faster than scikit-learn to an equal
 or better evidence at n = 2000. --quick: n up to 500."""
 import json
@@ -20,9 +21,11 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import judge  # noqa: E402
 import measure  # noqa: E402
 
 STEPS = 100
+NEW = 1000  # rows that nobody has seen
 GPYTORCH = """
 import json, os, sys, time, warnings
 import numpy as np, torch, gpytorch
@@ -61,9 +64,10 @@ print(json.dumps([seconds, k.outputscale.item() * spread**2, k.base_kernel.lengt
 
 def friedman(n, d, seed=1):
     rng = np.random.default_rng(seed)
-    X = rng.uniform(size=(n, d))
-    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4] + rng.normal(size=n)
-    return (X - X.mean(0)) / X.std(0), y
+    X = rng.uniform(size=(n + NEW, d))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4] + rng.normal(size=len(X))
+    X = (X - X[:n].mean(0)) / X[:n].std(0)
+    return X[:n], y[:n], X[n:], y[n:]
 
 
 def evidence(X, y, amplitude, scales, noise):
@@ -75,11 +79,18 @@ def evidence(X, y, amplitude, scales, noise):
     return -0.5 * np.sum(np.linalg.solve(L, t) ** 2) - np.log(np.diag(L)).sum() - 0.5 * len(y) * np.log(2 * np.pi)
 
 
+def rmse(X, y, T, t, amplitude, scales, noise):
+    """Of the mean of the process on new rows, by one function for all."""
+    A, B = X / np.asarray(scales), T / np.asarray(scales)
+    K = amplitude * judge.gaussian(A, A, 0.5) + noise * np.eye(len(y))
+    return np.sqrt(np.mean((y.mean() + amplitude * judge.gaussian(B, A, 0.5) @ np.linalg.solve(K, y - y.mean()) - t) ** 2))
+
+
 def with_sklearn(X, y):
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
     v = y.var()
-    kernel = ConstantKernel(v, (v * 1e-5, v * 1e5)) * RBF(np.ones(X.shape[1]), (1e-3, 1e3)) + WhiteKernel(0.1 * v, (1e-6 * v, 10 * v))
+    kernel = ConstantKernel(v, (v * 1e-5, v * 1e5)) * RBF(np.ones(X.shape[1])) + WhiteKernel(0.1 * v, (1e-6 * v, 10 * v))
     began = time.time()
     found = GaussianProcessRegressor(kernel, alpha=0, n_restarts_optimizer=0).fit(X, y - y.mean()).kernel_
     return time.time() - began, found.k1.k1.constant_value, found.k1.k2.length_scale, found.k2.noise_level
@@ -108,21 +119,24 @@ def worse(value, best):
 
 
 def row(mercer, folder, missed, n, d=8):
-    X, y = friedman(n, d)
+    X, y, T, t = friedman(n, d)
     path = os.path.join(folder, f"{n}.npy")
     np.save(path, np.column_stack([X, y]))
     there = with_gpytorch(path) is not None if n <= 500 else measure.version_of(measure.PEERS / "torch" / "bin" / "python", "gpytorch")
     runs = measure.in_turn(lambda: with_mercer(mercer, path), lambda: with_sklearn(X, y), *([lambda: with_gpytorch(path)] if there else []))
-    seconds, values = zip(*((m[0], evidence(X, y, *m[1:])) for m in map(measure.median, runs)))
+    middle = [measure.median(r) for r in runs]
+    seconds, values = zip(*((m[0], evidence(X, y, *m[1:])) for m in middle))
+    errors = ", ".join(f"{rmse(X, y, T, t, *m[1:]):.4f}" for m in [middle[1], middle[0], *middle[2:]])
     good = seconds[1] >= 5 * seconds[0] and values[0] >= values[1] - 1e-6 * abs(values[1])
     verdict = missed.note(("met" if good else "**missed**") if n == 2000 else "", f"n = {n}", fit_command(mercer, path))
     torch = f"{seconds[2]:.2f} | {worse(values[2], max(values[:2]))} | {seconds[2] / seconds[0]:.1f}" if there else "not installed | |"
     print(f"| {n} | {d} | {seconds[1]:.2f} | {worse(values[1], values[0])} | {seconds[0]:.2f} | {worse(values[0], values[1])} | {seconds[1] / seconds[0]:.1f} "
-          f"| {torch} | {verdict} |", flush=True)
+          f"| {torch} | {errors} | {verdict} |", flush=True)
 
 
 def main(mercer, sizes):
-    print("| n | d | scikit-learn s | evidence | Mercer s | evidence | ratio | GPyTorch s | evidence | ratio to GPyTorch | bar |\n" + "|---" * 11 + "|")
+    print("| n | d | scikit-learn s | evidence | Mercer s | evidence | ratio | GPyTorch s | evidence | ratio to GPyTorch | rmse on new rows, scikit-learn, Mercer, GPyTorch "
+          "| bar |\n" + "|---" * 12 + "|")
     missed = measure.Missed()
     with tempfile.TemporaryDirectory() as folder:
         for n in sizes:

@@ -2,7 +2,7 @@
 """read_peers.py [MERCER] [--megabytes N] [--repeats N] [--genfromtxt]: reading speed beside NumPy and scikit-learn.
 
 Made files, the same for all: numbers with 17 and with 6 digits as CSV, sparse LIBSVM text, and .npy. Peers and Mercer take turns within
-one run and the median of each counts. Run it with a Python that has NumPy and scikit-learn (Debian: /usr/bin/python3); a peer that is
+one run and the median of each counts; the sums of what each has read are compared. Run it with a Python that has NumPy and scikit-learn (Debian: /usr/bin/python3); a peer that is
 not there is skipped by name. The bar is ten times the text readers' speed."""
 import argparse
 import pathlib
@@ -41,28 +41,40 @@ def seconds_of(function, path):
     return time.perf_counter() - start
 
 
+def values_of(read):
+    """All but the targets: the matrix of a pair, or all columns but the last."""
+    return read[0] if isinstance(read, tuple) else read[:, :-1]
+
+
+def agreed(ours, theirs):
+    """Whether two sums of the same values are one, but for the order of adding."""
+    return "yes" if abs(ours - theirs) <= 1e-9 * abs(theirs) else f"**no**: {ours!r}, {theirs!r}"
+
+
 def mercer(program, path):
-    """{threads: (bytes, seconds)} of one reading with one thread and one with all."""
+    """{threads: seconds} of one reading with one thread and one with all."""
     lines = subprocess.run([program, "time", path, "1"], check=True, capture_output=True, text=True).stdout.split()
-    return {int(t): (int(b), float(s)) for t, b, s in (line.split(",") for line in lines)}
+    return {int(t): float(s) for t, _, s in (line.split(",") for line in lines)}
 
 
 def compare(program, path, readers, repeats, missed):
     ours, theirs, size = {}, {name: [] for _, name, _ in readers}, path.stat().st_size
     for _ in range(repeats):
-        for threads, (_, seconds) in mercer(program, path).items():
+        for threads, seconds in mercer(program, path).items():
             ours.setdefault(threads, []).append(seconds)
         for _, name, function in readers:
             theirs[name].append(seconds_of(function, path))
+    total = float(measure.take([program, "sum", path]).out)
+    sums = {name: values_of(function(path)).sum() for _, name, function in readers}
     ours = {threads: statistics.median(taken) for threads, taken in ours.items()}
     for threads, seconds in sorted(ours.items()):
-        print(f"| {path.name} | mercer | {threads} | {seconds:.4f} | {size / seconds / 1e6:.0f} | |")
+        print(f"| {path.name} | mercer | {threads} | {seconds:.4f} | {size / seconds / 1e6:.0f} | | |")
     best = ours[max(ours)]
     for name, taken in theirs.items():
         seconds = statistics.median(taken)
         bar = "" if path.suffix == ".npy" else ", bar 10: met" if seconds / best >= 10 else ", bar 10: **missed**"
         missed.note(bar, path.name, [program, "time", path, 5])
-        print(f"| {path.name} | {name} | 1 | {seconds:.4f} | {size / seconds / 1e6:.0f} | {seconds / best:.1f}{bar} |", flush=True)
+        print(f"| {path.name} | {name} | 1 | {seconds:.4f} | {size / seconds / 1e6:.0f} | {seconds / best:.1f}{bar} | {agreed(total, sums[name])} |", flush=True)
 
 
 def main():
@@ -74,7 +86,7 @@ def main():
     options = arguments.parse_args()
     program = str(pathlib.Path(options.mercer).parent / "bench" / "b_read")
     readers, missed = peers(options.genfromtxt), measure.Missed()
-    print("| file | reader | threads | seconds | MB/s | Mercer, all threads, is so many times as fast |\n|---|---|---|---|---|---|")
+    print("| file | reader | threads | seconds | MB/s | Mercer, all threads, is so many times as fast | same values |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, "make", folder, str(options.megabytes)], check=True)
         for path in sorted(pathlib.Path(folder).iterdir()):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """run.py [--build DIR] [--quick] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into
 bench/RESULTS.md, in place of what stood there of the same benchmark, and every number of its tables into bench/results.csv. Other options
-are passed on to them, and all that stands behind the first of them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes. bench/README.md explains the choices.
+are passed on to them, and all that stands behind the first of them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes,
+written to BUILD/quick, so that they do not take the place of the whole tables. bench/README.md explains the choices.
 
 Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py, NAME.py) that takes the command as its argument, or else
 a program bench/b_NAME of the build; below a table of such a program that says "missed" stands the profile of the program. Nothing else may run meanwhile: each waits for an idle machine, and what other processes took during it is
@@ -19,7 +20,6 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "RESULTS.md"
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 TITLES = {  # in the order they are run
     "gram": "Kernel products",
@@ -46,7 +46,6 @@ TITLES = {  # in the order they are run
 }
 PARTS = {name: ["tune", "--only", name[5:]] for name in TITLES if name.startswith("tune_")}  # of one script, a section each
 GROUPS = {"tune": list(PARTS)}
-TABLE = ROOT / "bench" / "results.csv"
 FIELDS = ["benchmark", "table", "row", "column", "value", "commit", "date"]
 QUICK = {"gram": [], "read": [], "ridge": ["--quick"], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": ["--quick"], "python": []}
 
@@ -127,10 +126,10 @@ def numbers(name, text):
             for t, (header, *rows) in enumerate(tables(text)) for row in rows for k, (column, cell) in enumerate(zip(header, row)) if k]
 
 
-def keep_numbers(name, text):
-    old = [r for r in csv.reader(open(TABLE, newline=""))][1:] if TABLE.exists() else []
+def keep_numbers(path, name, text):
+    old = [r for r in csv.reader(open(path, newline=""))][1:] if path.exists() else []
     rows = [r for r in old if r[0] != name] + numbers(name, text)
-    with open(TABLE, "w", newline="") as out:
+    with open(path, "w", newline="") as out:
         csv.writer(out).writerows([FIELDS, *sorted(rows, key=lambda r: list(TITLES).index(r[0]))])
 
 
@@ -140,7 +139,9 @@ def machine():
 
 
 def commit():
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    """Its name; a + behind it where what is built differs from it."""
+    said = lambda *words: subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()  # noqa: E731
+    return said("rev-parse", "--short", "HEAD") + ("+" if said("status", "--porcelain", "--", "src", "include", "bench/*.c", "meson.build") else "")
 
 
 VERSIONS = 'import sklearn, numpy, scipy; print("scikit-learn", sklearn.__version__ + ", NumPy", numpy.__version__ + ", SciPy", scipy.__version__)'
@@ -191,17 +192,19 @@ def main():
     core = better_core(str(build / "mercer"))
     if core:
         environment.setdefault("OPENBLAS_CORETYPE", core)
-    sections, peers, began = kept(RESULTS), versions(), time.time()
+    place = build / "quick" if arguments.quick else ROOT / "bench"  # fewer rows must not take the place of all
+    place.mkdir(exist_ok=True)
+    sections, peers, began = kept(place / "RESULTS.md"), versions(), time.time()
     for name in arguments.names or (QUICK if arguments.quick else TITLES):
         more_of = more + (QUICK.get(name, []) if arguments.quick else [])
         texts = [run(command + more_of, environment) for command in steps(build, name)]
         if texts:
             sections[TITLES[name]] = "\n".join([f"At commit {commit()} on {time.strftime('%Y-%m-%d')}, {machine()}.\n", *texts])
             print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
-            write(RESULTS, sections, peers)
-            keep_numbers(name, sections[TITLES[name]])
-            draw.main()
-    print(f"{time.time() - began:.0f} s in all")
+            write(place / "RESULTS.md", sections, peers)
+            keep_numbers(place / "results.csv", name, sections[TITLES[name]])
+            draw.main(place / "results.csv", place / "results.svg")
+    print(f"{time.time() - began:.0f} s in all; tables, numbers and the picture are in {os.path.relpath(place)}")
 
 
 if __name__ == "__main__":
