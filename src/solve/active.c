@@ -198,7 +198,8 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
 }
 
 /* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. Where products are with
-   a part of the rows, smaller sets are better: what they save is K of the set, which then stays in the cache. */
+   a part of the rows, smaller sets are better, with room for a few beside those off their bounds: what they save is K of the set, which
+   then stays in the cache. */
 static int64_t size_now(const run *r) {
     const int64_t m = r->p->dual.m;
     int64_t size = m / SHARE, free = 0;
@@ -206,7 +207,8 @@ static int64_t size_now(const run *r) {
         free += r->beta[t] > r->p->dual.low[t] && r->beta[t] < r->p->dual.high[t];
     const int64_t many = r->p->held ? MANY / 2 : MANY;
     size = size < FEW ? FEW : size < many ? size : many;
-    size = size < 3 * free ? 3 * free : size;
+    const int64_t room = r->p->held ? free + MANY / 6 : 3 * free;
+    size = size < room ? room : size;
     size = is_first(r) ? m : size;
     return set_size(m, size < r->p->most ? size : r->p->most);
 }

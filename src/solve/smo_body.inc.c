@@ -1,16 +1,16 @@
 /* smo_body.inc.c: included once per precision with REAL and F(name). See smo_body.h. */
 
-typedef REAL F(row) __attribute__((vector_size(MC_LANES * sizeof(REAL)), aligned(sizeof(REAL))));
+/* The last lanes of a row of K, of which there are fewer; apart, so that they keep nothing in memory that is in registers. */
+static __attribute__((noinline)) lanes F(wide_end)(const REAL *K, int64_t count) {
+    lanes part = {0};
+    for (int64_t l = 0; l < count; l++)
+        part[l] = (double)K[l];
+    return part;
+}
 
 /* Lanes of a row of K; zeros beyond its end. */
 static inline lanes F(wide)(const REAL *K, int64_t place, int64_t width) {
-    F(row) part = {0};
-    if (place + MC_LANES <= width)
-        part = *(const F(row) *)(const void *)(K + place);
-    else
-        for (int64_t l = 0; l < width - place; l++)
-            part[l] = K[place + l];
-    return __builtin_convertvector(part, lanes);
+    return place + MC_LANES <= width ? F(widened)(K + place) : F(wide_end)(K + place, width - place);
 }
 
 static void F(accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end, double *f) {

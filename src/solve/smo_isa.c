@@ -2,6 +2,9 @@
 #include "solve/pair.h"
 #include "solve/smo_body.h"
 #include <math.h>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 /* Eight lanes of doubles; the compiler splits them where registers are shorter. */
 typedef double lanes __attribute__((vector_size(64)));
@@ -25,6 +28,21 @@ static best highest(const lanes *value, const masks *at) {
             b = (best){x, place};
     }
     return b;
+}
+
+/* Compilers convert eight floats in two halves, which costs more than the step. */
+static inline lanes widened_f32(const float *p) {
+#if defined(__AVX512F__)
+    return (lanes)_mm512_cvtps_pd(_mm256_loadu_ps(p));
+#else
+    typedef float row __attribute__((vector_size(32), aligned(4)));
+    return __builtin_convertvector(*(const row *)(const void *)p, lanes);
+#endif
+}
+
+static inline lanes widened_f64(const double *p) {
+    typedef double row __attribute__((vector_size(64), aligned(8)));
+    return *(const row *)(const void *)p;
 }
 
 #define REAL float
