@@ -4,9 +4,9 @@
        lambda D + W (K D + db) = rho,    columns of D sum to zero (with an intercept),
 
    which is Newton's equation of the objective divided by K: a descent direction whatever the rank of K. Each step is shortened until the
-   objective falls (f is linear along it, so a trial costs n). The first step from nothing uses chords instead of curvatures: a parabola
-   above the loss, so that it lands safely wherever it starts from; so does a step that finds no descent. The end is measured by the
-   duality gap at a feasible point near alpha, and that point is the answer. */
+   objective falls, that of softmax brought to where it is about lowest (f is linear along it, so a trial costs n). The first step from
+   nothing uses chords instead of curvatures: a parabola above the loss, so that it lands safely wherever it starts from; so does a step
+   that finds no descent. The end is measured by the duality gap at a feasible point near alpha, and that point is the answer. */
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -16,10 +16,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { HALVINGS = 40, IDLE = 4 }; /* IDLE: steps that change nothing before it ends */
+enum { HALVINGS = 40, REFINES = 4, IDLE = 4 }; /* IDLE: steps that change nothing before it ends */
 static const double LOOSE = 0.01, TIGHT = 1e-9, SLACK = 0.1; /* of linear systems */
 static const double POOR = 0.3;     /* of the gap left after a step */
 static const double DESCENT = 1e-4; /* share of the promised decrease that a step must bring */
+static const double FAR = 1e-8;     /* promised decrease over the objective, above which the length of a step is worth refining */
+static const double CLOSE = 0.1;    /* change of a length that is not */
+
+/* The objective along a step: what it takes to compute it anywhere on it. */
+typedef struct along {
+    double energy, cross, square; /* alpha'f, D'f, D'KD */
+    double slope;                 /* at the beginning */
+} along;
 
 typedef struct newton {
     mc_loss_task *t;
@@ -72,13 +80,13 @@ static void look(newton *s, bool chord) {
     s->gap = feasible ? mc_loss_gap(t, s->dual, t->f) : INFINITY;
 }
 
-static double objective_at(newton *s, double step, double energy, double cross, double square) {
+static double objective_at(newton *s, const along *a, double step) {
     const mc_loss_task *t = s->t;
     for (int64_t i = 0; i < t->n * t->k; i++)
         s->trial[i] = t->f[i] + step * s->KD[i];
     for (int64_t j = 0; j < t->k; j++)
         s->trial_b[j] = t->b[j] + step * s->db[j];
-    return mc_loss_sum(t, s->trial, s->trial_b) + t->lambda / 2 * (energy + step * (2 * cross + step * square));
+    return mc_loss_sum(t, s->trial, s->trial_b) + t->lambda / 2 * (a->energy + step * (2 * a->cross + step * a->square));
 }
 
 /* The derivative along the step. */
@@ -98,23 +106,42 @@ static void take_step(newton *s, double step) {
     memcpy(t->b, s->trial_b, (size_t)t->k * sizeof *t->b);
 }
 
+/* Nearer to the lowest point on the line, by parabolas through the beginning, its slope and the last trial. From far away the curvatures of
+   softmax at equal shares are no guide to how far a step should go: the more classes, the less. s->trial is left at the step returned. */
+static double refine(newton *s, const along *a, double step, double value) {
+    for (int i = 0; i < REFINES && -a->slope > FAR * fabs(s->objective); i++) {
+        const double bend = value - s->objective - a->slope * step, vertex = -a->slope * step * step / (2 * bend);
+        const double next = bend > 0 ? fmin(fmax(vertex, step / 4), 4 * step) : 4 * step;
+        if (fabs(next - step) < CLOSE * step)
+            break;
+        const double there = objective_at(s, a, next);
+        if (!(there < value)) {
+            objective_at(s, a, step);
+            break;
+        }
+        step = next;
+        value = there;
+    }
+    return step;
+}
+
 /* *moved: whether the objective fell. Below its own rounding a full step is taken on trust once: the gap will tell. */
 static mercer_status search(mercer_ctx *ctx, newton *s, bool *moved) {
     const mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
-    const double energy = dot(count, t->alpha, t->f), cross = dot(count, s->D, t->f), square = dot(count, s->D, s->KD);
-    const double slope = slope_of(s, cross);
+    along a = {dot(count, t->alpha, t->f), dot(count, s->D, t->f), dot(count, s->D, s->KD), 0};
+    a.slope = slope_of(s, a.cross);
     *moved = false;
-    if (!(slope < 0) || !isfinite(square))
+    if (!(a.slope < 0) || !isfinite(a.square))
         return MERCER_OK;
     double step = 1;
     for (int i = 0; i < HALVINGS && !*moved; i++, step /= 2) {
-        const double value = objective_at(s, step, energy, cross, square);
+        const double value = objective_at(s, &a, step);
         MC_TRY(mc_loss_check_sum(ctx, t, s->trial, s->trial_b, value));
-        const double noise = 8 * DBL_EPSILON * (fabs(s->objective) + fabs(t->lambda * energy));
-        *moved = value <= s->objective + DESCENT * step * slope + (-slope < noise ? noise : 0);
+        const double noise = 8 * DBL_EPSILON * (fabs(s->objective) + fabs(t->lambda * a.energy));
+        *moved = value <= s->objective + DESCENT * step * a.slope + (-a.slope < noise ? noise : 0);
         if (*moved)
-            take_step(s, step);
+            take_step(s, t->k > 1 ? refine(s, &a, step, value) : step);
     }
     return MERCER_OK;
 }

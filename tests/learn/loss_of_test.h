@@ -49,4 +49,41 @@ static inline void assert_same_values(mercer_ctx *ctx, const mercer_model *a, co
     free(y);
 }
 
+static inline double coefficient_of_row(const mercer_model *model, int64_t row, int64_t decision) {
+    for (int64_t c = 0; c < mercer_model_centres(model); c++)
+        if (mercer_model_row(model, c) == row)
+            return mercer_model_coefficient(model, c, decision);
+    return 0;
+}
+
+/* Steps taken for so many classes: stretches of a line, a tenth of the rows in a wrong one. */
+static inline int64_t softmax_steps(mercer_ctx *ctx, int64_t classes) {
+    enum { ROWS = 300 };
+    double x[ROWS];
+    char name[ROWS][8];
+    const char *labels[ROWS];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 707);
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = 6 * mc_rng_uniform(&rng);
+        const double place = mc_rng_uniform(&rng) < 0.1 ? mc_rng_uniform(&rng) : x[i] / 6;
+        snprintf(name[i], sizeof name[i], "c%d", (int)(place * (double)classes));
+        labels[i] = name[i];
+    }
+    const mercer_table given = {.n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_loss set = settings("logistic", 0.01, 1e-6);
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &given, &data));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=4)", &kernel));
+    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("logistic"), &set, kernel, data, &model));
+    const mercer_report *r = mercer_model_report(model);
+    assert_true(mercer_model_classes(model) == classes && r->certificate.gap_relative <= 1e-6);
+    const int64_t steps = r->iterations;
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return steps;
+}
+
 #endif
