@@ -125,7 +125,8 @@ static void write_header(FILE *out, const prediction *p) {
 static void write_numbers(FILE *out, const double *values, int64_t count, const char *before) {
     char number[32];
     for (int64_t k = 0; k < count; k++) {
-        fprintf(out, "%s%s", before, mercer_number_text(values[k], number));
+        fputs(before, out);
+        fputs(mercer_number_text(values[k], number), out);
         before = ",";
     }
 }
