@@ -76,7 +76,7 @@ static int make_world(void **state) {
 
 static int end_world(void **state) {
     (void)state;
-    static const char *const files[] = {"table.csv", "ridge.mercer", "out.csv", "out.npy", "out.mercer", "out.svm", "out.bin"};
+    static const char *const files[] = {"table.csv", "ridge.mercer", "out.csv", "out.npy", "out.mercer", "out.svm", "out.bin", "out.c"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         unlink(path_of(files[i]));
     assert_int_equal(rmdir(world.folder), 0); /* no temporary file was left */
@@ -349,8 +349,56 @@ static void test_every_call_survives_failing_memory(void **state) {
         assert_survives_failing_memory(calls[i], out);
 }
 
+typedef struct exported {
+    const mercer_model *model;
+    const char *format;
+} exported;
+
+static mercer_status export_to(mercer_ctx *ctx, void *arg) {
+    const exported *e = arg;
+    return mercer_model_export(ctx, e->model, e->format, path_of("out.c"));
+}
+
+/* Every format that takes the model; the others refuse it by name. */
+static void check_exports(const mercer_model *model, int least) {
+    static const char *const formats[] = {"libsvm", "c", "c-float", "onnx", "onnx-double"};
+    int count = 0;
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
+        exported e = {model, formats[k]};
+        const mercer_status status = export_to(world.ctx, &e);
+        assert_true(status == MERCER_OK || status == MERCER_INVALID);
+        if (status)
+            continue;
+        assert_survives_failing_memory(export_to, &e);
+        count++;
+    }
+    assert_true(count >= least);
+}
+
+static void test_every_export_survives_failing_memory(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine, *kernel;
+        bool classes;
+    } rows[] = {{"ridge", "rbf(gamma=0.5)*matern(nu=1.5, length_scale=2) + 0.3*(1 + linear)^2", false}, {"gp", "rbf(gamma=0.5)", false},
+                {"svc", "poly(degree=3)", true}, {"knn", "linear", true}, {"pca", "rbf(gamma=0.5)", false},
+                {"logistic", "laplacian(gamma=0.5)", true}};
+    mercer_data *dozen = NULL;
+    assert_ok(world.ctx, mercer_data_take(world.ctx, world.classes, NULL, 12, &dozen));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        mercer_kernel *kernel = NULL;
+        assert_ok(world.ctx, mercer_kernel_parse(world.ctx, rows[k].kernel, &kernel));
+        mercer_model *model = fitted(rows[k].machine, kernel, rows[k].classes ? dozen : world.few);
+        check_exports(model, 2);
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+    }
+    mercer_data_free(dozen);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_export_survives_failing_memory),
         cmocka_unit_test(test_every_call_survives_failing_memory),
         cmocka_unit_test(test_every_machine_survives_failing_memory),
     };
