@@ -312,6 +312,22 @@ static void say_next(session *s, const fit *f) {
         say(s, "next", "mercer predict %s NEW_DATA", f->path);
 }
 
+/* A support vector machine that is short of its tolerance: what there is to change for this one. */
+static void say_short(session *s, const fit *f) {
+    const mercer_report *r = mercer_model_report(f->model);
+    const char *precision = args_text(&s->args, "precision");
+    const bool single = precision ? strcmp(precision, "single") == 0 : r->n > 3000;
+    char shape[128];
+    shape_text(&f->job, shape, sizeof shape);
+    if (strcmp(r->stopped, "steps") == 0)
+        say(s, "stopped", "short of the tolerance after %lld steps; the certificate says where; try more --iterations",
+            (long long)r->iterations);
+    else
+        say(s, "stopped", "short of the tolerance: at %s rounding hides what is left, the certificate says where; try %s%s%s", shape,
+            setting_find(f->job.machine, "C") ? "a smaller --C" : "a larger --tolerance",
+            strcmp(r->scale, "none") ? "" : ", or --scale standard", single ? ", or --precision double" : "");
+}
+
 /* Why it ended before its aim, where it did. */
 static void say_stopped(session *s, const fit *f) {
     const char *why = mercer_model_report(f->model)->stopped;
@@ -319,9 +335,7 @@ static void say_stopped(session *s, const fit *f) {
         say(s, "stopped", "early by the %s: this is the best model so far",
             s->expired || strcmp(why, "time") == 0 ? "time limit" : "user");
     else if (strcmp(why, "no") != 0 && mercer_model_report(f->model)->certificate.kkt_violation >= 0)
-        say(s, "stopped", "short of the tolerance after %lld steps; the certificate says where; try %s",
-            (long long)mercer_model_report(f->model)->iterations,
-            strcmp(why, "steps") ? "--scale standard, a smaller C or --precision double" : "more --iterations");
+        say_short(s, f);
     else if (strcmp(why, "no") != 0 && strcmp(mercer_model_report(f->model)->machine, "pca") == 0)
         say(s, "stopped", "short of the tolerance; the certificate says where; try a larger --tolerance, or --solver dense");
     else if (strcmp(why, "precision") == 0)

@@ -153,7 +153,9 @@ static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
         if (!s->warm)
             MC_TRY(mc_task_product(ctx, s, t));
     }
-    return isinf(s->C) ? mc_task_harden(ctx, s, t) : mc_task_improve(ctx, s, t);
+    if (isinf(s->C))
+        return mc_task_harden(ctx, s, t);
+    return mc_task_is_steep(s, t) ? mc_task_climb(ctx, s, t) : mc_task_improve(ctx, s, t);
 }
 
 /* The stages of a hard margin have a C of their own: its tasks are not left on the way. */

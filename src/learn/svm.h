@@ -7,7 +7,7 @@
        svm_screen.c    rows of which the solver knows enough for the certificate
        svm_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
        svm_certify.c   violation, gap and intercept from the rows and the coefficients alone
-       svm_hard.c      the hard margin, by a rising C
+       svm_hard.c      the hard margin, and a very large C, by a rising one
        svm_start.c     multipliers to start from: none, or those of a model
        svm_checkpoint.c  the state of the programmes in a file
        svm_narrow.c    the next C of a path, first among the rows next to the margin
@@ -149,6 +149,9 @@ mercer_status mc_task_product(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 mercer_status mc_task_improve(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 /* svm_hard.c: the same without a bound on the multipliers; data that no margin separates are an error. */
 mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t);
+/* The same for a finite C that is too large to begin with, and whether it is. */
+bool mc_task_is_steep(const mc_svm *s, const mc_task *t);
+mercer_status mc_task_climb(mercer_ctx *ctx, mc_svm *s, mc_task *t);
 
 /* svm_start.c: a feasible start of every task. */
 mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s);

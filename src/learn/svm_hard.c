@@ -2,7 +2,10 @@
    is feasible and needs no kernel value. Once no multiplier is at its bound the solution is that of C = infinity. The loss at the optimum
    of C is at most |w|^2 / (2 C), w the widest separating margin: where it stays as it is while C grows ten thousandfold, to where rows
    that differ by a millionth of their size to the kernel would be told apart, no margin separates, and the multipliers would grow without
-   end. */
+   end.
+
+   A finite C beyond the last stage is reached by the same stages: among numbers of that size double precision cannot tell where the small
+   multipliers of a solution are, and most often the solution of an early stage has none at its bound and is that of every larger C. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -14,8 +17,8 @@ static const double FIRST = 1e2, RISE = 1e2, PATIENCE = 1e6, LAST = 1e11; /* C t
 
 static int64_t count_bounded(const mc_svm *s, const mc_task *t) {
     int64_t count = 0;
-    for (int64_t i = 0; i < t->n; i++)
-        count += t->beta[i] != 0 && fabs(t->beta[i]) >= mc_task_bound(s, t, i);
+    for (int64_t v = 0; v < t->m; v++)
+        count += t->beta[v] != 0 && fabs(t->beta[v]) >= mc_task_bound(s, t, v % t->n);
     return count;
 }
 
@@ -87,5 +90,25 @@ mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
         status = mc_task_improve(ctx, s, t);
     }
     s->C = INFINITY;
+    return status;
+}
+
+/* Multipliers of a model or a checkpoint have been within the bounds of C itself. */
+bool mc_task_is_steep(const mc_svm *s, const mc_task *t) {
+    const bool fresh = !s->warm && !s->begun && !s->set->start && !s->kept;
+    return fresh && (s->kind == MC_SVC || s->kind == MC_SVR) && isfinite(s->C) && s->C * mc_task_mean_diagonal(s, t) > LAST;
+}
+
+mercer_status mc_task_climb(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
+    const double C = s->C;
+    s->C = FIRST / mc_task_mean_diagonal(s, t);
+    mercer_status status = mc_task_improve(ctx, s, t);
+    while (!status && s->C < C && count_bounded(s, t) > 0) {
+        const double rise = fmin(RISE, C / s->C);
+        s->C = rise < RISE ? C : s->C * rise;
+        mc_task_scale(s, t, rise);
+        status = mc_task_improve(ctx, s, t);
+    }
+    s->C = C;
     return status;
 }

@@ -46,6 +46,8 @@ mercer show trees.mercer --rows sine.csv; echo "exit $?"
 mercer show small.model --rows small.svm; echo "exit $?"
 mercer fit trees.csv -m svc -k 'tanh(a=1, c=0)' --allow-indefinite --tolerance 1e-9 -o tanh.mercer | grep -A 1 certificate
 mercer fit trees.csv -m svc --iterations 3 -o tanh.mercer | grep stopped
+awk 'BEGIN { print "u,v,y"; for (i = 0; i < 24; i++) print i * 7 % 24 "e6," i % 5 "," (i * i % 3 == 1 ? "a" : "b") }' > wild.csv
+mercer fit wild.csv -m svc -k linear --scale none --C 1e12 -o wild.mercer | grep stopped
 # Degenerate data, and a machine of rows alone whose file has words where others have a target.
 printf 'x,y,w\n1,a,1\n2,b,1\n3,a,1\n4,c,0\n5,b,1\n6,a,1\n' > empty.csv; mercer fit empty.csv -m nu-svc --weights w -q; mercer fit empty.csv -m nu-svc --nu 0.9 -q --weights w 2>&1; sed 's/,1$/,0/' empty.csv > none.csv; mercer fit none.csv -m svc --weights w -q
 printf 'x,y\n1,a\n1,a\n1,b\n1,b\n' > same.csv; mercer fit same.csv -m nu-svc --nu 0.5 -q; mercer fit same.csv -m nu-svc --nu 1 -q; mercer fit same.csv -m svc --C inf -q

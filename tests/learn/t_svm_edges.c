@@ -120,6 +120,27 @@ static void test_every_C_from_tiny_to_huge_on_noise(void **state) {
     close_clean(ctx);
 }
 
+/* Data that a margin separates have one solution for every C that no multiplier reaches, however large. */
+static void test_a_C_beyond_what_doubles_tell_is_the_hard_margin(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const table t = random_table(100, 2, 7);
+    const double C[] = {INFINITY, 1e12, 1e20, 1e300};
+    double dual = 0;
+    for (int k = 0; k < 4; k++) {
+        mercer_svm set = plain("svc", 1e-6);
+        set.C = C[k];
+        mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=3)", &t);
+        const mercer_report *r = mercer_model_report(model);
+        assert_true(r->certificate.kkt_violation <= 1e-6 && r->bounded_vectors == 0);
+        assert_string_equal(r->stopped, "no");
+        dual = k ? dual : r->certificate.dual;
+        assert_close(r->certificate.dual, dual, 1e-6);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 static void test_columns_of_a_million_unscaled(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -359,6 +380,7 @@ int main(void) {
         cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
         cmocka_unit_test(test_degenerate_data_have_an_answer),
         cmocka_unit_test(test_every_C_from_tiny_to_huge_on_noise),
+        cmocka_unit_test(test_a_C_beyond_what_doubles_tell_is_the_hard_margin),
         cmocka_unit_test(test_columns_of_a_million_unscaled),
         cmocka_unit_test(test_an_infeasible_nu_is_named),
         cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
