@@ -29,9 +29,9 @@ typedef struct rule {
 } rule;
 static const rule rules[] = {
     {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", 0, 1000, 2000, 300, 0.24},
-    {"svc", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 1000, 0.18},
+    {"svc", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 1000, 0.06},
     {"svr", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0, 0.18},
-    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", FOLDS, 300, 1500, 0, 0.3},
+    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", FOLDS, 300, 600, 0, 0.04},
 };
 
 /* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly. */
