@@ -45,5 +45,7 @@ void assert_close_at(double a, double b, double tolerance, const char *file, int
    leave no block behind each time, and free everything itself. */
 typedef mercer_status scenario(mercer_ctx *ctx, void *arg);
 void assert_survives_failing_memory(scenario *run, void *arg);
+/* The same for the first few and then ever fewer of the allocations, where a run takes long. */
+void assert_survives_some_failing_memory(scenario *run, void *arg);
 
 #endif

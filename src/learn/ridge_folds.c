@@ -19,6 +19,7 @@
 #include "gram/gram.h"
 #include "learn/fold_order.h"
 #include "learn/machines.h"
+#include "learn/ridge_path.h"
 #include "learn/ridge_system.h"
 #include "solve/cholesky.h"
 #include <math.h>
@@ -141,10 +142,8 @@ static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, dou
     return leave_all_out(ctx, f, residuals, variances);
 }
 
-mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                 const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
-                                 double *rmse) {
-    mc_begin(ctx);
+mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                             const int64_t *fold, double *residuals, double *variances, double *rmse) {
     const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
     if (mc_ridge_open_lambda(&chosen))
@@ -162,4 +161,11 @@ mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, c
     release(&f);
     mc_problem_close(&problem);
     return status;
+}
+
+mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                 const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
+                                 double *rmse) {
+    mc_begin(ctx);
+    return mc_ridge_folds(ctx, kernel, data, set, fold, residuals, variances, rmse);
 }

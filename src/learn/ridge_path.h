@@ -17,4 +17,8 @@ mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const 
 mercer_status mc_ridge_left_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                 const double *lambdas, int64_t count, mc_left_out *each, void *arg);
 
+/* mercer_ridge_folds for use inside the library. */
+mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
+                             const int64_t *fold, double *residuals, double *variances, double *rmse);
+
 #endif

@@ -269,6 +269,26 @@ static mercer_status count_rows(mercer_ctx *ctx, const mc_round *r, absent *a, i
     return status;
 }
 
+/* Folds for few values of lambda, from an inverse for each. */
+static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda, int64_t count,
+                                     absent *a) {
+    const mercer_data *data = r->data;
+    mercer_ridge one = *(const mercer_ridge *)run->settings;
+    double *residuals = NULL;
+    MC_TRY(MC_ALLOC(ctx, residuals, data->n * a->outputs));
+    mercer_status status = MERCER_OK;
+    for (int64_t l = 0; l < count && !status; l++) {
+        one.lambda = lambda[l];
+        const mercer_status left = mc_ridge_folds(ctx, run->kernel, data, &one, r->splits.fold, residuals, NULL, NULL);
+        for (int64_t i = 0, n = 0; i < data->n; i++) /* rows that count move together */
+            if (!data->weight || data->weight[i] > 0)
+                memmove(residuals + n++ * a->outputs, residuals + i * a->outputs, (size_t)a->outputs * sizeof *residuals);
+        status = left ? forgive(ctx, r, left) : judge_left_out(ctx, a, l, residuals);
+    }
+    mc_free(residuals);
+    return status;
+}
+
 static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
     const int64_t count = run->end - run->begin, last = r->space->settings - 1;
     const mercer_ridge *set = run->settings;
@@ -281,6 +301,8 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
         lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
     if (!status && count <= FEW_LAMBDAS && !r->splits.fold)
         status = mc_ridge_left_out(ctx, run->kernel, r->data, set, lambda, count, judge_left_out, a);
+    else if (!status && count <= FEW_LAMBDAS && r->space->walks)
+        status = leave_folds_out(ctx, r, run, lambda, count, a);
     else if (!status)
         status = mc_ridge_path(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a, rows);
     mc_free(rows);

@@ -322,10 +322,13 @@ static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_dat
 
 /* ---- Stages ---- */
 
-/* The least share of the rows that is enough for a first look; 0: all rows are too few to begin with fewer. */
-static int64_t first_share(const mercer_data *data) {
+/* The least share of the rows that is enough for a first look, and for every fold to have every class; 0: all rows are too few to begin
+   with fewer. */
+static int64_t first_share(const mercer_search *s, const mercer_data *data) {
     for (int64_t share = 1; share <= PARTS / 4; share *= 2)
-        if (data->n * share / PARTS >= ROWS_OF_A_TABLE || (share == PARTS / 4 && data->n / 4 >= ROWS_LEAST))
+        if (rarest(data) * share / PARTS < s->folds)
+            continue;
+        else if (data->n * share / PARTS >= ROWS_OF_A_TABLE || (share == PARTS / 4 && data->n / 4 >= ROWS_LEAST))
             return share;
     return 0;
 }
@@ -368,7 +371,7 @@ static void place_stages(const mercer_search *s, int count, mc_stage *stage) {
 
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out) {
     const bool descends = halved && mc_descent_serves(s);
-    const int64_t first = descends ? first_share(data) : 0;
+    const int64_t first = descends ? first_share(s, data) : 0;
     int count = 1;
     out[0] = (mc_stage){.share = 1, .all = 1, .candidates = s->space.count};
     if (first)
@@ -386,7 +389,8 @@ static void place_sweep(sweep *w, const mc_stage *stage, double from, double to)
     w->end = stage->begin + (stage->end - stage->begin) * to;
 }
 
-static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data, mc_descent *d, const mc_stage *stage) {
+static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data, const char *const *groups, mc_descent *d,
+                             const mc_stage *stage) {
     const int64_t most = levels[stage->level - 1].most;
     mc_descent_level(d, data->n);
     for (int64_t k = 0; k < most; k++) {
@@ -396,7 +400,7 @@ static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data,
         memset(w->active, false, (size_t)w->s->space.count * sizeof *w->active);
         w->active[next] = true;
         place_sweep(w, stage, (double)k / (double)most, (double)(k + 1) / (double)most);
-        MC_TRY(run_round(ctx, w, data, NULL, stage->level < LEVELS ? stage->level + 1 : 0));
+        MC_TRY(run_round(ctx, w, data, groups, stage->level < LEVELS ? stage->level + 1 : 0));
     }
     return MERCER_OK;
 }
@@ -404,13 +408,15 @@ static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data,
 /* All candidates on so many of the parts. */
 static mercer_status run_table(mercer_ctx *ctx, sweep *w, const mercer_data *data, const mc_stage *stage, mc_descent *d) {
     mercer_data *some = NULL;
-    mercer_status status = take_rows(ctx, w, data, stage->share, stage->all, &some, NULL);
+    const char **groups = NULL;
+    mercer_status status = take_rows(ctx, w, data, stage->share, stage->all, &some, &groups);
     place_sweep(w, stage, 0, 1);
     if (!status)
-        status = run_round(ctx, w, some, NULL, 1);
+        status = run_round(ctx, w, some, groups, 1);
     if (!status)
         status = mc_descent_open(ctx, w->s, some->n, d);
     mercer_data_free(some);
+    mc_free(groups);
     return status;
 }
 
@@ -420,10 +426,12 @@ static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *d
     mercer_status status = run_table(ctx, w, data, &stage[0], &d);
     for (int k = 1; k < count && !status; k++) {
         mercer_data *more = NULL;
-        status = stage[k].share < stage[k].all ? take_rows(ctx, w, data, stage[k].share, stage[k].all, &more, NULL) : MERCER_OK;
+        const char **groups = NULL;
+        status = stage[k].share < stage[k].all ? take_rows(ctx, w, data, stage[k].share, stage[k].all, &more, &groups) : MERCER_OK;
         if (!status)
-            status = descend(ctx, w, more ? more : data, &d, &stage[k]);
+            status = descend(ctx, w, more ? more : data, more ? groups : w->set->groups, &d, &stage[k]);
         mercer_data_free(more);
+        mc_free(groups);
     }
     mc_descent_close(&d);
     return status;

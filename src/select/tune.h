@@ -247,7 +247,7 @@ typedef struct mc_descent {
     int64_t starts, tried, level;
 } mc_descent;
 
-/* Whether it can be used: closed forms without folds, on a grid, with lambda along every run. */
+/* Whether it can be used: closed forms, on a grid, with lambda along every run. */
 bool mc_descent_serves(const mercer_search *s);
 /* After all candidates were measured with so many rows. */
 mercer_status mc_descent_open(mercer_ctx *ctx, const mercer_search *s, int64_t rows, mc_descent *out);

@@ -445,17 +445,11 @@ static void test_halving_measures_the_best_with_all_rows(void **state) {
 
 /* The table of all candidates is the judge: what the descent finds is of the same score, bit for bit, and no more than a fifth of a
    standard error from the best of it. */
-static void test_a_descent_finds_the_best_of_the_table(void **state) {
-    (void)state;
-    mercer_ctx *ctx = open_ctx(2);
-    mercer_data *data = NULL;
-    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 800, 1, 5, &data));
-    wish w = wish_of("ridge", "rbf(gamma=0.003..3)", "lambda=1e-5..100");
-    w.set.points = 10;
+static void compare_descent(mercer_ctx *ctx, const mercer_data *data, wish *w) {
     mercer_search *table = NULL, *descent = NULL;
-    assert_ok(ctx, tune(ctx, &w, data, &table));
-    w.set.halving = true;
-    assert_ok(ctx, tune(ctx, &w, data, &descent));
+    assert_ok(ctx, tune(ctx, w, data, &table));
+    w->set.halving = true;
+    assert_ok(ctx, tune(ctx, w, data, &descent));
     const mercer_search_report all = mercer_search_result(table), r = mercer_search_result(descent);
     const mercer_candidate best = mercer_search_candidate(table, all.best), found = mercer_search_candidate(descent, r.best);
     assert_true(r.halved && r.measured >= 3 && r.measured <= 8);
@@ -464,6 +458,25 @@ static void test_a_descent_finds_the_best_of_the_table(void **state) {
     assert_true(found.score <= best.score + 0.2 * best.error);
     mercer_search_free(table);
     mercer_search_free(descent);
+}
+
+static void test_a_descent_finds_the_best_of_the_table(void **state) {
+    (void)state;
+    static const char *const wards[] = {"a", "b", "c", "d", "e", "f", "g"};
+    const char *groups[800];
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 800, 1, 5, &data));
+    wish w = wish_of("ridge", "rbf(gamma=0.003..3)", "lambda=1e-5..100");
+    w.set.points = 10;
+    compare_descent(ctx, data, &w);
+    for (int i = 0; i < 800; i++)
+        groups[i] = wards[i % 7];
+    w = wish_of("ridge", "rbf(gamma=0.003..3)", "lambda=1e-4..10");
+    w.set.points = 5;
+    w.set.folds = 3;
+    w.set.groups = groups;
+    compare_descent(ctx, data, &w);
     mercer_data_free(data);
     close_clean(ctx);
 }
@@ -621,6 +634,20 @@ static mercer_status tune_with_a_journal(mercer_ctx *ctx, void *arg) {
     return status;
 }
 
+static mercer_status halve(mercer_ctx *ctx, void *arg) {
+    const job *j = arg;
+    mercer_tune set = mercer_tune_defaults();
+    mercer_search *search = NULL;
+    set.ranges = (const char *const[]){j->range, NULL};
+    set.kernels = &j->kernel;
+    set.kernel_count = 1;
+    set.folds = j->folds;
+    set.halving = true;
+    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(j->machine), NULL, &set, j->data, &search);
+    mercer_search_free(search);
+    return status;
+}
+
 static void test_tune_survives_failing_memory(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -634,6 +661,11 @@ static void test_tune_survives_failing_memory(void **state) {
     assert_ok(ctx, mercer_data_generate(ctx, "blobs", 12, 1, 1, &data));
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=1)");
     assert_survives_failing_memory(tune_with_a_journal, &(job){"svc", "C={1, 10}", data, kernel, 2, NULL});
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    assert_ok(ctx, mercer_data_generate(ctx, "sinc", 800, 0.1, 1, &data));
+    kernel = kernel_of(ctx, "rbf(gamma={1, 2})");
+    assert_survives_some_failing_memory(halve, &(job){"ridge", "lambda={0.01, 0.1}", data, kernel, 2, NULL});
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
