@@ -319,7 +319,7 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *probl
         .solver = "cholesky",
         .possible = bytes <= mc_memory_left(ctx),
         .bytes = bytes,
-        .factor = evaluations * n * n * n,
+        .factor = 3 * evaluations * mc_factor_work(n),
         .pairs = evaluations * n * n,
         .reason = "the evidence and its gradient need the whole inverse; about thirty evaluations a search"};
 }

@@ -416,7 +416,7 @@ mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const
     return fit(ctx, &m, kernel, data, out);
 }
 
-/* Some ten steps: of a factorisation each, or of some ten products with all columns. */
+/* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500 to 2000 rows. */
 static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, const mc_problem *p, mc_options *out) {
     const mc_loss *loss = &mc_losses[kind];
     const double n = (double)p->n;
@@ -427,7 +427,7 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
     *o = (mc_option){.solver = !loss->smooth ? "smo" : cholesky ? "cholesky" : "pcg", .pairs = n * n};
     const size_t least = loss->smooth ? mc_loss_space_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
     o->bytes = loss->smooth && !cholesky ? mc_loss_space_most(ctx, p, k) : least;
-    o->factor = cholesky ? 10 * n * n * n / 3 : loss->smooth ? 100 * n * n * (double)k : mc_loss_piecewise_work(ctx, p);
+    o->factor = cholesky ? 10 * mc_factor_work(n) : loss->smooth ? 4000 * n * sqrt(n) * (double)k : mc_loss_piecewise_work(ctx, p);
     o->possible = least <= mc_memory_left(ctx);
     o->reason = !o->possible ? "needs more memory than the limit leaves"
                 : cholesky   ? "exact; each Newton step is a factorisation, cheap for so few rows"

@@ -314,17 +314,19 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
 }
 
 /* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the seconds alone. */
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
-    const mercer_svm *set = settings;
+static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mc_problem *p, mc_options *out) {
     const double n = (double)p->n;
+    const int64_t m = mc_svm_rows[kind].doubled ? 2 * p->n : p->n;
+    const mercer_dtype dtype = mc_svm_dtype(set, p->n);
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
-    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .bytes = mc_svm_bytes(ctx, p, p->n, mc_svm_dtype(set, p->n))};
-    o->factor = mc_svm_storing(ctx, p, p->n, mc_svm_dtype(set, p->n));
+    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
+    o->bytes = mc_svm_bytes(ctx, p, m, dtype);
     o->possible = o->bytes <= mc_memory_left(ctx);
-    o->reason = !o->possible                                                        ? "needs more memory than the limit leaves"
-                : mc_svm_active(ctx, p, p->n, mc_svm_dtype(set, p->n)) >= p->n ? "exact; K is stored"
-                                                                                    : "exact; K is stored for some thousand rows at a time";
+    o->bytes += mc_svm_spare(ctx, p, m, dtype);
+    o->reason = !o->possible                                 ? "needs more memory than the limit leaves"
+                : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
+                                                             : "exact; K is stored for some thousand rows at a time";
 }
 
 #define MACHINE(name, kind)                                                                                            \
@@ -336,7 +338,10 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc
                                         const mercer_data *data, mc_problem *out) {                                    \
         return open_problem(ctx, kind, settings, kernel, data, out);                                                   \
     }                                                                                                                  \
-    const mc_learner mc_##name##_learner = {.fit = fit_##name, .prepare = prepare_##name, .weigh = weigh};
+    static void weigh_##name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
+        weigh(ctx, kind, settings, p, out);                                                                            \
+    }                                                                                                                  \
+    const mc_learner mc_##name##_learner = {.fit = fit_##name, .prepare = prepare_##name, .weigh = weigh_##name};
 MACHINE(svc, MC_SVC)
 MACHINE(nu_svc, MC_NU_SVC)
 MACHINE(svr, MC_SVR)

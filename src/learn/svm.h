@@ -139,6 +139,8 @@ mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
 /* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
+/* What it takes beside, of what is then left, where steps on pairs are too slow. */
+size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 /* What storing the active part of K and the steps over it take, in operations of a factorisation: for the seconds of a plan. */
 double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 mercer_status mc_task_solve(mercer_ctx *ctx, mc_svm *s, mc_task *t);

@@ -100,6 +100,12 @@ size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtyp
     return solving > later ? solving : later;
 }
 
+size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    const size_t bytes = mc_svm_bytes(ctx, p, m, dtype), left = mc_memory_left(ctx), half = left > bytes ? (left - bytes) / 2 : 0;
+    const size_t spare = mc_active_spare_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+    return spare < half ? spare : half;
+}
+
 /* 5 for every byte: memory is touched for the first time, and steps go over it; measured on 1000 to 12000 rows. */
 double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     const double rows = (double)mc_svm_active(ctx, p, m, dtype);

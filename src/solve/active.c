@@ -65,6 +65,12 @@ size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
     return own_bytes(n, m, most) + mc_work_need(rows * rows, entry_bytes(dtype)) + mc_smo_bytes(rows, q, dtype);
 }
 
+size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
+    const int64_t q = set_size(m, most), rows = q < n ? q : n;
+    const size_t newton = mc_polish_bytes(rows, q), inside = mc_interior_bytes(rows, q, dtype) + 4 * mc_work_need(rows, sizeof(double));
+    return newton > inside ? newton : inside;
+}
+
 static void cut(mc_work *work, run *r) {
     const int64_t n = r->p->matrix.n, m = r->p->dual.m, q = set_size(m, r->p->most);
     mc_selection_open(work, m, q, &r->selection);

@@ -69,6 +69,8 @@ mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *problem, d
                             int64_t count, double *f, double *noise2);
 /* Bytes it takes beside what block and add take. */
 size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
+/* More, for Newton steps and interior points, which are done without where it is above half of what is left. */
+size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
 /* f <- K beta in double, from nothing, and the bound on its error unless it is NULL. */
 mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const mc_dual *dual, const double *beta, double *f,
                                 double *bound);

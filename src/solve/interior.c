@@ -435,7 +435,10 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *r
 }
 
 /* A pair costs about a nanosecond for every variable of its working set, a factor n^3/3 operations at some thirty to the nanosecond. */
+size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
+    return need(n, m) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+}
+
 int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype) {
-    const size_t bytes = need(n, m) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
-    return bytes > mc_memory_left(ctx) / 2 ? INT64_MAX : n * n * n / (10 * (n < 1024 ? n : 1024));
+    return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX : n * n * n / (10 * (n < 1024 ? n : 1024));
 }

@@ -12,6 +12,8 @@
    bound. *moved: whether beta has changed. */
 mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double *beta, double *f, bool *moved);
 
+/* What it takes, K in double included where it is stored in single precision. */
+size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype);
 /* Pairs that SMO could move in the time it takes for n rows and m variables; INT64_MAX where memory is short for it and, where K is stored
    in single precision, for K in double. */
 int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype);

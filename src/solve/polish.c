@@ -212,6 +212,10 @@ static size_t need(int64_t n, int64_t m, int64_t count) {
            + mc_work_need(count, sizeof(void *)) + mc_work_need(m, 1) + mc_work_need(n, 1);
 }
 
+size_t mc_polish_bytes(int64_t n, int64_t m) {
+    return need(n, m, m < MOST_FREE ? m : MOST_FREE);
+}
+
 /* Twice as many as are free now may become so. */
 static int64_t room_for(const mc_dual *dual, const double *beta) {
     int64_t count = 32;

@@ -6,6 +6,7 @@
 
 /* beta is feasible and f = K beta before and after; the objective does not rise. rows are stored: all may be asked for at once. Nothing is
    done where too many variables are free, memory is short, or the steps do not settle. *moved: whether beta has changed. */
+size_t mc_polish_bytes(int64_t n, int64_t m); /* at most, for n rows and m variables */
 mercer_status mc_polish(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, double *beta, double *f, bool *moved);
 
 #endif

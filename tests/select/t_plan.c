@@ -124,9 +124,10 @@ static void test_a_fit_keeps_to_its_forecast(void **state) {
 static void test_other_machines_keep_to_their_forecasts(void **state) {
     (void)state;
     static const struct {
-        const char *machine;
+        const char *machine, *data;
         int64_t rows;
-    } some[] = {{"gp", 100}, {"gp", 400}, {"logistic", 900}, {"logistic", 1600}};
+    } some[] = {{"gp", "friedman1", 100},    {"gp", "friedman1", 400},   {"logistic", "moons", 900},
+                {"logistic", "moons", 1600}, {"svr", "friedman1", 1600}, {"one-class", "friedman1", 1600}};
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
         mercer_data *data = NULL;
@@ -138,7 +139,7 @@ static void test_other_machines_keep_to_their_forecasts(void **state) {
         short_search.restarts = 0;
         short_search.iterations = 3;
         const void *set = k < 2 ? &short_search : NULL;
-        assert_ok(owner, mercer_data_generate(owner, k < 2 ? "friedman1" : "moons", some[k].rows, 0.3, 1, &data));
+        assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, 0.3, 1, &data));
         assert_ok(ctx, mercer_plan_fit(ctx, machine, set, kernel, data, &plan));
         assert_ok(ctx, mercer_fit(ctx, machine, set, kernel, data, &model));
         if (mercer_memory_peak(ctx) > plan.chosen.memory_bytes + 4096) /* the context itself */
