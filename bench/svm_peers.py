@@ -313,13 +313,13 @@ PATH = [2.0 ** k for k in range(-5, 7)]
 
 
 def path(arguments, missed, name, stem, write, rows, gamma):
-    """One command for 12 values of C, and each of them alone; medians of three, by the clock."""
+    """One command for 12 values of C, and each of them alone; medians of three in turn, by the clock."""
     train, _ = rows_of(stem, write, rows)
     common = ["-m", "svc", "-k", f"rbf(gamma={gamma!r})", "--tolerance", "0.001", "--scale", "none", "--memory", arguments.memory]
     fit = [arguments.mercer, "fit", train, *common, "-o", PLACE / "mercer.mercer", "-q"]
     command = [arguments.mercer, "path", train, *common, "--C", ",".join(map(repr, PATH)), "-q"]
-    alone = max(statistics.median(measure.take([*fit, "--C", C]).seconds for _ in range(3)) for C in PATH)
-    whole = statistics.median(measure.take(command).seconds for _ in range(3))
+    *fits, paths = measure.in_turn(*(lambda c=c: measure.take(c) for c in [*([*fit, "--C", C] for C in PATH), command]))
+    alone, whole = max(measure.median(runs).seconds for runs in fits), measure.median(paths).seconds
     verdict = missed.note("met" if whole <= 3 * alone else "**missed**: above 3", f"the path of {name}", command)
     print(f"| {name} | {sum(1 for _ in open(train))} | {len(PATH)} | {alone:.3f} | {whole:.3f} | {whole / alone:.2f} "
           f"| {verdict} |", flush=True)
