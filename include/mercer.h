@@ -934,7 +934,7 @@ MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *
 /* The short search of `mercer fit` when neither kernel nor lambda or C is given, for ridge, svc, svr and logistic: seven to thirteen values
    of gamma of rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured on a seeded part of the rows (all of few), so
    that it costs about two fits at most of many rows, and some tenths of a second of few. ridge by rows left out, the others by five
-   folds; accuracy is judged by the mean with the neighbours, and within a quarter of a standard error of the best the smallest C is
+   folds; accuracy is judged by the mean with the neighbouring candidates, and within half a standard error of the best the smallest C is
    taken. For ridge matern(nu=2.5) with one length scale for every column, learned by a Gaussian process in twenty steps, is compared with
    rbf and taken where it is clearly better. MERCER_INVALID for other machines and for fewer than 20 rows. */
 MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,

@@ -117,8 +117,8 @@ static int64_t away(const mercer_search *s, int64_t c, int64_t columns) {
     return llabs(c / columns - s->space.count / columns / 2) + llabs(c % columns - (columns - 1) / 2);
 }
 
-/* Whether a goes before b among those within a quarter of a standard error of the best level: the strongest penalty, there the best level.
-   Where all is right in every fold nothing speaks for a strong penalty: then, and among equals, the nearest to the middle. */
+/* Whether a goes before b among those within half a standard error of the best level: the strongest penalty, there the best level. Where
+   all is right in every fold nothing speaks for a strong penalty: then, and among equals, the nearest to the middle. */
 static bool goes_before(const mercer_search *s, int64_t a, int64_t b, int64_t columns, int64_t rows, bool tells) {
     const int64_t stronger = tells ? sign_of(&s->space.dimension[0]) * (a % columns - b % columns) : 0;
     const double gain = tells ? level_of(s, b, columns, rows) - level_of(s, a, columns, rows) : 0;
@@ -186,7 +186,7 @@ static void find_level(mercer_search *s, int64_t rows) {
     for (int64_t c = 0; c < s->space.count; c++)
         if (competes(s, c, rows) && level_of(s, c, columns, rows) < level_of(s, top, columns, rows))
             top = c;
-    const double error = isnan(s->error[top]) ? 0 : s->error[top], enough = level_of(s, top, columns, rows) + error / 4;
+    const double error = isnan(s->error[top]) ? 0 : s->error[top], enough = level_of(s, top, columns, rows) + error / 2;
     s->report.best = top;
     for (int64_t c = 0; c < s->space.count; c++)
         if (competes(s, c, rows) && level_of(s, c, columns, rows) <= enough && goes_before(s, c, s->report.best, columns, rows, error > 0))

@@ -1,8 +1,8 @@
 /* default.c: the short search behind a fit for which nothing is given. rbf with seven to thirteen values of gamma around its default, and a
    few values of the setting that decides most, are measured on part of the rows: so few that all of it costs no more than about two fits
    of all rows, and no fewer than a number that any machine fits in no time. Where right and wrong are counted, on so few rows that chance
-   decides among equals, a candidate is judged by its level, the mean with its neighbours on the grid, and of those within a quarter of a
-   standard error of the best level the strongest penalty is taken.
+   decides among equals, a candidate is judged by its level, the mean with its neighbours on the grid, and of those within half a standard
+   error of the best level the strongest penalty is taken.
 
    ridge has a second kernel to compare: columns differ in how fast the target changes along them. A Gaussian process with a Matern kernel
    and one length scale for every column takes twenty steps uphill on the evidence, from one scale for all: that finds which columns matter,
@@ -21,17 +21,16 @@
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
 enum { POINTS = 7, FOLDS = 5, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
 
-/* share: of the rows, where few and many do not say otherwise. fine: up to so many rows there are more values of gamma. */
-typedef struct rule {
+/* share: of the rows, where few and many do not say otherwise. */
+static const struct {
     const char *machine, *range;
-    int64_t folds, few, many, fine;
+    int64_t folds, few, many;
     double share;
-} rule;
-static const rule rules[] = {
-    {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", 0, 1000, 2000, 300, 0.24},
-    {"svc", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 1000, 0.06},
-    {"svr", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0, 0.18},
-    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", FOLDS, 300, 600, 0, 0.04},
+} rules[] = {
+    {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", 0, 1000, 2000, 0.24},
+    {"svc", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0.06},
+    {"svr", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0.18},
+    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", FOLDS, 300, 600, 0.04},
 };
 
 /* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly. */
@@ -53,9 +52,9 @@ static mercer_status take_part(mercer_ctx *ctx, const mercer_data *data, int64_t
     return status;
 }
 
-/* Values of gamma: few rows allow more of them, and where chance decides most the mean with the neighbours wants them near. */
-static int64_t points_for(const mercer_data *data, const mercer_data *part, const rule *r) {
-    return data->n <= r->fine ? 13 : !r->folds && part->n <= 1000 ? 9 : POINTS;
+/* Values of gamma: closed forms on few rows allow more of them. */
+static int64_t points_for(const mercer_data *part, int64_t folds) {
+    return folds ? POINTS : part->n <= 300 ? 13 : part->n <= 1000 ? 9 : POINTS;
 }
 
 /* As many as the rarest class of a part leaves, two at least. */
@@ -168,7 +167,7 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine
     set.seed = ctx->options.seed;
     mercer_data *part = NULL;
     MC_TRY(take_part(ctx, data, wanted, &part));
-    set.points = points_for(data, part, &rules[k]);
+    set.points = points_for(part, rules[k].folds);
     set.folds = folds_for(part, rules[k].folds);
     set.repeats = set.folds && data->n < FEW_ROWS ? REPEATS : 1;
     const mercer_status status =
