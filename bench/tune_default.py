@@ -1,7 +1,16 @@
-"""tune_default.py: `mercer fit` without any parameter beside the best of a 10 x 10 grid, by the mean error on three random thirds of each of 15
-small data sets. Part of tune_peers.py."""
+"""tune_default.py: `mercer fit` without any parameter beside the best of a 10 x 10 grid, by the mean error on ten random thirds of each of
+15 small data sets. Part of tune_peers.py.
+
+The grid is chosen by the test rows themselves: the best of a hundred is the luckiest too, the more so the fewer the splits. Ten leave half
+the luck of three, yet what is short of the best has a standard error of about half a point of accuracy, which is written beside it."""
+import concurrent.futures
+import functools
 import gzip
+import os
+import pathlib
 import random
+import statistics
+import tempfile
 
 from measure import DATA, ask
 
@@ -31,27 +40,44 @@ def halves(folder, name, seed):
     return folder / ("train" + suffix), folder / ("test" + suffix)
 
 
-def compare(mercer, folder, name, kind, seed):
+def compare(mercer, name, kind, seed):
     """(test score of a fit without parameters, test scores of the candidates of a grid)"""
+    with tempfile.TemporaryDirectory(prefix="mercer-tune-") as folder:
+        return compare_in(pathlib.Path(folder), mercer, name, kind, seed)
+
+
+def compare_in(folder, mercer, name, kind, seed):
     train, test = halves(folder, name, seed)
     key, machine, worst = ("rmse", "ridge", 1e300) if kind == "number" else ("accuracy", "svc", 0)
-    ask(mercer, "fit", train, "-m", machine, "-o", folder / "m.mercer", "--target-kind", kind, "--json")
+    ask(mercer, "fit", train, "-m", machine, "-o", folder / "m.mercer", "--target-kind", kind, "--threads", 1, "--json")
     score, _ = ask(mercer, "score", folder / "m.mercer", test, "--json")
     grid, _ = ask(mercer, "tune", train, "--test", test, "-m", machine, "--points", 10, "-o", folder / "g.mercer", "--score", key,
-                  "--target-kind", kind, "--json")
+                  "--target-kind", kind, "--threads", 1, "--json")
     return score[key], [worst if c["score"] is None else c["score"] for c in grid["candidates"]]
 
 
-def main(mercer, folder, splits):
-    print(f"| data | score, mean of {splits} splits | `mercer fit` | best of a 10 x 10 grid | within 1% |\n|---|---|---|---|---|")
+def row(name, kind, pairs):
+    """(whether within 1%, the line of the table). What is short of the grid: per cent of its error, or points of accuracy."""
+    ours = statistics.mean(p[0] for p in pairs)
+    means = [statistics.mean(column) for column in zip(*(p[1] for p in pairs))]
+    best = min(means) if kind == "number" else max(means)
+    unit = best / 100 if kind == "number" else -0.01
+    gaps = [(p[0] - p[1][means.index(best)]) / unit for p in pairs]
+    gap, error = (ours - best) / unit, statistics.stdev(gaps) / len(gaps) ** 0.5 if len(gaps) > 1 else float("nan")
+    within = gap <= 1 + 1e-9
+    return within, (f"| {name} | {'rmse' if kind == 'number' else 'accuracy'} | {ours:.4g} | {best:.4g} | {gap:.2f} +- {error:.2f} "
+                    f"| {'yes' if within else '**no**'} |")
+
+
+def main(mercer, splits):
+    print(f"| data | score, mean of {splits} splits | `mercer fit` | best of a 10 x 10 grid | short of it, % | within 1% |")
+    print("|---|---|---|---|---|---|")
     good = 0
     for name, kind in SMALL:
-        pairs = [compare(mercer, folder, name, kind, seed) for seed in range(SPLITS, SPLITS + splits)]
-        ours = sum(p[0] for p in pairs) / len(pairs)
-        means = [sum(column) / len(pairs) for column in zip(*(p[1] for p in pairs))]
-        best = min(means) if kind == "number" else max(means)
-        within = ours <= 1.01 * best if kind == "number" else ours >= best - 0.01
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:  # a second thread has nothing to do in fits so small
+            pairs = list(pool.map(functools.partial(compare, mercer, name, kind), range(SPLITS, SPLITS + splits)))
+        within, line = row(name, kind, pairs)
         good += within
-        print(f"| {name} | {'rmse' if kind == 'number' else 'accuracy'} | {ours:.4g} | {best:.4g} | {'yes' if within else '**no**'} |", flush=True)
-    print(f"\n{good} of {len(SMALL)} within 1%, bar {BAR}: {'met' if good >= BAR else '**missed**'} (1% of the error for numbers, one point of accuracy for classes). The grid is chosen by the test rows "
-          "themselves, which no honest search may do.\n")
+        print(line, flush=True)
+    print(f"\n{good} of {len(SMALL)} within 1%, bar {BAR}: {'met' if good >= BAR else '**missed**'} (1% of the error for numbers, one "
+          "point of accuracy for classes). The grid is chosen by the test rows themselves, which no honest search may do.\n")

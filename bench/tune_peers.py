@@ -25,7 +25,7 @@ def main():
     parser.add_argument("mercer")
     parser.add_argument("--full", nargs="?", const=PARTS, default="", help="all rows, of all parts or of those named")
     parser.add_argument("--only", default=PARTS)
-    parser.add_argument("--splits", type=int, default=3, help="random thirds of each small data set")
+    parser.add_argument("--splits", type=int, default=10, help="random thirds of each small data set")
     parser.add_argument("--budget", type=float, default=30, help="seconds of LIBSVM to time anew for each data set")
     given = parser.parse_args()
     parts, full = given.only.split(","), given.full.split(",")
@@ -38,7 +38,7 @@ def main():
         if "ridge" in parts:
             tune_ridge.main(mercer, folder, "ridge" in full)
         if "default" in parts:
-            tune_default.main(mercer, folder, given.splits)
+            tune_default.main(mercer, given.splits)
 
 
 if __name__ == "__main__":
