@@ -2,10 +2,12 @@
    then 8 times it, and so on, until what was left out is in order or is no longer the larger part. */
 #include "solve/leap.h"
 #include "base/status.h"
+#include "base/work.h"
 #include "solve/interior.h"
 #include "solve/polish.h"
 #include "solve/smo_shrink.h"
 #include <math.h>
+#include <string.h>
 
 static const double WIDER = 8;
 static const double FAR = 8; /* slopes are of the order of 1: what is in question then is nearly all */
@@ -55,16 +57,57 @@ static mercer_status leap_near(mercer_ctx *ctx, const mc_dual *dual, const mc_ro
     return status;
 }
 
+/* *reached: what was left out is in order, too. */
+static mercer_status leap_nearer(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, bool whole, double *beta,
+                                 double *f, bool *moved, bool *reached) {
+    double near = violation_of(dual, beta, f);
+    for (bool done = true; done && near <= FAR && !*reached; near *= whole ? WIDER : INFINITY) {
+        MC_TRY(leap_near(ctx, dual, rows, tolerance, near, beta, f, moved, &done));
+        *reached = done && violation_of(dual, beta, f) <= tolerance;
+    }
+    return MERCER_OK;
+}
+
+static void swap(double *a, double *b, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const double kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* With the variables in question, and with all where that is not enough: from where it began, for from a point whose objective is lowest to
+   all digits while slopes are still apart there would be no gain to see, and no Newton steps. The better of both stays. */
+static mercer_status leap_whole(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, double *beta, double *f,
+                                mc_work *work, bool *moved) {
+    double *other = mc_work_take(work, dual->m, sizeof *other), *other_f = mc_work_take(work, rows->n, sizeof *other_f);
+    bool reached = false;
+    memcpy(other, beta, (size_t)dual->m * sizeof *other);
+    memcpy(other_f, f, (size_t)rows->n * sizeof *other_f);
+    MC_TRY(leap_nearer(ctx, dual, rows, tolerance, true, beta, f, moved, &reached));
+    if (reached)
+        return MERCER_OK;
+    swap(beta, other, dual->m);
+    swap(f, other_f, rows->n);
+    const mercer_status status = leap_with(ctx, dual, rows, tolerance, beta, f, moved);
+    if (violation_of(dual, other, other_f) < violation_of(dual, beta, f)) {
+        swap(beta, other, dual->m);
+        swap(f, other_f, rows->n);
+    }
+    return status;
+}
+
 mercer_status mc_leap(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, double tolerance, bool whole, double *beta, double *f,
                       bool *moved) {
-    double near = violation_of(dual, beta, f);
+    bool reached = false;
     *moved = false;
-    for (bool done = true; done && near <= FAR; near *= whole ? WIDER : INFINITY) {
-        MC_TRY(leap_near(ctx, dual, rows, tolerance, near, beta, f, moved, &done));
-        if (done && violation_of(dual, beta, f) <= tolerance)
-            return MERCER_OK;
-    }
-    return whole ? leap_with(ctx, dual, rows, tolerance, beta, f, moved) : MERCER_OK;
+    if (!whole)
+        return leap_nearer(ctx, dual, rows, tolerance, false, beta, f, moved, &reached);
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(dual->m, sizeof(double)) + mc_work_need(rows->n, sizeof(double))));
+    const mercer_status status = leap_whole(ctx, dual, rows, tolerance, beta, f, &work, moved);
+    mc_work_close(&work);
+    return status;
 }
 
 int64_t mc_leap_worth(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *rows, const double *beta, const double *f) {
