@@ -964,8 +964,10 @@ MERCER_API mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search 
 /* The search that chose the model, as JSON; "" for a model that was fitted without one. */
 MERCER_API const char *mercer_model_search(const mercer_model *model);
 
-/* What a search would take, without running it: seconds are those of one fit, measured on the spot, times the fits. */
+/* What a search and the fit of its winner to all rows would take. Bytes are a promise. Seconds are a forecast: operations are counted and
+   the speed of this machine is measured; where the steps depend on the rows, part of the search is done on few of them, for a second. */
 typedef struct mercer_tune_plan {
+    int64_t rows; /* of the data searched */
     int64_t candidates, splits, fits; /* fits: those that cannot be had from another one in closed form or along a path; of a search by
                                          gradients about as many as it takes steps, and the candidates are its starts */
     const char *engine;               /* how candidates are measured, in words */

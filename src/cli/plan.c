@@ -77,18 +77,26 @@ static const option search_options[] = {
     {0},
 };
 
-static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
+static json_t *json_search(const mercer_tune_plan *p) {
     json_t *object = json_object();
-    json_put(object, "machine", json_text(t->job.machine->name));
     json_put(object, "engine", json_text(p->engine));
+    json_put(object, "rows", json_integer(p->rows));
     json_put(object, "candidates", json_integer(p->candidates));
     json_put(object, "splits", json_integer(p->splits));
     json_put(object, "fits", json_integer(p->fits));
     json_put(object, "memory_bytes", json_integer((json_int_t)p->memory_bytes));
     json_put(object, "seconds_estimate", json_value(p->seconds));
     json_put(object, "possible", json_boolean(p->possible));
+    return object;
+}
+
+static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
+    json_t *object = json_search(p);
+    json_put(object, "machine", json_text(t->job.machine->name));
     json_put(object, "n", json_integer(mercer_data_rows(t->job.data)));
     json_put(object, "d", json_integer(mercer_data_columns(t->job.data)));
+    json_put(object, "data_bytes", json_integer((json_int_t)mercer_memory_used(s->ctx)));
+    json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
     return json_finish(s, object);
 }
 
@@ -103,8 +111,8 @@ static int plan_search(session *s, const tuning *t) {
     say_data(s, t->job.path, t->job.data);
     say(s, "candidates", "%lld on %lld split%s", (long long)p.candidates, (long long)p.splits, p.splits == 1 ? "" : "s");
     say(s, "measured by", "%s", p.engine);
-    say(s, "fits", "%lld, each about %s", (long long)p.fits, text_seconds(p.seconds / (double)p.fits).bytes);
-    say(s, "in all", "%s, %s%s", text_seconds(p.seconds).bytes, text_size(p.memory_bytes).bytes,
+    say(s, "fits", "%lld that cannot be had from another", (long long)p.fits);
+    say(s, "in all", "%s with the fit of the best, %s%s", text_seconds(p.seconds).bytes, text_size(p.memory_bytes).bytes,
         p.possible ? "" : "; not possible under the memory limit");
     if (s->time_limit > 0 && p.seconds > s->time_limit)
         say(s, "late", "not done within %g s: the search would be halved and hand over its best then", s->time_limit);

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
+#include "gram/gram.h"
 #include "learn/machines.h"
 #include "learn/ridge_path.h"
 #include "learn/ridge_system.h"
@@ -101,4 +102,16 @@ mercer_status mc_ridge_left_out(mercer_ctx *ctx, const mercer_kernel *kernel, co
     mc_free(x.A);
     mc_problem_close(&problem);
     return status;
+}
+
+size_t mc_ridge_left_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept) {
+    const int64_t vectors = problem->n * (2 * problem->outputs + intercept + 2) + problem->outputs;
+    return (size_t)(mc_packed_count(problem->n) + vectors) * sizeof(double)
+           + mc_gram_bytes(ctx, problem->kernel, problem->x, NULL, MERCER_F64, 0) + (1 << 16);
+}
+
+/* For each the triangle of K, its factor, and the diagonal of the inverse, which is as long. */
+void mc_ridge_left_out_work(const mc_problem *problem, bool intercept, int64_t count, mc_option *out) {
+    const double n = (double)problem->n, L = (double)count;
+    *out = (mc_option){.pairs = L * n * n, .factor = L * (2 * mc_factor_work(n) + 2 * n * n * (double)(problem->outputs + intercept))};
 }

@@ -75,14 +75,17 @@ static void carve(path *p, mc_work *work, int threads) {
     p->squares = mc_work_take(work, p->batch, 8);
 }
 
-static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
+static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
     const int64_t n = p->s.n;
     const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(n);
+    return small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN
+           + (residuals ? mc_work_need(p->batch * n * p->s.outputs, 8) + 2 * MC_ALIGN : 0);
+}
+
+static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
     char what[80];
-    snprintf(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)n);
-    return mc_memory_check(
-        ctx, small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN,
-        what);
+    snprintf(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)p->s.n);
+    return mc_memory_check(ctx, all_bytes(ctx, p, p->each), what);
 }
 
 /* ---- The decomposition ---- */
@@ -278,6 +281,19 @@ static path path_of(const mc_problem *problem, bool intercept, int64_t count) {
     p.batch = columns < WIDTH ? WIDTH / columns : 1;
     p.batch = count < p.batch ? count : p.batch;
     return p;
+}
+
+size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest, int64_t count) {
+    const path p = path_of(problem, intercept, count);
+    const size_t folds = largest ? mc_path_folds_bytes(ctx, p.s.n, largest, p.s.outputs, p.batch) + (size_t)(4 * p.s.n) * 8 : 0;
+    return all_bytes(ctx, &p, true) + folds + (size_t)count * sizeof(mercer_ridge_path_row);
+}
+
+/* K, the decomposition, and for every lambda the products with U and its squares; folds of m rows take C_FF, m^2 n, and its factor. */
+void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out) {
+    const double n = (double)problem->n, columns = (double)problem->outputs + intercept, m = folds ? n / (double)folds : 0;
+    const double each = 2 * n * n * (1 + columns) + (double)folds * (m * m * n + mc_factor_work(m));
+    *out = (mc_option){.pairs = 1.5 * n * n, .eigen = mc_eigen_work(n), .factor = (double)count * each};
 }
 
 static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold, const double *lambdas,

@@ -125,10 +125,14 @@ mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_sp
     return MERCER_OK;
 }
 
+double mc_speed_seconds(const mc_speed *s, const mc_option *o) {
+    return o->pairs * s->pair + o->fast * s->fast + o->factor * s->factor + o->eigen * s->eigen + o->waves * s->wave;
+}
+
 void mc_speed_price(const mc_speed *s, mc_options *options) {
     for (int i = 0; i < options->count; i++) {
         mc_option *o = &options->option[i];
-        o->seconds = o->pairs * s->pair + o->fast * s->fast + o->factor * s->factor + o->eigen * s->eigen + o->waves * s->wave;
+        o->seconds = mc_speed_seconds(s, o);
         o->seconds += o->seconds > 0 ? START : 0;
     }
 }

@@ -11,7 +11,8 @@ typedef struct mc_speed {
 
 /* Some ten milliseconds and at most a quarter of the memory left. */
 mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out);
-/* The seconds of every option. */
+/* The seconds of so many operations alone; and those of every option, with what a fit takes before them. */
+double mc_speed_seconds(const mc_speed *speed, const mc_option *work);
 void mc_speed_price(const mc_speed *speed, mc_options *options);
 
 #endif

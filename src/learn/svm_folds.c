@@ -82,6 +82,11 @@ static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
     return (double)need < 0.9 * (double)(mc_memory_left(ctx) + held);
 }
 
+bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data, int64_t splits) {
+    const int64_t pair = data->classes > 2 ? data->n : 0;
+    return serves(kind, set, data) && (double)mc_svm_folds_bytes(ctx, set, data->n, pair, splits) < 0.9 * (double)mc_memory_left(ctx);
+}
+
 static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     const int64_t n = m->s.p.n;
     mc_gram *gram = NULL;

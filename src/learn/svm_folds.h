@@ -20,6 +20,9 @@ void mc_svm_room_close(mc_svm_room *room);
    classes (pair rows; 0: there are two at most), working sets, and what each split has of its own. */
 size_t mc_svm_folds_bytes(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits);
 
+/* Whether it can be done, were no two rows equal. */
+bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data, int64_t splits);
+
 /* *out NULL without an error: K does not fit in the memory left, or there are rows of weight zero. Columns are scaled, and a bandwidth that
    the kernel leaves open is taken, from all rows. kind: MC_SVC or MC_SVR. Borrows set, data and room. */
 mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "gram/gram.h"
 #include "learn/loss.h"
 #include "learn/ridge_slopes.h"
 #include "learn/svm_folds.h"
@@ -19,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define EVERY_FIT "a fit of every candidate on every split"
+enum { STEPS_OF_SLOPES = 15, FACTORS_OF_A_STEP = 6 };
 enum { FEW_LAMBDAS = 16 }; /* so many factorisations take less time than one eigendecomposition */
 
 static double *row_of(const mc_round *r, double *out, int64_t candidate) {
@@ -173,10 +176,14 @@ static mercer_status walk_splits(mercer_ctx *ctx, const mc_round *r, mc_svm_fold
 }
 
 /* A hold-out has rows of its own; losses have none of this. */
+static bool may_share(const mc_round *r) {
+    return r->space->walks && r->splits.begin && !mc_loss_named(r->space->machine->name);
+}
+
 static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C) {
     mc_shared *shared = r->shared;
     mc_svm_folds *folds = NULL;
-    if (!r->splits.begin || mc_loss_named(r->space->machine->name) || (shared->made && shared->begin == run->begin))
+    if (!may_share(r) || (shared->made && shared->begin == run->begin))
         return MERCER_OK;
     forget(shared);
     MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->memory, &folds));
@@ -289,6 +296,10 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const m
     return status;
 }
 
+static bool by_factors(const mc_round *r, int64_t count) {
+    return count <= FEW_LAMBDAS && !r->splits.fold;
+}
+
 static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
     const int64_t count = run->end - run->begin, last = r->space->settings - 1;
     const mercer_ridge *set = run->settings;
@@ -299,7 +310,7 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
         status = MC_ALLOC(ctx, lambda, count);
     for (int64_t k = 0; k < count && !status; k++)
         lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
-    if (!status && count <= FEW_LAMBDAS && !r->splits.fold)
+    if (!status && by_factors(r, count))
         status = mc_ridge_left_out(ctx, run->kernel, r->data, set, lambda, count, judge_left_out, a);
     else if (!status && count <= FEW_LAMBDAS && r->space->walks)
         status = leave_folds_out(ctx, r, run, lambda, count, a);
@@ -369,18 +380,86 @@ static mercer_status measure_evidence(mercer_ctx *ctx, const mc_round *r, const 
     return MERCER_OK;
 }
 
+/* ---- What they take ---- */
+
+static bool shares(mercer_ctx *ctx, const mc_round *r) {
+    return may_share(r) && mc_svm_folds_fit(ctx, kind_of(r), r->settings, r->data, r->splits.count);
+}
+
+/* A model and what it says of the rows it is measured on, beside a fit: rows, coefficients, the packed points. */
+static size_t judge_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *test) {
+    return (size_t)mercer_data_stored(p->x) * 12 + (size_t)(p->n * (3 * p->outputs + 4) + 4 * test->n * p->outputs) * sizeof(double)
+           + mc_gram_bytes(ctx, p->kernel, test, p->x, MERCER_F64, p->outputs);
+}
+
+static void foresee_fit(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
+                        mc_foresight *out) {
+    (void)r, (void)count;
+    out->bytes += judge_bytes(ctx, p, test);
+}
+
+static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
+                         mc_foresight *out) {
+    out->text = r->space->walks ? out->text : EVERY_FIT;
+    out->shared = shares(ctx, r);
+    if (!out->shared) {
+        out->bytes += judge_bytes(ctx, p, test);
+        return;
+    }
+    out->text = "all splits and values of C over one K, each solution from the last";
+    const int64_t splits = r->splits.count, others = p->outputs > 2 ? p->outputs - 1 : 0, held = splits * test->n * count;
+    out->bytes += mc_svm_folds_bytes(ctx, r->settings, p->n, others ? p->n : 0, splits)
+                  + (size_t)(held * (2 * p->outputs + others * p->outputs) + splits * p->n * others * count) * sizeof(double)
+                  + (others ? (size_t)(test->n * p->n) * sizeof(double) : 0);
+}
+
+static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
+                             mc_foresight *out) {
+    (void)test;
+    const bool intercept = ((const mercer_ridge *)r->settings)->intercept;
+    int64_t most = 0;
+    for (int64_t k = 0; k < r->splits.count; k++)
+        most = held_by(r, k) > most ? held_by(r, k) : most;
+    if (by_factors(r, count)) {
+        out->text = "rows left out in closed form, a factorisation for every value of lambda";
+        out->bytes = mc_ridge_left_out_bytes(ctx, p, intercept);
+        mc_ridge_left_out_work(p, intercept, count, &out->work);
+    } else {
+        out->bytes = mc_ridge_path_bytes(ctx, p, intercept, most, count);
+        mc_ridge_path_work(p, intercept, r->splits.count, count, &out->work);
+    }
+    out->counted = true;
+    out->bytes += (size_t)r->data->n * (size_t)(p->outputs + 4) * sizeof(double);
+}
+
+/* A step is a factorisation, an inverse and a product with it: about six of the first. */
+static void foresee_slopes(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
+                           mc_foresight *out) {
+    (void)ctx, (void)test;
+    const double n = (double)p->n, steps = (double)(count * STEPS_OF_SLOPES);
+    out->counted = true;
+    out->bytes += mc_ridge_slopes_bytes(p->n, r->splits.fold != NULL);
+    out->work = (mc_option){.pairs = 3 * steps * n * n, .factor = steps * FACTORS_OF_A_STEP * mc_factor_work(n)};
+}
+
 /* ---- The table ---- */
 
-static const mc_engine fits = {.text = "a fit of every candidate on every split", .path = "", .measure = measure_fits};
+static const mc_engine fits = {
+    .text = EVERY_FIT, .path = "", .measure = measure_fits, .foresee = foresee_fit};
 static const mc_engine path = {
-    .text = "all values of C on a split along one path, each from the last", .path = "C", .measure = measure_path};
+    .text = "all values of C on a split along one path, each from the last", .path = "C", .measure = measure_path,
+    .foresee = foresee_path};
 static const mc_engine lambdas = {
-    .text = "all values of lambda on a split along one path, each from the last", .path = "lambda", .measure = measure_path};
+    .text = "all values of lambda on a split along one path, each from the last", .path = "lambda",
+    .measure = measure_path, .foresee = foresee_path};
 static const mc_engine left_out = {.text = "rows left out in closed form, all values of lambda from one eigendecomposition",
-                                   .path = "lambda", .whole = true, .measure = measure_left_out};
+                                   .path = "lambda", .whole = true, .measure = measure_left_out,
+                                   .foresee = foresee_left_out};
 static const mc_engine slopes = {.text = "rows left out in closed form with the slopes of their error, down from every start",
-                                 .path = "", .whole = true, .steps = 15, .measure = measure_left_out};
-static const mc_engine evidence = {.text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
+                                 .path = "", .whole = true, .steps = STEPS_OF_SLOPES, .measure = measure_left_out,
+                                 .foresee = foresee_slopes};
+static const mc_engine evidence = {.text = "the evidence, one fit to all rows", .path = "", .whole = true,
+                                   .measure = measure_evidence};
 
 static const struct {
     const char *machine;

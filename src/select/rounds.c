@@ -283,21 +283,21 @@ static int rounds_of(const mercer_search *s, const mercer_data *data) {
 }
 
 /* Rows of a round: so many of the equal parts the data are dealt into, classes spread evenly; in order of time the last rows. */
-static mercer_status take_rows(mercer_ctx *ctx, const sweep *w, const mercer_data *data, int64_t share, int64_t all, mercer_data **out,
-                               const char ***groups) {
+mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share, int64_t all, mercer_data **out,
+                            const char ***groups) {
     int64_t *fold = NULL, *rows = NULL, n = 0;
     mercer_status status = MC_ALLOC(ctx, fold, data->n);
     if (!status)
         status = MC_ALLOC(ctx, rows, data->n);
-    if (!status && w->set->groups)
+    if (!status && set->groups)
         status = MC_ALLOC(ctx, *groups, data->n);
-    if (!status && !w->set->ordered)
-        status = mc_data_folds(ctx, data, all, NULL, w->set->seed, fold);
+    if (!status && !set->ordered)
+        status = mc_data_folds(ctx, data, all, NULL, set->seed, fold);
     for (int64_t i = 0; i < data->n && !status; i++) {
-        if (w->set->ordered ? i < data->n - data->n * share / all : fold[i] >= share)
+        if (set->ordered ? i < data->n - data->n * share / all : fold[i] >= share)
             continue;
-        if (w->set->groups)
-            (*groups)[n] = w->set->groups[i];
+        if (set->groups)
+            (*groups)[n] = set->groups[i];
         rows[n++] = i;
     }
     if (!status)
@@ -310,7 +310,7 @@ static mercer_status take_rows(mercer_ctx *ctx, const sweep *w, const mercer_dat
 static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_data *data, int64_t share, int64_t all, int number) {
     mercer_data *some = NULL;
     const char **groups = NULL;
-    mercer_status status = take_rows(ctx, w, data, share, all, &some, &groups);
+    mercer_status status = mc_stage_rows(ctx, w->set, data, share, all, &some, &groups);
     if (!status)
         status = run_round(ctx, w, some, groups, number);
     if (!status)
@@ -409,7 +409,7 @@ static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data,
 static mercer_status run_table(mercer_ctx *ctx, sweep *w, const mercer_data *data, const mc_stage *stage, mc_descent *d) {
     mercer_data *some = NULL;
     const char **groups = NULL;
-    mercer_status status = take_rows(ctx, w, data, stage->share, stage->all, &some, &groups);
+    mercer_status status = mc_stage_rows(ctx, w->set, data, stage->share, stage->all, &some, &groups);
     place_sweep(w, stage, 0, 1);
     if (!status)
         status = run_round(ctx, w, some, groups, 1);
@@ -427,7 +427,7 @@ static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *d
     for (int k = 1; k < count && !status; k++) {
         mercer_data *more = NULL;
         const char **groups = NULL;
-        status = stage[k].share < stage[k].all ? take_rows(ctx, w, data, stage[k].share, stage[k].all, &more, &groups) : MERCER_OK;
+        status = stage[k].share < stage[k].all ? mc_stage_rows(ctx, w->set, data, stage[k].share, stage[k].all, &more, &groups) : MERCER_OK;
         if (!status)
             status = descend(ctx, w, more ? more : data, more ? groups : w->set->groups, &d, &stage[k]);
         mercer_data_free(more);
@@ -468,6 +468,61 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
         status = mc_follow(ctx, w->s, visit, w);
     mc_splits_close(&w->round.splits);
     mc_hold(ctx, NULL, 1);
+    return status;
+}
+
+/* ---- A trial ---- */
+
+static mercer_status try_run(mercer_ctx *ctx, sweep *w, int64_t begin) {
+    mc_run run = {0};
+    double *values = NULL;
+    mercer_status status = open_run(ctx, w, begin, &run);
+    if (!status)
+        status = MC_ALLOC(ctx, values, (run.end - run.begin) * mc_round_width(&w->round));
+    if (!status)
+        status = measure_splits(ctx, w, &run, 0, values);
+    mc_free(values);
+    mercer_kernel_free(run.kernel);
+    mc_free(run.settings);
+    return status;
+}
+
+static mercer_status try_runs(mercer_ctx *ctx, sweep *w, int64_t most, double *spent, double *seconds) {
+    MC_TRY(list_runs(ctx, w));
+    const int64_t step = (w->runs + most - 1) / most, first = (w->runs - 1) % step / 2;
+    const double began = mc_clock();
+    int64_t tried = 0;
+    for (int64_t k = first; k < w->runs; k += step, tried++)
+        MC_TRY(try_run(ctx, w, w->start[k]));
+    *spent = mc_clock() - began;
+    *seconds = *spent * (double)w->runs / (double)tried;
+    return MERCER_OK;
+}
+
+mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, int64_t parts,
+                            int64_t most, double *spent, double *seconds) {
+    mercer_search copy = *s; /* counts what it resumes */
+    mc_journal none = {0};
+    sweep w = {.s = &copy, .set = set, .journal = &none, .end = 1};
+    mercer_data *some = NULL;
+    const char **groups = NULL;
+    mercer_status status = MC_ALLOC(ctx, w.active, s->space.count);
+    if (!status && parts > 1)
+        status = mc_stage_rows(ctx, set, data, 1, parts, &some, &groups);
+    if (!status) {
+        memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
+        status = mc_round_open(ctx, s, set, some ? some : data, some ? groups : set->groups, &w.round);
+        w.round.shared = &w.shared;
+    }
+    if (!status)
+        status = try_runs(ctx, &w, most, spent, seconds);
+    mc_hold(ctx, NULL, 1);
+    mc_shared_close(&w.shared);
+    mc_splits_close(&w.round.splits);
+    mercer_data_free(some);
+    mc_free(groups);
+    mc_free(w.start);
+    mc_free(w.active);
     return status;
 }
 

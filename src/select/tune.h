@@ -19,6 +19,7 @@
 #define MC_SELECT_TUNE_H
 
 #include "base/text.h"
+#include "learn/cost.h"
 #include "learn/svm_folds.h"
 #include "model/model.h"
 #include <stdio.h>
@@ -159,6 +160,15 @@ typedef struct mc_run {
     void *settings; /* those of the first */
 } mc_run;
 
+/* What a run takes, beside the rows it learns from and the problem made of them. */
+typedef struct mc_foresight {
+    const char *text;   /* how, in words */
+    size_t bytes;       /* comes with those of a fit */
+    bool shared;        /* all splits come from one walk */
+    bool counted;       /* work holds the operations of a run of so many candidates; else a trial must show its seconds */
+    mc_option work;
+} mc_foresight;
+
 typedef struct mc_engine {
     const char *text;   /* for people */
     const char *path;   /* the setting along which many values cost little; "": none */
@@ -167,6 +177,10 @@ typedef struct mc_engine {
     /* out: candidates x mc_round_width: the score of all rows (NaN: the mean of the parts), then the parts; only those of the split with
        splits. Then the slopes, if any; NaN where there is no score. */
     mercer_status (*measure)(mercer_ctx *ctx, const mc_round *round, const mc_run *run, int64_t split, double *out);
+    /* Of a run of count candidates: problem is of the rows learned from, of all of them where all splits are measured in one call or share
+       what is made. NULL: nothing beside a fit. */
+    void (*foresee)(mercer_ctx *ctx, const mc_round *round, const mc_problem *problem, const mercer_data *test, int64_t count,
+                    mc_foresight *out);
 } mc_engine;
 /* exact: where the machine has closed forms and they may be used. */
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
@@ -268,6 +282,13 @@ typedef struct mc_stage {
 } mc_stage;
 enum { MC_STAGES_MOST = 8 };
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out);
+/* Its rows, classes spread evenly, in order of time the last ones, and their groups where there are any. */
+mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share, int64_t all, mercer_data **out,
+                            const char ***groups);
+/* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows: *spent seconds, and the seconds that all
+   runs would take there. Scores are not kept. */
+mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, int64_t parts,
+                            int64_t most, double *spent, double *seconds);
 
 /* ---- Down the slopes ---- */
 

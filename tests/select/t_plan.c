@@ -153,6 +153,42 @@ static void test_other_machines_keep_to_their_forecasts(void **state) {
     }
 }
 
+/* Every engine; what a search takes depends on its stages, its splits and the fit of the winner. */
+static void test_searches_keep_to_their_forecasts(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine, *data;
+        bool folds, halving;
+    } some[] = {{"ridge", "friedman1", false, false}, {"ridge", "friedman1", true, false}, {"ridge", "friedman1", false, true},
+                {"svc", "moons", true, false},        {"svr", "friedman1", true, false},   {"logistic", "moons", true, false},
+                {"knn", "moons", true, false}};
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
+        mercer_data *data = NULL;
+        mercer_tune set = mercer_tune_defaults();
+        mercer_tune_plan plan;
+        mercer_search *search = NULL;
+        mercer_model *model = NULL;
+        const mercer_machine *machine = mercer_machine_find(some[k].machine);
+        set.folds = some[k].folds ? 3 : 0;
+        set.halving = some[k].halving;
+        set.points = 3;
+        assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].halving ? 800 : 300, 0.3, 1, &data));
+        assert_ok(ctx, mercer_plan_tune(ctx, machine, NULL, &set, data, &plan));
+        assert_ok(ctx, mercer_tune_run(ctx, machine, NULL, &set, data, &search));
+        assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
+        assert_int_equal(plan.rows, mercer_data_rows(data));
+        assert_true(plan.candidates > 1 && plan.fits > 0 && plan.seconds > 0 && plan.possible);
+        if (mercer_memory_peak(ctx) > plan.memory_bytes + 4096) /* the context itself */
+            fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes, mercer_memory_peak(ctx));
+        mercer_model_free(model);
+        mercer_search_free(search);
+        mercer_data_free(data);
+        close_clean(ctx);
+        close_clean(owner);
+    }
+}
+
 static void test_too_little_memory_is_said_first(void **state) {
     (void)state;
     for (int k = 0; k < CASES; k++) {
@@ -347,6 +383,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_fit_keeps_to_its_forecast),
         cmocka_unit_test(test_other_machines_keep_to_their_forecasts),
+        cmocka_unit_test(test_searches_keep_to_their_forecasts),
         cmocka_unit_test(test_too_little_memory_is_said_first),
         cmocka_unit_test(test_the_rows_said_to_fit_do),
         cmocka_unit_test(test_the_plan_names_what_the_fit_takes),
