@@ -907,7 +907,8 @@ typedef struct mercer_tune {
     const char *const *groups;  /* n texts: rows of one text leave together; NULL: none */
     bool ordered;               /* rows are in order of time: each of the folds is predicted from the rows before it alone */
     const mercer_data *hold_out; /* measure on these rows instead of folds; NULL: none */
-    const char *score;          /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; evidence */
+    const char *score;          /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; gcv, of
+                                   ridge; evidence, of gp */
     bool one_error;             /* of the candidates within one standard error of the best take the one with the strongest penalty */
     bool halving;               /* all candidates on few rows, the best sixteenth on four times as many, and so on; where every row is left
                                    out in closed form, downhill from the best of few rows, at most 8 candidates on all rows */

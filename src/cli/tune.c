@@ -7,7 +7,7 @@ const option tune_options[] = {
     {"repeats", 0, "N", "repeat the folds with other seeds (default 1)"},
     {"ordered", 0, NULL, "rows are in order of time: measure every block on what was learned from the rows before it"},
     {"test", 0, "FILE", "measure on the rows of this file instead of folds"},
-    {"score", 0, "NAME", "accuracy|balanced-accuracy|log-loss|auc|f1|rmse|mae|r2|pinball|evidence (default: what suits the machine)"},
+    {"score", 0, "NAME", "accuracy|balanced-accuracy|log-loss|auc|f1|rmse|mae|r2|pinball|gcv|evidence (default: what suits the machine)"},
     {"points", 0, "N", "points of every range on the grid (default 8; 50 for the lambda of ridge)"},
     {"search", 0, "WAY", "grid|random|gradient: random points fill the ranges evenly; gradient (ridge, gp) goes downhill from starts among "
                          "them (default grid)"},

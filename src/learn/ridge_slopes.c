@@ -15,7 +15,10 @@
    f is the logarithm of the root mean squared error, of all rows or as a mean over the folds: then w_F is a multiple of e_F. Rows that
    leave one by one are n folds: v_i = w_i / C_ii, and the sum is C diag(v_i e_i) C = G G', whose tiles are multiplied when the pairs of
    rows are asked for (gram/contract.c). A step costs n^3/3 operations for the factor, 2n^3/3 for the inverse and n^3 for G G'; with few
-   folds the sum has few terms and the last part costs nothing. */
+   folds the sum has few terms and the last part costs nothing.
+
+   Generalised cross-validation puts the mean of C_ii in place of each: f = log |beta| - log tr C + a constant, and df = sum_ij M_ij dA_ij
+   with v = beta / |beta|^2 and C C / tr C in place of the sum over folds. */
 #include "learn/ridge_slopes.h"
 #include "backend/blas.h"
 #include "base/memory.h"
@@ -134,6 +137,22 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, slopes *x, double *value) 
         x->V[i] = sum > 0 ? x->V[i] / sum : 0;
     *value = log(sum / (double)folds);
     return MERCER_OK;
+}
+
+static void generalise(slopes *x, double *value) {
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    double sum = 0, weight = 0, trace = 0;
+    for (int64_t i = 0; i < n; i++) {
+        trace += C_at(x, i, i);
+        weight += mc_problem_weight(x->r.p, i);
+        for (int64_t k = 0; k < t; k++)
+            sum += beta_at(x, i, k) * beta_at(x, i, k);
+    }
+    for (int64_t i = 0; i < n * t; i++)
+        x->V[i] = sum > 0 ? beta_at(x, i / t, i % t) / sum : 0;
+    for (int64_t i = 0; i < n; i++)
+        x->D[i] = sqrt(1 / trace);
+    *value = trace > 0 ? 0.5 * log(sum / weight / (double)t) + log((double)n / trace) : NAN;
 }
 
 /* ---- M ---- */
@@ -274,14 +293,17 @@ static mercer_status run(mercer_ctx *ctx, slopes *x, mc_left_out *each, void *ar
     bool defined;
     out->value = NAN;
     MC_TRY(invert(ctx, x, &defined));
-    if (defined && x->folds)
+    if (defined && out->generalised)
+        generalise(x, &out->value);
+    else if (defined && x->folds)
         MC_TRY(leave_folds_out(ctx, x, &out->value));
     else if (defined)
         leave_rows_out(x, &out->value);
     for (int64_t i = 0; i < n * t; i++)
         x->residual[i] = x->E[i] / mc_ridge_root(&x->r, i / t);
     defined = !isnan(out->value);
-    MC_TRY(each(ctx, arg, 0, defined ? x->residual : NULL));
+    if (!out->generalised)
+        MC_TRY(each(ctx, arg, 0, defined ? x->residual : NULL));
     return defined ? find_slopes(ctx, x, out) : MERCER_OK;
 }
 

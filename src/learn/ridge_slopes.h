@@ -7,12 +7,13 @@
 typedef struct mc_slopes {
     int64_t count;        /* numbers of the kernel */
     const int64_t *place; /* count: where each stands in its text (mc_value.offset); they were chosen from ranges */
+    bool generalised;     /* of generalised cross-validation instead of rows left out; then there are no folds */
     double value;         /* log of the root mean squared error of rows left out, with folds of the mean over them; NaN: not defined */
     double *by_value;     /* count: its derivatives */
     double by_lambda;
 } mc_slopes;
 
-/* At set->lambda. each is shown the residuals, as by mc_ridge_path. */
+/* At set->lambda. each is shown the residuals, as by mc_ridge_path; not with generalised. */
 mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                               const int64_t *fold, mc_left_out *each, void *arg, mc_slopes *out);
 /* Most of what it takes. */

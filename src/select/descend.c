@@ -136,7 +136,7 @@ static int64_t best_of(const mc_descent *d, int64_t begin, int64_t end) {
 
 bool mc_descent_serves(const mercer_search *s) {
     const mc_space *space = &s->space;
-    if (!s->engine->whole || s->measure == &mc_evidence || space->way != MC_GRID || !space->walks)
+    if (!s->engine->whole || s->measure->total || space->way != MC_GRID || !space->walks)
         return false;
     for (int64_t c = 0; c < space->count; c = mc_space_run(space, c))
         if (mc_space_run(space, c) - c != columns_of(space))

@@ -297,7 +297,16 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const m
 }
 
 static bool by_factors(const mc_round *r, int64_t count) {
-    return count <= FEW_LAMBDAS && !r->splits.fold;
+    return count <= FEW_LAMBDAS && !r->splits.fold && r->measure != &mc_gcv;
+}
+
+static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda, mercer_ridge_path_row *rows,
+                                double *out) {
+    const int64_t count = run->end - run->begin;
+    MC_TRY(mc_ridge_path(ctx, run->kernel, r->data, run->settings, NULL, lambda, count, NULL, NULL, rows));
+    for (int64_t k = 0; k < count; k++)
+        *row_of(r, out, k) = sqrt(rows[k].gcv);
+    return MERCER_OK;
 }
 
 static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
@@ -310,7 +319,9 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
         status = MC_ALLOC(ctx, lambda, count);
     for (int64_t k = 0; k < count && !status; k++)
         lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
-    if (!status && by_factors(r, count))
+    if (!status && r->measure == &mc_gcv)
+        status = generalise(ctx, r, run, lambda, rows, a->out);
+    else if (!status && by_factors(r, count))
         status = mc_ridge_left_out(ctx, run->kernel, r->data, set, lambda, count, judge_left_out, a);
     else if (!status && count <= FEW_LAMBDAS && r->space->walks)
         status = leave_folds_out(ctx, r, run, lambda, count, a);
@@ -331,7 +342,7 @@ static void write_slopes(const mc_round *r, int64_t kernel, const mc_slopes *fou
 
 static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
     const int64_t kernel = r->space->of[run->begin], settings = r->space->settings;
-    mc_slopes found = {.count = mc_space_numbers(r->space, kernel) - settings};
+    mc_slopes found = {.count = mc_space_numbers(r->space, kernel) - settings, .generalised = r->measure == &mc_gcv};
     int64_t *place = NULL;
     mercer_status status = MC_ALLOC(ctx, place, found.count);
     if (!status)
@@ -344,6 +355,8 @@ static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run
         status = mc_ridge_slopes(ctx, run->kernel, r->data, run->settings, r->splits.fold, judge_left_out, a, &found);
     if (!status)
         write_slopes(r, kernel, &found, a->out + r->parts + 1);
+    if (!status && found.generalised)
+        a->out[0] = exp(found.value);
     mc_free(place);
     mc_free(found.by_value);
     return forgive(ctx, r, status);
@@ -487,9 +500,9 @@ mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, c
     if (strcmp(machine->name, "ridge") != 0)
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: a gradient search knows the slopes of ridge and gp, not of %s; use search=grid or random", machine->name);
-    if (strcmp(measure->name, "rmse") != 0)
+    if (strcmp(measure->name, "rmse") != 0 && measure != &mc_gcv)
         return mc_fail(ctx, MERCER_INVALID,
-                       "tune: a gradient search goes down the rmse of ridge, and %s has no slopes; use search=grid or random",
+                       "tune: a gradient search goes down the rmse or gcv of ridge, and %s has no slopes; use search=grid or random",
                        measure->name);
     if (set->hold_out || set->ordered || set->repeats > 1 || is_approximate(settings))
         return mc_fail(ctx, MERCER_INVALID,

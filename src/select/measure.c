@@ -10,18 +10,24 @@
 #define FIELD(name) offsetof(mercer_scores, name)
 
 static const mc_measure_row rows[] = {
-    {"accuracy", FIELD(accuracy), true, true, false},
-    {"balanced-accuracy", FIELD(balanced_accuracy), true, true, false},
-    {"log-loss", FIELD(log_loss), false, true, false},
-    {"auc", FIELD(auc), true, true, true},
-    {"f1", FIELD(f1), true, true, false},
-    {"rmse", FIELD(rmse), false, false, false},
-    {"mae", FIELD(mae), false, false, false},
-    {"r2", FIELD(r2), true, false, false},
-    {"pinball", FIELD(pinball), false, false, false},
+    {"accuracy", FIELD(accuracy), true, true, false, false},
+    {"balanced-accuracy", FIELD(balanced_accuracy), true, true, false, false},
+    {"log-loss", FIELD(log_loss), false, true, false, false},
+    {"auc", FIELD(auc), true, true, true, false},
+    {"f1", FIELD(f1), true, true, false, false},
+    {"rmse", FIELD(rmse), false, false, false, false},
+    {"mae", FIELD(mae), false, false, false, false},
+    {"r2", FIELD(r2), true, false, false, false},
+    {"pinball", FIELD(pinball), false, false, false, false},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
-const mc_measure_row mc_evidence = {"evidence", 0, true, false, false};
+const mc_measure_row mc_evidence = {"evidence", 0, true, false, false, true}, mc_gcv = {"gcv", 0, false, false, false, true};
+
+static const struct {
+    const mc_measure_row *row;
+    const char *machine;
+} totals[] = {{&mc_evidence, "gp"}, {&mc_gcv, "ridge"}};
+enum { TOTALS = sizeof totals / sizeof totals[0] };
 
 /* What a machine is best judged by where nobody says. */
 static const struct {
@@ -36,16 +42,17 @@ static const char *default_score(const mercer_machine *machine, const mercer_dat
 }
 
 static mercer_status unknown(mercer_ctx *ctx, const char *name) {
-    const char *names[ROWS + 1];
+    const char *names[ROWS + TOTALS];
     for (int i = 0; i < ROWS; i++)
         names[i] = rows[i].name;
-    names[ROWS] = mc_evidence.name;
-    const char *near = mc_suggest(name, strlen(name), names, ROWS + 1);
+    for (int i = 0; i < TOTALS; i++)
+        names[ROWS + i] = totals[i].row->name;
+    const char *near = mc_suggest(name, strlen(name), names, ROWS + TOTALS);
     if (near)
         return mc_fail(ctx, MERCER_INVALID, "tune: there is no score '%.40s'; did you mean '%s'?", name, near);
     return mc_fail(ctx, MERCER_INVALID,
-                   "tune: there is no score '%.40s'; there is accuracy, balanced-accuracy, log-loss, auc, f1, rmse, mae, r2, pinball "
-                   "and evidence",
+                   "tune: there is no score '%.40s'; there is accuracy, balanced-accuracy, log-loss, auc, f1, rmse, mae, r2, pinball, "
+                   "gcv and evidence",
                    name);
 }
 
@@ -72,12 +79,13 @@ mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, co
     if (strcmp(name, "auto") == 0)
         name = default_score(machine, data);
     *out = NULL;
-    if (strcmp(name, mc_evidence.name) == 0) {
-        *out = &mc_evidence;
-        return strcmp(machine->name, "gp") == 0
-                   ? MERCER_OK
-                   : mc_fail(ctx, MERCER_INVALID, "tune: the evidence is a score of gp, not of %s", machine->name);
-    }
+    for (int i = 0; i < TOTALS; i++)
+        if (strcmp(name, totals[i].row->name) == 0) {
+            *out = totals[i].row;
+            return strcmp(machine->name, totals[i].machine) == 0
+                       ? MERCER_OK
+                       : mc_fail(ctx, MERCER_INVALID, "tune: %s is a score of %s, not of %s", name, totals[i].machine, machine->name);
+        }
     for (int i = 0; i < ROWS; i++)
         if (strcmp(rows[i].name, name) == 0)
             *out = &rows[i];

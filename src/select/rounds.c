@@ -200,8 +200,10 @@ mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const merce
         MC_TRY(mc_splits_open(ctx, set, s->folds, data, groups, &out->splits));
     else
         snprintf(out->splits.text, sizeof out->splits.text, "%s",
-                 s->measure == &mc_evidence ? "all rows, by the evidence" : "every row left out in turn");
-    if (s->measure == &mc_evidence && !s->folds)
+                 s->measure == &mc_evidence ? "all rows, by the evidence"
+                 : s->measure->total        ? "all rows, by generalised cross-validation"
+                                            : "every row left out in turn");
+    if (s->measure->total && !s->folds)
         out->parts = 0;
     else if (out->splits.count > 1)
         out->parts = out->splits.count;

@@ -144,6 +144,10 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
     if (!s->engine)
         s->engine = mc_engine_of(machine, mc_engine_exact(ctx, machine, s->settings, set, data));
     s->folds = folds_of(set, s->engine);
+    if (s->measure == &mc_gcv && (!s->engine->whole || s->folds))
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: gcv is of all rows at once, in closed form: it goes with no folds, groups, hold-out, order of time, repeats "
+                       "or approximate solver; leave those out, or use score=rmse");
     return open_space(ctx, set, data, s);
 }
 

@@ -111,8 +111,9 @@ typedef struct mc_measure_row {
     const char *name;
     size_t offset; /* in mercer_scores */
     bool larger, classes, sorted;
+    bool total; /* of all rows at once, by the machine itself: no parts, no standard error */
 } mc_measure_row;
-extern const mc_measure_row mc_evidence;
+extern const mc_measure_row mc_evidence, mc_gcv;
 mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, const char *name, const mercer_data *data,
                               const mc_measure_row **out);
 /* The score of some values. */

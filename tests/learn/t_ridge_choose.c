@@ -318,6 +318,39 @@ static void test_slopes_are_differences_of_refitted_errors(void **state) {
     close_clean(ctx);
 }
 
+/* The path has its gcv from an eigendecomposition. */
+static void test_slopes_of_gcv_are_differences_along_the_path(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    sheet s = random_sheet(24, OUTPUTS, 78);
+    for (int variant = 0; variant < 4; variant++) {
+        const mercer_ridge set = variant_of(&s, variant);
+        const char *const at[] = {"rbf(gamma=0.4)", "rbf(gamma=0.400004)", "rbf(gamma=0.399996)"};
+        const double lambda = 0.03;
+        double by_gamma, value[3];
+        mercer_kernel *open = kernel_of(ctx, "rbf(gamma=0.1..10)"), *kernel = NULL;
+        mercer_data *data = data_of(ctx, &s);
+        mc_open_value left;
+        mc_kernel_open_values(open, &left, 1);
+        mc_slopes found = {.count = 1, .place = &left.value->offset, .generalised = true, .by_value = &by_gamma};
+        mercer_ridge here = set;
+        here.lambda = lambda;
+        assert_ok(ctx, mc_kernel_choose(ctx, open, &(double){0.4}, &kernel));
+        assert_ok(ctx, mc_ridge_slopes(ctx, kernel, data, &here, NULL, NULL, NULL, &found));
+        for (int i = 0; i < 3; i++)
+            value[i] = 0.5 * log(row_at(ctx, at[i], &s, &set, lambda).gcv);
+        assert_close(found.value, value[0], 1e-10);
+        assert_close(by_gamma, (value[1] - value[2]) / 8e-6, 1e-6);
+        const double up = log(row_at(ctx, at[0], &s, &set, lambda * (1 + 1e-5)).gcv);
+        const double down = log(row_at(ctx, at[0], &s, &set, lambda * (1 - 1e-5)).gcv);
+        assert_close(found.by_lambda, 0.5 * (up - down) / (2e-5 * lambda), 1e-6);
+        mercer_kernel_free(open);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
     mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
@@ -361,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_wishes_that_cannot_be_met_are_refused),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
         cmocka_unit_test(test_slopes_are_differences_of_refitted_errors),
+        cmocka_unit_test(test_slopes_of_gcv_are_differences_along_the_path),
         cmocka_unit_test(test_choosing_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

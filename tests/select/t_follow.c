@@ -33,6 +33,39 @@ static void test_slopes_lead_below_the_best_of_a_fine_grid(void **state) {
     close_clean(ctx);
 }
 
+static void test_gcv_is_that_of_the_path_and_goes_down_too(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = friedman(ctx);
+    wish w = wish_of("ridge", "rbf(gamma=0.01..10)", "lambda=0.001..100");
+    double best[2];
+    w.set.score = "gcv";
+    w.set.points = 12;
+    for (int way = 0; way < 2; way++) {
+        mercer_search *search = NULL;
+        w.set.search = way ? "gradient" : "grid";
+        assert_ok(ctx, tune(ctx, &w, data, &search));
+        const mercer_search_report r = mercer_search_result(search);
+        const mercer_candidate c = mercer_search_candidate(search, r.best);
+        const double lambda = strtod(strchr(c.settings, '=') + 1, NULL);
+        mercer_kernel *kernel = kernel_of(ctx, c.kernel);
+        mercer_ridge_path_row row;
+        assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, NULL, &lambda, 1, &row));
+        assert_close(c.score, sqrt(row.gcv), 1e-8);
+        assert_string_equal(r.splits, "all rows, by generalised cross-validation");
+        best[way] = c.score;
+        mercer_kernel_free(kernel);
+        mercer_search_free(search);
+    }
+    assert_true(best[1] <= best[0] * (1 + 1e-9));
+    w.set.folds = 3;
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "gcv is of all rows at once");
+    w.machine = "gp";
+    assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "gcv is a score of ridge, not of gp");
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* Sets and whole numbers have no slope: every combination has its own starts. Parts that are alike do not stay so. */
 static void test_every_combination_of_a_set_has_its_starts(void **state) {
     (void)state;
@@ -98,6 +131,7 @@ static void test_what_has_no_slope_is_refused_with_the_cure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slopes_lead_below_the_best_of_a_fine_grid),
+        cmocka_unit_test(test_gcv_is_that_of_the_path_and_goes_down_too),
         cmocka_unit_test(test_every_combination_of_a_set_has_its_starts),
         cmocka_unit_test(test_what_has_no_slope_is_refused_with_the_cure),
     };
