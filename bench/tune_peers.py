@@ -4,7 +4,7 @@ PARTS are some of svc (tune_svc.py: a grid of C and gamma against LIBSVM), ridge
 and default (tune_default.py: a fit without parameters against a grid).
 
 Without --full a9a has 8000 rows, MNIST 4000 and ridge 2000, so that all is done in five minutes; with it, or in the parts it names, 32561,
-10000 and 5000, which takes most of an hour."""
+10000 and 5000, which takes most of an hour. --full=MNIST: all rows of that one search."""
 import argparse
 import os
 import pathlib
@@ -34,7 +34,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mercer-tune-") as name:
         folder, mercer = pathlib.Path(name), os.path.abspath(given.mercer)
         if "svc" in parts:
-            tune_svc.main(mercer, folder, "svc" in full, given.budget)
+            tune_svc.main(mercer, folder, [s[0] for s in tune_svc.SETS if s[0] in full or "svc" in full], given.budget)
         if "ridge" in parts:
             tune_ridge.main(mercer, folder, "ridge" in full)
         if "default" in parts:
