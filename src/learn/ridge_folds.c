@@ -37,17 +37,12 @@ typedef struct folds {
 
 /* X <- A^-1 of the right sides, A <- its inverse. */
 static mercer_status invert(mercer_ctx *ctx, folds *f) {
-    const int64_t n = f->r.p->n;
     int64_t bad = 0;
-    mc_ridge_right_sides(&f->r);
-    MC_TRY(mc_ridge_pack(ctx, &f->r, f->A));
-    mc_phase(ctx, "factor");
-    MC_TRY(mc_cholesky_factor(ctx, n, f->A, &bad));
+    MC_TRY(mc_ridge_factor(ctx, &f->r, f->A, &bad));
     if (bad)
         return mc_ridge_refuse(ctx, &f->r);
-    MC_TRY(mc_cholesky_solve(ctx, n, f->A, f->r.columns, f->r.X));
     mc_phase(ctx, "inverse");
-    return mc_cholesky_inverse(ctx, n, f->A);
+    return mc_cholesky_inverse(ctx, f->r.p->n, f->A);
 }
 
 void mc_ridge_part(const mc_ridge_system *r, double g, const double *B, const int64_t *rows, int64_t m, double *part) {

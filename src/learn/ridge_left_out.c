@@ -52,19 +52,14 @@ static bool write_residuals(const leaving *x) {
 }
 
 static mercer_status leave_out(mercer_ctx *ctx, leaving *x, double lambda, bool *defined) {
-    const int64_t n = x->r.p->n;
     int64_t bad = 0;
     x->r.lambda = lambda;
-    mc_ridge_right_sides(&x->r);
-    MC_TRY(mc_ridge_pack(ctx, &x->r, x->A));
-    mc_phase(ctx, "factor");
-    MC_TRY(mc_cholesky_factor(ctx, n, x->A, &bad));
+    MC_TRY(mc_ridge_factor(ctx, &x->r, x->A, &bad));
     *defined = false;
     if (bad)
         return MERCER_OK;
-    MC_TRY(mc_cholesky_solve(ctx, n, x->A, x->r.columns, x->r.X));
     mc_phase(ctx, "inverse");
-    MC_TRY(mc_cholesky_inverse_diagonal(ctx, n, x->A, x->diagonal));
+    MC_TRY(mc_cholesky_inverse_diagonal(ctx, x->r.p->n, x->A, x->diagonal));
     *defined = write_residuals(x);
     return MERCER_OK;
 }

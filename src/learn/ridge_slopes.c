@@ -272,18 +272,13 @@ static mercer_status find_slopes(mercer_ctx *ctx, slopes *x, mc_slopes *out) {
 
 /* B, beta and C; *defined false where A is not positive definite. */
 static mercer_status invert(mercer_ctx *ctx, slopes *x, bool *defined) {
-    const int64_t n = x->r.p->n;
     int64_t bad = 0;
-    mc_ridge_right_sides(&x->r);
-    MC_TRY(mc_ridge_pack(ctx, &x->r, x->A));
-    mc_phase(ctx, "factor");
-    MC_TRY(mc_cholesky_factor(ctx, n, x->A, &bad));
+    MC_TRY(mc_ridge_factor(ctx, &x->r, x->A, &bad));
     *defined = !bad;
     if (bad)
         return MERCER_OK;
-    MC_TRY(mc_cholesky_solve(ctx, n, x->A, x->r.columns, x->r.X));
     mc_phase(ctx, "inverse");
-    MC_TRY(mc_cholesky_inverse(ctx, n, x->A));
+    MC_TRY(mc_cholesky_inverse(ctx, x->r.p->n, x->A));
     x->g = mc_ridge_take_intercept(&x->r);
     return MERCER_OK;
 }

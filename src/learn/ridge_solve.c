@@ -190,6 +190,14 @@ mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A
     return status ? status : mc_packed_scale(ctx, r->p->n, A, r->p->root, r->lambda);
 }
 
+mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *r, double *A, int64_t *bad) {
+    mc_ridge_right_sides(r);
+    MC_TRY(mc_ridge_pack(ctx, r, A));
+    mc_phase(ctx, "factor");
+    MC_TRY(mc_cholesky_factor(ctx, r->p->n, A, bad));
+    return *bad ? MERCER_OK : mc_cholesky_solve(ctx, r->p->n, A, r->columns, r->X);
+}
+
 /* diagonal: 2n, A_ii and then B_ii. *bad as mc_cholesky_factor says. */
 static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *A, double *diagonal, int64_t *bad) {
     const int64_t n = r->p->n;

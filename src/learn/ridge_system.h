@@ -53,6 +53,8 @@ double mc_ridge_take_intercept(const mc_ridge_system *system);
 void mc_ridge_part(const mc_ridge_system *system, double g, const double *B, const int64_t *rows, int64_t m, double *part);
 /* A = S K S + lambda I as a packed triangle; S K S as a square. */
 mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *system, double *A);
+/* X <- A^-1 of the right-hand sides, A <- its factor; *bad as of mc_cholesky_factor, and then X holds the right-hand sides. */
+mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *system, double *A, int64_t *bad);
 mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *system, double *M);
 /* A is not positive definite: why, with the eigenvalues and a lambda that would do. */
 mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *system);

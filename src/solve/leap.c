@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const double WIDER = 8;
-static const double FAR = 8; /* slopes are of the order of 1: what is in question then is nearly all */
+static const double FAR = 8; /* of classifiers, whose slopes are of the order of 1: what is in question then is nearly all */
 
 static double violation_of(const mc_dual *dual, const double *beta, const double *f) {
     return mc_extremes_of(dual, beta, f).violation;
