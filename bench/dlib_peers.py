@@ -6,7 +6,7 @@ Support vector machines: svm_c_trainer at its tolerance of 1e-3, Mercer's too, w
 not at the larger sizes). Ridge: krr_trainer spans its function by a basis of at most 400 rows unless told otherwise, so it is run as it
 comes and with as many as there are rows, which is the exact problem, as far as it is done in a minute; it penalises its bias like every
 other coefficient, so Mercer gets the kernel rbf + 1 without an intercept. dlib trains on one thread, and its BLAS is left with one, its
-products being small. Seconds are those of training inside the process; medians of three in turn. The dual objective of the one (large is
+products being small; Mercer is timed on all cores and on one. Seconds are those of training inside the process; medians of three in turn. The dual objective of the one (large is
 good) and the penalised squares of the other (small is good) are computed here by one function each from the coefficients; dlib's are marked
 where they are worse by more than 1e-5."""
 import json
@@ -65,17 +65,19 @@ def vector_machines(mercer, at, n):
     T, ty = r_peers.problem(2000, 2)
     r_peers.table(at("d.csv"), X, y)
     r_peers.table(at("t.csv"), T, ty)
-    ours, theirs = (measure.median(r) for r in measure.in_turn(lambda: r_peers.with_mercer(mercer, at), lambda: with_dlib(at, "svm", C, CACHE_MB)))
+    sides = (lambda: r_peers.with_mercer(mercer, at), lambda: r_peers.with_mercer(mercer, at, "--threads", "1"), lambda: with_dlib(at, "svm", C, CACHE_MB))
+    ours, alone, theirs = (measure.median(r) for r in measure.in_turn(*sides))
     objective = r_peers.dual(theirs[2], theirs[1])
-    print(f"| Mercer, svc | {n} | {ours[0]:.3f} | {ours[1]:.3f} | {ours[2]:.4f} | |")
+    for name, mine in (("Mercer, svc", ours), (r_peers.ALONE, alone)):
+        print(f"| {name} | {n} | {mine[0]:.3f} | {mine[1]:.3f} | {mine[2]:.4f} | | |")
     print(f"| dlib, svm_c_trainer | {n} | {theirs[0]:.3f} | {objective:.3f}{worse(objective < ours[1] * (1 - 1e-5))} "
-          f"| {(np.sign(theirs[4]) == ty).mean():.4f} | {theirs[0] / ours[0]:.1f} |", flush=True)
+          f"| {(np.sign(theirs[4]) == ty).mean():.4f} | {theirs[0] / ours[0]:.1f} | {theirs[0] / alone[0]:.1f} |", flush=True)
 
 
-def ridge_of_mercer(mercer, at, X, y):
+def ridge_of_mercer(mercer, at, X, y, *more):
     """(seconds, objective, predictions)"""
     fit = [mercer, "fit", at("d.csv"), "-m", "ridge", "-k", f"rbf(gamma={GAMMA}) + 1", "--lambda", LAMBDA, "--scale", "none", "--target", "y",
-           "--target-kind", "number", "-o", at("m"), "--json"]
+           "--target-kind", "number", "-o", at("m"), "--json", *more]
     report = json.loads(measure.take(fit).out)
     measure.take([mercer, "predict", at("m"), at("t.csv"), "-o", at("p.csv"), "-q"])
     alpha = arrays(at("m"))["alpha"][:, 0]
@@ -91,13 +93,14 @@ def ridges(mercer, at, n, bases):
     r_peers.table(at("d.csv"), X, y)
     r_peers.table(at("t.csv"), T, ty)
     rmse = lambda p: np.sqrt(((p - ty) ** 2).mean())  # noqa: E731
-    sides = [lambda: ridge_of_mercer(mercer, at, X, y), *(lambda b=b: with_dlib(at, "krr", LAMBDA, b) for b in bases)]
-    ours, *theirs = (measure.median(r) for r in measure.in_turn(*sides))
-    print(f"| Mercer, ridge | {n} | {ours[0]:.3f} | {ours[1]:.5g} | {rmse(ours[2]):.4f} | |")
+    sides = [*(lambda w=w: ridge_of_mercer(mercer, at, X, y, *w) for w in ((), ("--threads", 1))), *(lambda b=b: with_dlib(at, "krr", LAMBDA, b) for b in bases)]
+    ours, alone, *theirs = (measure.median(r) for r in measure.in_turn(*sides))
+    for name, mine in (("Mercer, ridge", ours), (r_peers.ALONE, alone)):
+        print(f"| {name} | {n} | {mine[0]:.3f} | {mine[1]:.5g} | {rmse(mine[2]):.4f} | | |")
     for t in theirs:
         objective = squares(X, y, *t[1:4])
         print(f"| dlib, krr_trainer, {len(t[1])} vectors | {n} | {t[0]:.3f} | {objective:.5g}{worse(objective > ours[1] * (1 + 1e-5))} | {rmse(t[4]):.4f} "
-              f"| {t[0] / ours[0]:.1f} |", flush=True)
+              f"| {t[0] / ours[0]:.1f} | {t[0] / alone[0]:.1f} |", flush=True)
 
 
 def main(mercer, quick):
@@ -106,12 +109,11 @@ def main(mercer, quick):
         return
     with tempfile.TemporaryDirectory() as folder:
         at = lambda name: os.path.join(folder, name)  # noqa: E731
-        print(f"svc with C = {C:g}, gamma = {GAMMA:g}, tolerance 1e-3.\n\n| machine | n | seconds | dual objective | right on new rows "
-              "| Mercer is so many times as fast |\n|---|---|---|---|---|---|")
+        print(f"svc with C = {C:g}, gamma = {GAMMA:g}, tolerance 1e-3.\n\n{r_peers.HEAD}")
         for n in (500,) if quick else (2000, 5000, 10000):
             vector_machines(mercer, at, n)
-        print(f"\nRidge with lambda = {LAMBDA:g}, gamma = {GAMMA:g}.\n\n| machine | n | seconds | penalised squares | rmse on new rows "
-              "| Mercer is so many times as fast |\n|---|---|---|---|---|---|")
+        print(f"\nRidge with lambda = {LAMBDA:g}, gamma = {GAMMA:g}.\n\n"
+              + r_peers.HEAD.replace("dual objective | right", "penalised squares | rmse"))
         for n, bases in ((300, (100, 300)),) if quick else ((1000, (400, 1000)), (4000, (400,))):
             ridges(mercer, at, n, bases)
 

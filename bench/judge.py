@@ -43,6 +43,12 @@ def sparse_rows(words, least):
     return X
 
 
+def pairs(given, counts):
+    """The coefficients of every pair of classes, rows x pairs, from LIBSVM's way to write them: k - 1 for each support vector, those of a class together."""
+    of, k = np.repeat(np.arange(len(counts)), counts), len(counts)
+    return np.stack([np.where(of == i, given[:, j - 1], 0) + np.where(of == j, given[:, i], 0) for i in range(k) for j in range(i + 1, k)], axis=1)
+
+
 def libsvm_model(path, columns):
     """(labels, coefficients of every pair of classes, rows x pairs; the offset of each; the support vectors)"""
     head, body = re.split(r"\nSV *\n", open(path).read(), maxsplit=1)  # ThunderSVM leaves a space behind SV
@@ -50,10 +56,8 @@ def libsvm_model(path, columns):
     words = [line.split() for line in body.splitlines()]
     labels, k = [float(v) for v in values["label"]], int(values["nr_class"][0])
     given = np.array([[float(v) for v in row[:k - 1]] for row in words])
-    of = np.repeat(np.arange(k), [int(v) for v in values["nr_sv"]])
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-    A = np.stack([np.where(of == i, given[:, j - 1], 0) + np.where(of == j, given[:, i], 0) for i, j in pairs], axis=1)
-    return labels, A, np.array([float(v) for v in values["rho"]]), sparse_rows([row[k - 1:] for row in words], columns)
+    offsets, S = np.array([float(v) for v in values["rho"]]), sparse_rows([row[k - 1:] for row in words], columns)
+    return labels, pairs(given, [int(v) for v in values["nr_sv"]]), offsets, S
 
 
 # ---- Verdicts ----

@@ -55,7 +55,7 @@ def summary(figures):
     span = " to ".join(sorted({f"{v:.2f}" for v in (min(known), max(known))})) if known else ""
     speed = f"the yardstick took {span} times what it takes now ({yardstick():.3f} s)" if known else ""
     unknown = f"of {len(old) - len(known)} the speed of the machine was not recorded" if len(known) < len(old) else ""
-    return f"{len(old)} figures of peers are kept from earlier runs: " + "; ".join(t for t in (speed, unknown) if t) + "."
+    return f"{len(old)} figure{'s' if len(old) > 1 else ''} of peers kept from earlier runs: " + "; ".join(t for t in (speed, unknown) if t) + "."
 
 
 def extrapolated(sample, count):

@@ -2,11 +2,12 @@
 """run.py [--build DIR] [--quick] [NAME...] [--OPTION...]: run the benchmarks one after the other (or those named) and put what they print into
 bench/RESULTS.md, in place of what stood there of the same benchmark, and every number of its tables into bench/results.csv. Other options
 are passed on to them, and all that stands behind the first of them (`run.py svm --no-sklearn`). --quick: the main rows, in under ten minutes,
-written to BUILD/quick, so that they do not take the place of the whole tables. bench/README.md explains the choices.
+written to BUILD/quick, so that they do not take the place of the whole tables. Rows are shown as they come, and before each benchmark what it
+took the last time; each is written when it has ended, so a run that is cut off loses the one at work. bench/README.md explains the choices.
 
 Each benchmark prints Markdown; it is a script bench/NAME_peers.py (or NAME_overhead.py, NAME.py) that takes the command as its argument, or else
-a program bench/b_NAME of the build; below a table of such a program that says "missed" stands the profile of the program. Nothing else may run meanwhile: each waits for an idle machine, and what other processes took during it is
-recorded. OpenBLAS gets the kernels of this processor (it does not know one newer than itself), for Mercer and for its peers alike."""
+a program bench/b_NAME of the build; below a table of such a program that says "missed" stands the profile of the program. Nothing else may run
+meanwhile: each waits for an idle machine, and what other processes took before it and during it is recorded. OpenBLAS gets the kernels of this processor (it does not know one newer than itself), for Mercer and for its peers alike."""
 import argparse
 import csv
 import draw
@@ -14,9 +15,10 @@ import measure
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -47,7 +49,8 @@ TITLES = {  # in the order they are run
 PARTS = {name: ["tune", "--only", name[5:]] for name in TITLES if name.startswith("tune_")}  # of one script, a section each
 GROUPS = {"tune": list(PARTS)}
 FIELDS = ["benchmark", "table", "row", "column", "value", "commit", "date"]
-QUICK = {"gram": [], "read": [], "ridge": ["--quick"], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": ["--quick"], "python": []}
+NEED_DATA = ("error", "loss", "tune_svc", "tune_default")  # the others have made rows too, or say themselves what is absent
+QUICK = {"gram": [], "read": ["--repeats", "3"], "ridge": ["--quick"], "svm": ["--only", "ijcnn1,w8a", "--no-sklearn"], "loss": [], "r": ["--quick"], "python": []}
 
 
 def better_core(command):
@@ -69,31 +72,39 @@ def busy():
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
-def wait_for_quiet(most=60):
-    """Until all processes together take under a tenth of a core, or a minute has passed."""
+def wait_for_quiet(most):
+    """Until all processes together take under a tenth of a core, or so many seconds have passed; the per cent of a core that they take."""
     end = time.time() + most
-    while time.time() < end:
-        before = busy()
+    while True:
+        before, began = busy(), time.time()
         time.sleep(0.5)
-        if busy() - before < 0.05:
-            return
+        share = (busy() - before) / (time.time() - began) * 100
+        if share < 10 or time.time() > end:
+            return share
+
+
+def passed_on(source, target):
+    """The lines of a stream, written to another as they come."""
+    lines = []
+    for line in source:
+        lines.append(line)
+        target.write(line)
+        target.flush()
+    return lines
 
 
 def followed(command, environment):
-    """The command when it has ended, with what it printed; its progress, which is what it says on standard error, is passed on as it comes."""
-    with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
-        said = []
-        for line in process.stderr:
-            said.append(line)
-            sys.stderr.write(line)
-        process.wait()
-        out.seek(0)
-        return subprocess.CompletedProcess(command, process.returncode, out.read(), "".join(said))
+    """The command when it has ended, with what it printed; its rows and its progress, on standard error, are shown as they come."""
+    process, said = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), []
+    aside = threading.Thread(target=lambda: said.extend(passed_on(process.stderr, sys.stderr)))
+    aside.start()
+    printed = passed_on(process.stdout, sys.stdout)
+    aside.join()
+    return subprocess.CompletedProcess(command, process.wait(), "".join(printed), "".join(said))
 
 
-def run(command, environment):
-    wait_for_quiet()
+def run(command, environment, patience):
+    earlier = wait_for_quiet(patience)
     before, mine, began = busy(), measure.child_seconds(), time.time()
     done = followed(command, environment)
     wall = time.time() - began
@@ -102,8 +113,14 @@ def run(command, environment):
     others = max(0.0, busy() - before - (measure.child_seconds() - mine)) / wall * 100
     text = done.stdout if done.returncode == 0 else f"{done.stdout}\n**failed** (exit {done.returncode})\n\n```\n{done.stderr[-2000:]}\n```\n"
     note = f"\n`{' '.join(os.path.relpath(c, ROOT) if c.startswith(str(ROOT)) else c for c in command)}`: " \
-           f"{wall:.0f} s; others took {others:.0f}% of one core{' (**not a quiet machine**)' if others > 10 else ''}\n"
+           f"{wall:.0f} s; others took {earlier:.0f}% of one core before, {others:.0f}% meanwhile{' (**not a quiet machine**)' if max(earlier, others) > 10 else ''}\n"
     return text.strip() + "\n" + note
+
+
+def last_time(text):
+    """The seconds that a section says it took, or None."""
+    found = re.findall(r"`: (\d+) s; others took", text or "")
+    return sum(map(int, found)) if found else None
 
 
 def tables(text):
@@ -167,7 +184,8 @@ def kept(path):
 
 def write(path, sections, peers):
     ordered = [title for title in TITLES.values() if title in sections]
-    path.write_text(f"# Benchmarks\n\nMade by `make bench`; `README.md` has the reasons, `results.csv` the numbers, `results.svg` the picture. Peers: {peers}.\n" + "".join(f"\n## {title}\n\n{sections[title]}" for title in ordered))
+    path.write_text(f"# Benchmarks\n\nMade by `make bench`; `README.md` has the reasons, `results.csv` the numbers, `results.svg` the picture. Peers: {peers}.\n"
+                    + "".join(f"\n## {title}\n\n{sections[title]}" for title in ordered))
 
 
 def asked(words):
@@ -185,26 +203,35 @@ def asked(words):
     return arguments, words[cut:]
 
 
+def announce(place, count, title, seconds):
+    print(f"\n## {title} ({place} of {count}{f', {seconds} s the last time' if seconds else ''})\n", flush=True)
+
+
 def main():
     arguments, more = asked(sys.argv[1:])
     build = (ROOT / arguments.build).resolve()
-    environment = dict(os.environ)
+    environment = dict(os.environ, PYTHONUNBUFFERED="1")  # rows are shown as they come
     core = better_core(str(build / "mercer"))
     if core:
         environment.setdefault("OPENBLAS_CORETYPE", core)
     place = build / "quick" if arguments.quick else ROOT / "bench"  # fewer rows must not take the place of all
     place.mkdir(exist_ok=True)
     sections, peers, began = kept(place / "RESULTS.md"), versions(), time.time()
-    for name in arguments.names or (QUICK if arguments.quick else TITLES):
+    names = arguments.names or list(QUICK if arguments.quick else TITLES)
+    for i, name in enumerate(names):
+        announce(i + 1, len(names), TITLES[name], last_time(sections.get(TITLES[name])))
         more_of = more + (QUICK.get(name, []) if arguments.quick else [])
-        texts = [run(command + more_of, environment) for command in steps(build, name)]
+        if name in NEED_DATA and not measure.DATA.exists():
+            texts = [f"Skipped: the data sets are not in {os.path.relpath(measure.DATA, ROOT)}.\n"]
+        else:
+            texts = [run(command + more_of, environment, 10 if arguments.quick else 60) for command in steps(build, name)]
         if texts:
             sections[TITLES[name]] = "\n".join([f"At commit {commit()} on {time.strftime('%Y-%m-%d')}, {machine()}.\n", *texts])
-            print(f"## {TITLES[name]}\n\n{sections[TITLES[name]]}", flush=True)
+            print(texts[-1].splitlines()[-1], flush=True)
             write(place / "RESULTS.md", sections, peers)
             keep_numbers(place / "results.csv", name, sections[TITLES[name]])
             draw.main(place / "results.csv", place / "results.svg")
-    print(f"{time.time() - began:.0f} s in all; tables, numbers and the picture are in {os.path.relpath(place)}")
+    print(f"\n{time.time() - began:.0f} s in all; tables (RESULTS.md), numbers (results.csv) and the picture (results.svg) are in {os.path.relpath(place)}/")
 
 
 if __name__ == "__main__":

@@ -3,20 +3,20 @@
 against LIBSVM's programs, scikit-learn's SVC, that of the newest scikit-learn, and that of scikit-learn-intelex, where they are installed: the
 same rows from the same file, the same C, gamma and tolerance.
 
-Times are of whole commands: reading the rows, learning, writing the model; and reading, predicting, writing. Of the two SVC they are of fit
+Times are of whole commands: reading the rows, learning, writing the model; and reading, predicting, writing. Of every SVC they are of fit
 alone, beside Mercer's learning, and of predict beside Mercer's whole command. LIBSVM and SVC run on one thread, so their time is the
-processor's, which a busy machine does not change; Mercer's and that of scikit-learn-intelex, which takes all cores, are by the clock.
-Mercer's times are medians of three runs; where LIBSVM takes under 40 seconds so are its own, in turn with Mercer's. Longer ones need most of
-an hour, SVC about as long: what they took once is kept in build/svm_peers and taken from there the next time (keep.py: with the speed of the
-machine then, never to their disadvantage); --kept takes the shorter ones of LIBSVM from there too. SVC is timed where LIBSVM is short and nothing is kept of it; `--fill
-sklearn,newest,sklearnex --only a9a,covtype` times those peers elsewhere, and nothing else; --no-sklearn shows what is kept and times no SVC.
-gamma is rounded to single precision for all: some builds of svm-train read it so.
+processor's, which a busy machine does not change; Mercer's and that of scikit-learn-intelex, which takes all cores, are by the clock; one column
+has Mercer on one thread too. gamma is rounded to single precision for all: some builds of svm-train read it so.
+
+All sides take turns, medians of three. A peer that takes over 40 seconds to fit and predict is run once, and what it took is kept in build/svm_peers
+and taken from there the next time (keep.py: with the speed of the machine then, never to its disadvantage); --kept takes the shorter ones from
+there too. Where LIBSVM is not short SVC would take as long again and is not timed: `--fill sklearn,newest --only a9a,covtype` does that, and
+nothing else; --no-sklearn shows what is kept of every SVC and times none.
 
 scikit-learn-intelex wants a newer scikit-learn than Debian's, so it is looked for in an environment of its own, which `make peers` makes.
 
-Objectives and gaps are recomputed by judge.py from the model files of both. svm-train prints a dual that it has added up from kernel values
-in single precision: at a large C it can be above the primal objective of the same problem, which no dual is. It counts only for a kept run whose
-model was not judged, and only where it is not ahead of ours by more than the bar: there the fit is made again and judged.
+Objectives and gaps are recomputed by judge.py from the coefficients of all. What svm-train itself prints is a dual added up from kernel values in
+single precision: at a large C it can be above the primal objective of the same problem, which no dual is.
 
 The second table is the path along C: 12 values in one command against the most expensive of them alone; the bar is 3."""
 import argparse
@@ -104,30 +104,16 @@ def rows_of(stem, write, rows):
 # ---- Commands and what they take ----
 
 
-def kept(key, work, run=True):
-    return keep.kept(PLACE, key, work, run)
-
-
 def accuracy(test, predicted):
     truth = [float(line.split(None, 1)[0]) for line in open(test)]
     return float(np.mean([float(p) == t for p, t in zip(predicted, truth, strict=True)]))
 
 
-def version_of_libsvm():
-    return measure.debian("libsvm-tools") or "unknown"
-
-
 def libsvm_once(train, test, C, gamma):
     model, out = PLACE / "libsvm.model", PLACE / "libsvm.out"
-    fit = measure.take(["svm-train", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
+    fit = measure.take(["svm-train", "-q", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
     predict = measure.take(["svm-predict", test, model, out])
-    dual = -sum(float(line.split()[2].rstrip(",")) for line in fit.out.splitlines() if line.startswith("obj = "))
-    return {"fit": fit.cpu, "predict": predict.cpu, "dual": dual, "memory": fit.bytes, "accuracy": accuracy(test, open(out).read().split())}
-
-
-def with_libsvm(train, test, C, gamma):
-    work = lambda: dict(libsvm_once(train, test, C, gamma), judged=judged(PLACE / "libsvm.model", train, C, gamma))  # noqa: E731
-    return kept(["libsvm", version_of_libsvm(), measure.digest(train), measure.digest(test), C, gamma, CACHE_MB], work)
+    return {"fit": fit.cpu, "predict": predict.cpu, "memory": fit.bytes, "accuracy": accuracy(test, open(out).read().split())}
 
 
 def rows_and_labels(path):
@@ -149,15 +135,6 @@ def exported(arguments):
     return path
 
 
-def judged_anew(train, C, gamma):
-    """The same of a fit made for it: models are not kept."""
-    def work():
-        model = PLACE / "exact.model"
-        measure.take(["svm-train", "-q", "-c", C, "-g", repr(gamma), "-e", "0.001", "-m", CACHE_MB, train, model])
-        return judged(model, train, C, gamma)
-    return kept(["judged", version_of_libsvm(), measure.digest(train), C, gamma], work).result
-
-
 SKLEARN = """
 import sys, time, json
 import numpy as np
@@ -177,14 +154,15 @@ if X.nnz > 0.1 * X.shape[0] * X.shape[1]:
 else:
     for rows in X, T:  # newer versions refuse other indices, which their own reader makes
         rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+step = max(1, len(y) // 500)
+SVC(C=C, gamma=gamma).fit(X[::step], y[::step])  # libraries loaded, threads started
 began = clock()
 model = SVC(C=C, gamma=gamma, tol=1e-3, cache_size=cache).fit(X, y)
 fitted = clock()
 right = float((model.predict(T) == t).mean())
 result = {"fit": fitted - began, "predict": clock() - fitted, "accuracy": right}
-if len(model.classes_) == 2:
-    c, S = (np.asarray(a.todense() if hasattr(a, "todense") else a) for a in (model.dual_coef_, model.support_vectors_))
-    result["dual"] = judge.dual(S, c[0], gamma)
+c, S = (np.asarray(a.todense() if hasattr(a, "todense") else a) for a in (model.dual_coef_, model.support_vectors_))
+result["dual"] = judge.dual(S, judge.pairs(c.T, model.n_support_), gamma)  # of two classes the signs are turned, which changes nothing
 print(json.dumps(result))
 """
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
@@ -197,14 +175,31 @@ SVC = {  # the module, its package, the Python that has it, and its environment
 }
 
 
-def with_svc(peer, train, test, C, gamma, run=True):
-    """None where it is not installed, or nothing is kept and it shall not run."""
-    module, package, python, environment = SVC[peer]
+def svc_once(peer, train, test, C, gamma):
+    module, _, python, environment = SVC[peer]
+    return json.loads(measure.take([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB, module, BENCH], env=environment).out)
+
+
+def once(peer, *problem):
+    return libsvm_once(*problem) if peer == "libsvm" else svc_once(peer, *problem)
+
+
+def key_of(peer):
+    """What names the peer among the figures that are kept, or None where it is not installed."""
+    if peer == "libsvm":
+        return ["libsvm", measure.debian("libsvm-tools") or "unknown"]
+    module, package, python, _ = SVC[peer]
     version = measure.version_of(python, package).get(package)
-    if not version:
-        return None
-    return kept([module, version, measure.digest(train), measure.digest(test), C, gamma, CACHE_MB],
-                lambda: json.loads(measure.take([python, "-c", SKLEARN, train, test, C, repr(gamma), CACHE_MB, module, BENCH], env=environment).out), run)
+    return version and [module, version]
+
+
+def first(peer, train, test, C, gamma, run=True):
+    """Its figure, kept or made now; None where it is not installed, or nothing is kept and it shall not run."""
+    def work():
+        found = once(peer, train, test, C, gamma)
+        return dict(found, judged=judged(PLACE / "libsvm.model", train, C, gamma)) if peer == "libsvm" else found
+    key = key_of(peer)
+    return key and keep.kept(PLACE, [*key, measure.digest(train), measure.digest(test), C, gamma, CACHE_MB], work, run)
 
 
 def fit_command(arguments, train, C, gamma):
@@ -212,11 +207,11 @@ def fit_command(arguments, train, C, gamma):
             "--memory", arguments.memory, "-o", PLACE / "mercer.mercer", "--json"]
 
 
-def with_mercer(arguments, train, test, C, gamma):
+def with_mercer(arguments, train, test, C, gamma, *more):
     out = PLACE / "mercer.csv"
-    fit = measure.take(fit_command(arguments, train, C, gamma))
+    fit = measure.take([*fit_command(arguments, train, C, gamma), *more])
     report = json.loads(fit.out)
-    predict = measure.take([arguments.mercer, "predict", PLACE / "mercer.mercer", test, "-o", out, "-q"])
+    predict = measure.take([arguments.mercer, "predict", PLACE / "mercer.mercer", test, "-o", out, "-q", *more])
     return {"fit": fit.seconds, "inside": report["seconds"]["fit"], "predict": predict.seconds, "memory": fit.bytes,
             "accuracy": accuracy(test, open(out).read().split()[1:])}
 
@@ -231,20 +226,32 @@ def now(figure):
     return figure and dict(figure.result, **{key: keep.seconds(figure, key) for key in ("fit", "predict")})
 
 
-def both(arguments, train, test, C, gamma):
-    """LIBSVM's result, the figure if it is a kept one, and Mercer's result."""
-    figure = with_libsvm(train, test, C, gamma)
-    again = figure.result["fit"] <= measure.LONG and not arguments.kept
-    runs = [(libsvm_once(train, test, C, gamma) if again else now(figure), with_mercer(arguments, train, test, C, gamma)) for _ in range(measure.ROUNDS)]
-    theirs, ours = (medians(side) for side in zip(*runs))
-    theirs["judged"] = judged(PLACE / "libsvm.model", train, C, gamma) if again else figure.result.get("judged")
-    return theirs, None if again or figure.fresh else figure, dict(ours, judged=judged(exported(arguments), train, C, gamma))
+def again(arguments, figure):
+    """Whether a peer is short enough to be run in turn with Mercer."""
+    return figure and figure.result["fit"] + figure.result["predict"] <= measure.LONG and not arguments.kept
+
+
+def measured(arguments, *problem):
+    """({peer: its figure, where it is not run in turn}, {peer: its result}, Mercer's on all cores, Mercer's on one)"""
+    figures = {"libsvm": first("libsvm", *problem)}
+    for peer in SVC:
+        figures[peer] = first(peer, *problem, run=not arguments.no_sklearn and (peer == "sklearnex" or figures["libsvm"].result["fit"] <= measure.LONG))
+    short = [peer for peer, f in figures.items() if again(arguments, f) and not (arguments.no_sklearn and peer in SVC)]
+    runs, ours, alone = {peer: [figures[peer].result] if figures[peer].fresh else [] for peer in short}, [], []
+    for r in range(measure.ROUNDS):
+        for peer in short:
+            runs[peer] += [once(peer, *problem)] if len(runs[peer]) <= r else []
+        alone.append(with_mercer(arguments, *problem, "--threads", 1))
+        ours.append(with_mercer(arguments, *problem))
+    results = {peer: dict(f.result, **medians(runs[peer])) if peer in short else now(f) for peer, f in figures.items()}
+    old = {peer: f for peer, f in figures.items() if peer not in short}
+    return old, results, dict(medians(ours), judged=judged(exported(arguments), problem[0], *problem[2:])), medians(alone)
 
 
 # ---- The table ----
 
-HEAD = ("| rows | n | LIBSVM fit s | Mercer fit s | ratio | LIBSVM predict s | Mercer predict s | ratio | SVC fit, predict: ratios "
-        "| the same of the newest scikit-learn | the same with scikit-learn-intelex | dual behind LIBSVM's "
+HEAD = ("| rows | n | LIBSVM fit s | Mercer fit s | ratio | LIBSVM predict s | Mercer predict s | ratio | fit, predict: the same with Mercer on one thread "
+        "| SVC fit, predict: ratios | the same of the newest scikit-learn | the same with scikit-learn-intelex | dual behind LIBSVM's "
         "| relative gap, LIBSVM, Mercer | accuracy, LIBSVM, Mercer | memory, LIBSVM, Mercer GB | bars |")
 
 
@@ -252,15 +259,16 @@ def ratios(svc, ours):
     return (svc["fit"] / ours["inside"], svc["predict"] / ours["predict"]) if svc else (float("inf"), float("inf"))
 
 
-def said(svc, ours):
+def said(peer, svc, ours):
     if not svc:
-        return "not installed, or not timed"
+        return "not timed" if key_of(peer) else "not installed"
     best = ours["judged"]["dual"]
-    behind = (best - svc["dual"]) / best if "dual" in svc else 0
-    return "{:.1f}, {:.1f}".format(*ratios(svc, ours)) + (f" (its dual is worse by {behind:.0e})" if behind > 1e-5 else "")
+    behind = (best - svc["dual"]) / best if "dual" in svc else None
+    return "{:.1f}, {:.1f}".format(*ratios(svc, ours)) + (" (not judged)" if behind is None else f" (**worse** by {behind:.0e})" if behind > 1e-5 else "")
 
 
-def verdict(ours, theirs, svc, intelex, behind, limit, bars):
+def verdict(ours, peers, behind, limit, bars):
+    theirs, svc, intelex = peers["libsvm"], peers["sklearn"], peers["sklearnex"]
     missed = [text for bad, text in (
         (ratios(svc, ours)[0] < bars[0], f"fit below {bars[0]} of SVC"), (ratios(svc, ours)[1] < bars[1], f"predict below {bars[1]} of SVC"),
         (min(ratios(intelex, ours)) < 2, "below 2 of scikit-learn-intelex"),
@@ -270,33 +278,22 @@ def verdict(ours, theirs, svc, intelex, behind, limit, bars):
     return "**missed**: " + ", ".join(missed) if missed else "met"
 
 
-def against(train, C, gamma, theirs, ours):
-    """(how far our dual is behind, relative; both gaps). LIBSVM's own figure stands in where its model was not judged and is not ahead."""
-    best, verdict = ours["judged"]["dual"], theirs["judged"]
-    if not verdict and theirs["dual"] - best > 1e-6 * best:
-        verdict = judged_anew(train, C, gamma)
-    gap = f"{verdict['gap']:.1e}" if verdict else "not known"
-    return ((verdict or theirs)["dual"] - best) / best, f"{gap}, {ours['judged']['gap']:.1e}"
-
-
 def row(arguments, missed, name, stem, write, C, gamma, *bars):
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
-    theirs, was_kept, ours = both(arguments, train, test, C, gamma)
-    short = theirs["fit"] <= measure.LONG and not arguments.no_sklearn
-    figures = [with_svc(peer, train, test, C, gamma, short) for peer in SVC]
-    svc, newest, intelex = map(now, figures)
-    behind, gaps = against(train, C, gamma, theirs, ours)
-    limit = float(arguments.memory[:-1]) * 2**30
-    n = sum(1 for _ in open(train))
-    result = missed.note(verdict(ours, theirs, svc, intelex, behind, limit, bars), name, fit_command(arguments, train, C, gamma))
-    print(f"| {name} | {n} | {theirs['fit']:.1f}{' (kept)' if was_kept else ''} | {ours['fit']:.2f} ({ours['inside']:.2f} learning) "
+    old, peers, ours, alone = measured(arguments, train, test, C, gamma)
+    theirs, limit = peers["libsvm"], float(arguments.memory[:-1]) * 2**30
+    behind = (theirs["judged"]["dual"] - ours["judged"]["dual"]) / ours["judged"]["dual"]
+    result = "" if arguments.quick else missed.note(verdict(ours, peers, behind, limit, bars), name, fit_command(arguments, train, C, gamma))
+    was_kept = "libsvm" in old and not old["libsvm"].fresh
+    print(f"| {name} | {sum(1 for _ in open(train))} | {theirs['fit']:.1f}{' (kept)' if was_kept else ''} | {ours['fit']:.2f} ({ours['inside']:.2f} learning) "
           f"| {theirs['fit'] / ours['fit']:.1f} | {theirs['predict']:.1f} | {ours['predict']:.2f} | {theirs['predict'] / ours['predict']:.1f} "
-          f"| {said(svc, ours)} | {said(newest, ours)} | {said(intelex, ours)} "
-          f"| {behind:.1e} | {gaps} | {theirs['accuracy']:.4f}, {ours['accuracy']:.4f} "
+          f"| {theirs['fit'] / alone['fit']:.1f}, {theirs['predict'] / alone['predict']:.1f} | {' | '.join(said(peer, peers[peer], ours) for peer in SVC)} "
+          f"| {behind:.1e}{' (**worse**)' if behind > 1e-6 else ''} | {theirs['judged']['gap']:.1e}, {ours['judged']['gap']:.1e} "
+          f"| {theirs['accuracy']:.4f}, {ours['accuracy']:.4f} "
           f"| {theirs['memory'] / 1e9:.1f}, {ours['memory'] / 1e9:.1f} of {limit / 1e9:.1f} "
           f"| {result} |", flush=True)
-    return [was_kept, *figures]
+    return list(old.values())
 
 
 def fill(arguments, missed, name, stem, write, C, gamma, *bars):
@@ -304,7 +301,7 @@ def fill(arguments, missed, name, stem, write, C, gamma, *bars):
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
     for peer in arguments.fill.split(","):
-        figure = with_libsvm(train, test, C, gamma) if peer == "libsvm" else with_svc(peer, train, test, C, gamma)
+        figure = first(peer, train, test, C, gamma)
         print(f"{peer}, {name}: " + ("fit {fit:.2f} s, predict {predict:.2f} s".format(**figure.result) + ("" if figure.fresh else " (kept)") if figure
                                      else "not installed"), flush=True)
 
@@ -330,8 +327,8 @@ def options():
     parser.add_argument("mercer", nargs="?", default="build/mercer")
     parser.add_argument("--quick", action="store_true", help="3000 rows of each; the bars are for all rows")
     parser.add_argument("--only", help="rows whose file is named so: a9a,mnist")
-    parser.add_argument("--kept", action="store_true", help="of LIBSVM what is kept, also where it is short")
-    parser.add_argument("--no-sklearn", action="store_true", help="of SVC what is kept, nothing new")
+    parser.add_argument("--kept", action="store_true", help="what is kept of the peers, also where they are short")
+    parser.add_argument("--no-sklearn", action="store_true", help="of every SVC what is kept, nothing new")
     parser.add_argument("--fill", help="time these peers alone: libsvm,sklearn,newest,sklearnex")
     parser.add_argument("--memory", default="16G")
     return parser
