@@ -203,6 +203,13 @@ def asked(words):
     return arguments, words[cut:]
 
 
+def opening(names, sections):
+    """What a person may want to know before the first figure comes."""
+    taken = [s for name in names if (s := last_time(sections.get(TITLES[name])))]
+    known = f" {len(taken)} of them took {max(1, round(sum(taken) / 60))} min together the last time." if taken else ""
+    print(f"Benchmarks: {len(names)}, one after the other.{known} Each waits for a quiet machine; let nothing else run meanwhile.", flush=True)
+
+
 def announce(place, count, title, seconds):
     print(f"\n## {title} ({place} of {count}{f', {seconds} s the last time' if seconds else ''})\n", flush=True)
 
@@ -218,6 +225,7 @@ def main():
     place.mkdir(exist_ok=True)
     sections, peers, began = kept(place / "RESULTS.md"), versions(), time.time()
     names = arguments.names or list(QUICK if arguments.quick else TITLES)
+    opening(names, sections)
     for i, name in enumerate(names):
         announce(i + 1, len(names), TITLES[name], last_time(sections.get(TITLES[name])))
         more_of = more + (QUICK.get(name, []) if arguments.quick else [])
