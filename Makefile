@@ -26,7 +26,7 @@ test:
 
 # What is too slow for every commit: the slow tests under every compiler and sanitizer, and every small data set against LIBSVM.
 test-long:
-	@tools/setup build test
+	@tools/setup build test long
 	@python3 tools/test.py --long
 
 # FUZZ_SECONDS=600 make fuzz: ten minutes for each parser.
