@@ -24,7 +24,7 @@ test:
 	@tools/setup build test
 	@python3 tools/test.py
 
-# What is too slow for every commit: the slow tests under every compiler and sanitizer, and every small data set against LIBSVM.
+# What is too slow for every commit: the slow tests under every compiler and sanitizer, every small data set against LIBSVM, instruction counts.
 test-long:
 	@tools/setup build test long
 	@python3 tools/test.py --long
@@ -39,7 +39,7 @@ bench: all
 	@tools/setup build bench
 	@python3 bench/run.py --build $(BUILD)
 
-# What bench compares with beyond Debian's main packages: dlib, GPyTorch, KeOps, the newest scikit-learn; under build/peers.
+# What bench compares with beyond Debian's main packages: dlib, GPyTorch, KeOps, ThunderSVM, the newest scikit-learn; under build/peers.
 peers:
 	@tools/peers $(BUILD)
 
