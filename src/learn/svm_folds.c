@@ -49,11 +49,15 @@ void mc_svm_room_close(mc_svm_room *room) {
         mc_room_close(all[k]);
 }
 
+static size_t square_bytes(int64_t n, size_t entry) {
+    return mc_work_need(n * n + MC_TOGETHER_BEYOND, entry);
+}
+
 /* Of a split: its costs, multipliers, f, and a programme written out; a start is made from as much again. */
-size_t mc_svm_folds_bytes(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
+size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
     const size_t entry = mc_svm_dtype(set, n) == MERCER_F64 ? sizeof(double) : sizeof(float);
     const int64_t widest = pair ? pair : n, together = splits < MC_TOGETHER_MOST ? splits : MC_TOGETHER_MOST;
-    return mc_work_need(n * n, entry) + mc_work_need(pair * pair, entry) + mc_together_bytes(ctx, widest, together)
+    return square_bytes(n, entry) + square_bytes(pair, entry) + mc_together_bytes(widest, together)
            + (size_t)splits * 16 * mc_work_need(n, sizeof(double));
 }
 
@@ -78,19 +82,27 @@ static int64_t largest_pair(const mc_svm_folds *m) {
 static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
     const mc_svm_room *room = m->room;
     const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size;
-    const size_t need = mc_svm_folds_bytes(ctx, m->s.set, m->s.p.n, largest_pair(m), splits);
+    const size_t need = mc_svm_folds_bytes(m->s.set, m->s.p.n, largest_pair(m), splits);
     return (double)need < 0.9 * (double)(mc_memory_left(ctx) + held);
 }
 
 bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data, int64_t splits) {
     const int64_t pair = data->classes > 2 ? data->n : 0;
-    return serves(kind, set, data) && (double)mc_svm_folds_bytes(ctx, set, data->n, pair, splits) < 0.9 * (double)mc_memory_left(ctx);
+    return serves(kind, set, data) && (double)mc_svm_folds_bytes(set, data->n, pair, splits) < 0.9 * (double)mc_memory_left(ctx);
+}
+
+/* Room for n x n entries, and zeros where rows may be read beyond them. */
+static void *take_square(mercer_ctx *ctx, mc_room *room, int64_t n, size_t entry) {
+    char *block = mc_room_take(ctx, room, square_bytes(n, entry));
+    if (block)
+        memset(block + (size_t)(n * n) * entry, 0, MC_TOGETHER_BEYOND * entry);
+    return block;
 }
 
 static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     const int64_t n = m->s.p.n;
     mc_gram *gram = NULL;
-    if (!(m->K = mc_room_take(ctx, &m->room->K, mc_work_need(n * n, entry_bytes(m)))))
+    if (!(m->K = take_square(ctx, &m->room->K, n, entry_bytes(m))))
         return MERCER_MEMORY;
     MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.dtype, &gram));
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.dtype, m->K, n);
@@ -215,7 +227,7 @@ static mercer_status open_view(mercer_ctx *ctx, const mc_svm_folds *m, const mc_
     if (t->n == m->s.p.n)
         return MERCER_OK;
     mercer_status status = MC_ALLOC(ctx, v->diagonal, t->n);
-    if (!status && !(v->copy = mc_room_take(ctx, &m->room->pair, mc_work_need(t->n * t->n, entry_bytes(m)))))
+    if (!status && !(v->copy = take_square(ctx, &m->room->pair, t->n, entry_bytes(m))))
         status = MERCER_MEMORY;
     for (int64_t i = 0; i < t->n && !status; i++)
         v->diagonal[i] = m->s.diagonal[mc_task_row(&m->s, t, i)];

@@ -1,8 +1,8 @@
 /* together.c: see together.h.
 
        repeat   choose a working set W for all programmes              the worst pair of each, then what violates most in any of them
-                gather K_WW in single precision, once
-                minimise over W, each programme by itself, over        together_isa.c, in parallel
+                gather K_WW in single precision, once                  not where W is all variables
+                minimise over W, each programme by itself, over        together_member.c, in parallel
                 those of W that are in question for it
                 f <- f + K_W' (change of beta on W) for all of them    a row of K is read once; sums in double
        until the violation of each is at most the tolerance
@@ -13,40 +13,28 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "base/work.h"
-#include "solve/smo_select.h"
-#include "solve/together_body.h"
-#include <math.h>
+#include "solve/together_member.h"
 #include <string.h>
 
-enum { SET = 512, SET_SURE = 2048, SET_MOST = 8192, EPOCHS = 2, COLUMNS = 1024, STEPS_PER_VARIABLE = 20, ROUNDS = 64, STRIP = 2048 };
+enum { SET = 512, SET_SURE = 1024, SET_MOST = 8192, EPOCHS = 2, COLUMNS = 1024, ROUNDS = 64, STRIP = 2048 };
+_Static_assert(MC_TOGETHER_BEYOND >= (int)MC_STRIDE, "rows of K are read so far beyond");
 _Static_assert(MC_TOGETHER_MOST <= (int)MC_VOICES, "a pass over K serves all");
-static const double SLACK = 0.25; /* of the violation: nearer to being in question than this counts as in question */
-static const double INNER = 0.1; /* of the violation at the start of the round */
-
-typedef struct member {
-    mc_extremes e;
-    bool open, stuck; /* still at work; no variable could move */
-    mc_quick block;
-    int64_t count;    /* variables of the set that are in question for it */
-    int64_t *place;   /* where they stand in the set; pads repeat the first */
-    double *before;   /* their beta at the start */
-} member;
 
 typedef struct run {
     const mc_together *p;
-    const mc_together_body *body;
-    void (*gather)(const void *row, const int64_t *column, int64_t count, float *out); /* from K_WW */
-    member *member;
+    const mc_together_body *body, *quick; /* by the precision of K; of the sets */
+    mc_member *member;
     int64_t open;           /* how many are still at work, and which */
     int64_t who[MC_VOICES];
     mc_selection selection; /* the set, and marks */
+    mc_common set;
     double *score[2];       /* n: how far a variable violates upwards, downwards; 0: not at all */
     int64_t *column;        /* of the places of the set; pads repeat the first */
     float *K;
-    float *part;            /* of each thread: K of those that are in question for a programme */
+    float *part;            /* of each programme: K of those that are in question for it */
+    int64_t part_most;      /* how many there is room for */
     const void **row;
-    double *change;         /* SET x MC_VOICES */
+    double *change;         /* n x MC_VOICES */
     double *f[MC_VOICES];
     int64_t kept;           /* rows that change */
     int64_t seen;           /* places filled since the set last grew */
@@ -55,74 +43,41 @@ typedef struct run {
 
 /* ---- Room ---- */
 
-static int64_t set_size(int64_t n) {
-    return n < SET_MOST ? n : SET_MOST;
-}
-
-static int64_t padded(int64_t q) {
-    return (q + MC_WIDE - 1) / MC_WIDE * MC_WIDE;
-}
-
-static size_t member_need(int64_t room) {
-    return 4 * mc_work_need(room, sizeof(double)) + 4 * mc_work_need(room, sizeof(float)) + mc_work_need(room, sizeof(int64_t));
-}
-
-/* Programmes that are solved at the same time. */
-static int64_t at_once(const mercer_ctx *ctx, int64_t count) {
-    return count < ctx->threads ? count : ctx->threads;
-}
-
 static size_t own_bytes(int64_t n, int64_t count) {
-    const int64_t q = set_size(n), room = padded(q);
-    return mc_selection_need(n, q) + 2 * mc_work_need(n, sizeof(double)) + mc_work_need(room, sizeof(int64_t))
-           + mc_work_need(room, sizeof(void *))
-           + mc_work_need(room * MC_VOICES, sizeof(double)) + mc_work_need(count, sizeof(member))
-           + (size_t)count * member_need(room);
+    const int64_t room = mc_padded(n);
+    return mc_selection_need(n, n) + 2 * mc_work_need(n, sizeof(double)) + mc_work_need(room, sizeof(int64_t))
+           + mc_work_need(room, sizeof(void *)) + mc_work_need(room * MC_VOICES, sizeof(double)) + mc_work_need(count, sizeof(mc_member))
+           + (size_t)count * mc_member_need(room);
 }
 
 static size_t square(int64_t q) {
-    return mc_work_need(padded(q) * padded(q), sizeof(float));
+    return mc_work_need(mc_padded(q) * mc_padded(q), sizeof(float));
 }
 
-size_t mc_together_bytes(const mercer_ctx *ctx, int64_t n, int64_t count) {
-    return own_bytes(n, count) + (size_t)(1 + at_once(ctx, count)) * square(n < SET_SURE ? n : SET_SURE);
+size_t mc_together_bytes(int64_t n, int64_t count) {
+    return own_bytes(n, count) + (size_t)(1 + count) * square(n < SET_SURE ? n : SET_SURE);
 }
 
 /* By what there is whatever the number of threads, so that it decides nothing. */
 static int64_t widest(const mercer_ctx *ctx, const mc_together *p) {
     const size_t left = (mc_memory_left(ctx) + p->room[0].size + p->room[1].size) / 2;
-    int64_t q = set_size(p->n);
+    int64_t q = p->n < SET_MOST ? p->n : SET_MOST;
     while (q > SET_SURE && (size_t)(1 + p->count) * square(q) > left)
         q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
     return q;
 }
 
-static void cut_member(mc_work *work, int64_t room, member *m) {
-    mc_quick *b = &m->block;
-    double *low = mc_work_take(work, room, sizeof(double)), *high = mc_work_take(work, room, sizeof(double));
-    b->beta = mc_work_take(work, room, sizeof(double));
-    m->before = mc_work_take(work, room, sizeof(double));
-    m->place = mc_work_take(work, room, sizeof(int64_t));
-    float **floats[] = {&b->v, &b->up, &b->down, &b->diagonal};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-        *floats[i] = mc_work_take(work, room, sizeof(float));
-    b->low = low;
-    b->high = high;
-}
-
 static void cut(mc_work *work, run *r) {
-    const int64_t n = r->p->n, q = set_size(n), room = padded(q);
-    mc_selection_open(work, n, q, &r->selection);
+    const int64_t n = r->p->n, room = mc_padded(n);
+    mc_selection_open(work, n, n, &r->selection);
     for (int side = 0; side < 2; side++)
         r->score[side] = mc_work_take(work, n, sizeof(double));
     r->column = mc_work_take(work, room, sizeof(int64_t));
     r->row = mc_work_take(work, room, sizeof(void *));
     r->change = mc_work_take(work, room * MC_VOICES, sizeof(double));
-    r->member = mc_work_take(work, r->p->count, sizeof(member));
-    for (int64_t k = 0; k < r->p->count; k++) {
-        r->member[k] = (member){0};
-        cut_member(work, room, &r->member[k]);
-    }
+    r->member = mc_work_take(work, r->p->count, sizeof(mc_member));
+    for (int64_t k = 0; k < r->p->count; k++)
+        mc_member_cut(work, room, &r->member[k]);
 }
 
 /* ---- Where they stand ---- */
@@ -131,7 +86,7 @@ static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
     (void)chunk, (void)thread;
     run *r = arg;
     for (int64_t k = begin; k < end; k++) {
-        member *m = &r->member[k];
+        mc_member *m = &r->member[k];
         m->e = mc_extremes_of(&r->p->dual[k], r->p->beta[k], r->p->f[k]);
         m->open = m->e.violation > r->p->tolerance && !m->stuck && r->p->steps[k] < r->p->steps_max;
     }
@@ -201,6 +156,17 @@ static mercer_status choose(mercer_ctx *ctx, run *r) {
     return MERCER_OK;
 }
 
+/* All variables, where K can be used as it lies: then a larger set costs no memory. */
+static bool whole(const run *r) {
+    return r->p->dtype == MERCER_F32 && r->selection.q == r->p->n;
+}
+
+static int64_t doubled(const run *r, int64_t q) {
+    if (r->p->dtype == MERCER_F32 && (4 * q >= r->p->n || 2 * q > r->most))
+        return r->p->n;
+    return 2 * q < r->most ? 2 * q : r->most;
+}
+
 /* Once all that is in question has been in the set EPOCHS times the set is too small for how they hang together. */
 static void grow(run *r) {
     mc_selection *s = &r->selection;
@@ -211,7 +177,7 @@ static void grow(run *r) {
     if (r->seen < EPOCHS * in_question || s->count >= in_question)
         return;
     r->seen = 0;
-    s->q = 2 * s->q < r->most ? 2 * s->q : r->most;
+    s->q = doubled(r, s->q);
 }
 
 /* From the start there is room for all that are off their bounds: they hang together. */
@@ -222,7 +188,7 @@ static void open_wide(run *r) {
         free += is_free(r, t);
     s->q = SET < r->most ? SET : r->most;
     while (s->q < free && s->q < r->most)
-        s->q = 2 * s->q < r->most ? 2 * s->q : r->most;
+        s->q = doubled(r, s->q);
 }
 
 /* ---- One round ---- */
@@ -230,113 +196,73 @@ static void open_wide(run *r) {
 static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const run *r = arg;
-    const int64_t ld = padded(r->selection.count);
     for (int64_t a = begin; a < end; a++)
-        r->body->gather(r->row[a], r->column, ld, r->K + a * ld);
+        r->body->gather(r->row[a], r->column, r->set.ld, r->K + a * r->set.ld);
 }
 
 /* The places of the set, rising: rows of K are then read from front to back. */
-static mercer_status load(mercer_ctx *ctx, run *r) {
-    const int64_t n = r->p->n, ld = padded(r->selection.count), entry = r->p->dtype == MERCER_F64 ? 8 : 4;
+static void list(run *r) {
+    const int64_t n = r->p->n, entry = r->p->dtype == MERCER_F64 ? 8 : 4;
     int64_t at = 0;
-    r->K = mc_room_take(ctx, &r->p->room[0], square(r->selection.q));
-    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)at_once(ctx, r->p->count) * square(r->selection.q));
-    if (!r->K || !r->part)
-        return MERCER_MEMORY;
     for (int64_t t = 0; t < n; t++)
-        if (r->selection.chosen[t])
+        if (whole(r) || r->selection.chosen[t])
             r->column[at++] = t;
-    for (; at < ld; at++)
+    r->set = (mc_common){.count = at, .column = r->column};
+    for (; at < mc_padded(r->set.count); at++)
         r->column[at] = r->column[0];
-    for (int64_t a = 0; a < ld; a++)
+    for (int64_t a = 0; a < at; a++)
         r->row[a] = (const char *)r->p->K + r->column[a] * n * entry;
-    return mc_for(ctx, ld, 32, gather, r);
 }
 
-/* Of the set those off their bounds and those at a bound that a step could move off it. The others would wait: their slopes come with f. */
-static void pick(const run *r, int64_t k) {
-    member *m = &r->member[k];
-    const mc_dual *dual = &r->p->dual[k];
-    const double *beta = r->p->beta[k], slack = SLACK * m->e.violation;
-    const double top = m->e.top[0] + slack, bottom = m->e.bottom[0] - slack;
-    m->count = 0;
-    for (int64_t b = 0; b < r->selection.count; b++) {
-        const int64_t t = r->column[b];
-        const double v = -(r->p->f[k][t] + dual->q[t]);
-        const bool up = beta[t] < dual->high[t], down = beta[t] > dual->low[t];
-        if ((up && (down || v > bottom)) || (down && v < top))
-            m->place[m->count++] = b;
+static mercer_status load(mercer_ctx *ctx, run *r) {
+    list(r);
+    r->set.K = r->p->K;
+    r->set.ld = r->p->n;
+    if (whole(r))
+        return MERCER_OK;
+    r->set.ld = mc_padded(r->set.count);
+    r->set.K = r->K = mc_room_take(ctx, &r->p->room[0], square(r->selection.q));
+    return r->K ? mc_for(ctx, r->set.ld, 32, gather, r) : MERCER_MEMORY;
+}
+
+static void pick(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    run *r = arg;
+    for (int64_t a = begin; a < end; a++)
+        mc_member_pick(r->p, r->who[a], &r->set, &r->member[r->who[a]]);
+}
+
+/* Room for K of the most that are in question for one of them, for each. Who has more than there is memory for does without. */
+static mercer_status make_room(mercer_ctx *ctx, run *r) {
+    int64_t most = 0;
+    MC_TRY(mc_for(ctx, r->open, 1, pick, r));
+    for (int64_t a = 0; a < r->open; a++) {
+        const int64_t count = r->member[r->who[a]].count;
+        most = count > most && count <= r->most ? count : most;
     }
-    m->block.ld = padded(m->count);
-    for (int64_t a = m->count; a < m->block.ld; a++)
-        m->place[a] = m->place[0];
-}
-
-/* K of those picked: copied where it pays to leave the others out. */
-static const float *part_of(const run *r, member *m, int thread) {
-    const int64_t room = padded(r->selection.q), ld = padded(r->selection.count);
-    float *part = r->part + thread * room * room;
-    if (m->block.ld == ld)
-        return r->K;
-    for (int64_t a = 0; a < m->count; a++)
-        r->gather(r->K + m->place[a] * ld, m->place, m->block.ld, part + a * m->block.ld);
-    return part;
-}
-
-static void fill(const run *r, int64_t k, int thread) {
-    member *m = &r->member[k];
-    mc_quick *b = &m->block;
-    const mc_dual *dual = &r->p->dual[k];
-    double *low = (double *)(uintptr_t)b->low, *high = (double *)(uintptr_t)b->high;
-    pick(r, k);
-    b->K = part_of(r, m, thread);
-    for (int64_t a = 0; a < b->ld; a++) {
-        const int64_t t = r->column[m->place[a]];
-        const bool real = a < m->count;
-        b->v[a] = (float)-(r->p->f[k][t] + dual->q[t]);
-        b->diagonal[a] = (float)r->p->diagonal[t];
-        m->before[a] = b->beta[a] = r->p->beta[k][t];
-        low[a] = dual->low[t];
-        high[a] = dual->high[t];
-        b->up[a] = real && b->beta[a] < high[a] ? 0 : -INFINITY;
-        b->down[a] = real && b->beta[a] > low[a] ? 0 : INFINITY;
-    }
-}
-
-/* What has changed, in the places of the set. */
-static void put_back(const run *r, int64_t a) {
-    const int64_t k = r->who[a];
-    member *m = &r->member[k];
-    for (int64_t b = 0; b < r->selection.count; b++)
-        r->change[b * MC_VOICES + a] = 0;
-    m->stuck = true;
-    for (int64_t b = 0; b < m->count; b++) {
-        const double change = m->block.beta[b] - m->before[b];
-        m->stuck = m->stuck && change == 0;
-        r->change[m->place[b] * MC_VOICES + a] = change;
-        r->p->beta[k][r->column[m->place[b]]] = m->block.beta[b];
-    }
+    if (most <= r->part_most)
+        return MERCER_OK;
+    for (int64_t k = 0; k < r->p->count; k++)
+        r->member[k].own.count = 0;
+    r->part_most = most + most / 2 < r->most ? most + most / 2 : r->most; /* what grows often is touched for the first time often */
+    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)r->p->count * square(r->part_most));
+    return r->part ? MERCER_OK : MERCER_MEMORY;
 }
 
 static void solve_members(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
+    (void)chunk, (void)thread;
     run *r = arg;
     for (int64_t a = begin; a < end; a++) {
-        const int64_t k = r->who[a], left = r->p->steps_max - r->p->steps[k];
-        member *m = &r->member[k];
-        fill(r, k, thread);
-        const int64_t enough = STEPS_PER_VARIABLE * m->count;
-        m->block.steps_max = left < enough ? left : enough;
-        m->block.tolerance = fmax(0.3 * r->p->tolerance, INNER * m->e.violation);
-        r->body->solve(&m->block);
-        r->p->steps[k] += m->block.steps;
-        put_back(r, a);
+        const int64_t k = r->who[a];
+        float *part = r->part + (size_t)k * square(r->part_most) / sizeof(float);
+        mc_member_solve(r->p, k, &r->set, r->quick, r->member[k].count <= r->part_most ? part : NULL, &r->member[k]);
+        mc_member_put_back(r->p, k, &r->set, &r->member[k], r->change + a);
     }
 }
 
 static void drop_idle(run *r) {
     r->kept = 0;
-    for (int64_t b = 0; b < r->selection.count; b++) {
+    for (int64_t b = 0; b < r->set.count; b++) {
         bool moved = false;
         for (int64_t a = 0; a < r->open; a++)
             moved = moved || r->change[b * MC_VOICES + a] != 0;
@@ -354,11 +280,14 @@ static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 }
 
 static mercer_status turn(mercer_ctx *ctx, run *r) {
-    MC_TRY(choose(ctx, r));
+    if (!whole(r))
+        MC_TRY(choose(ctx, r));
     MC_TRY(load(ctx, r));
+    MC_TRY(make_room(ctx, r));
     MC_TRY(mc_for(ctx, r->open, 1, solve_members, r));
     drop_idle(r);
-    grow(r);
+    if (!whole(r))
+        grow(r);
     return mc_for(ctx, r->p->n, COLUMNS, add_columns, r);
 }
 
@@ -375,8 +304,7 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
 }
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem) {
-    run r = {.p = problem, .body = mc_together_body_of(ctx->isa, problem->dtype),
-             .gather = mc_together_body_of(ctx->isa, MERCER_F32)->gather};
+    run r = {.p = problem, .body = mc_together_body_of(ctx->isa, problem->dtype), .quick = mc_together_body_of(ctx->isa, MERCER_F32)};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->n, problem->count)));
     cut(&work, &r);

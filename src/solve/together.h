@@ -8,12 +8,12 @@
 #include "base/memory.h"
 #include "solve/smo.h"
 
-enum { MC_TOGETHER_MOST = 8 }; /* programmes at a time */
+enum { MC_TOGETHER_MOST = 8, MC_TOGETHER_BEYOND = 64 }; /* programmes at a time; numbers read beyond the last row of K */
 
 typedef struct mc_together {
     int64_t n;              /* rows of K, and variables: variable t has row t, and there is one group */
     mercer_dtype dtype;
-    const void *K;          /* n x n */
+    const void *K;          /* n x n, and MC_TOGETHER_BEYOND numbers that may be read */
     const double *diagonal;
     double tolerance;       /* of the violation */
     int64_t steps_max;      /* of each */
@@ -27,6 +27,6 @@ typedef struct mc_together {
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem);
 /* Bytes it takes at least, with what is left in the rooms: sets become larger where there is memory for them. */
-size_t mc_together_bytes(const mercer_ctx *ctx, int64_t n, int64_t count);
+size_t mc_together_bytes(int64_t n, int64_t count);
 
 #endif

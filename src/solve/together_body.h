@@ -4,20 +4,21 @@
 
 #include "base/cpu.h"
 
-enum { MC_WIDE = 16, MC_VOICES = 8 }; /* lanes of floats; programmes that one pass over K serves */
+/* Lanes of floats, places that are taken at once, and programmes that one pass over K serves. */
+enum { MC_WIDE = 16, MC_STRIDE = 4 * MC_WIDE, MC_VOICES = 8 };
 
 /* A working set of one programme, slopes in single precision: its steps are many and small, and f is brought up to date in double when they
-   are done. Places up to ld, a multiple of MC_WIDE; those that pad it, or have no room, have both masks closed. */
+   are done. Places up to width, a multiple of MC_STRIDE; those that pad it, or have no room, have both masks closed. */
 typedef struct mc_quick {
-    const float *K;      /* ld x ld, aligned */
+    const float *K;      /* rows ld apart, each read up to width */
     float *diagonal;
-    int64_t ld;
+    int64_t ld, width;
     float *v;            /* slopes */
     float *up, *down;    /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */
     double *beta;
-    const double *low, *high;
+    double *low, *high;
     double tolerance;
-    int64_t steps_max, steps;
+    int64_t steps_max, steps; /* steps: go on from there */
 } mc_quick;
 
 typedef struct mc_together_body {

@@ -5,25 +5,40 @@ static void F(gather)(const void *row, const int64_t *column, int64_t count, flo
         out[b] = (float)((const REAL *)row)[column[b]];
 }
 
-static void F(add_four)(const void *const *rows, const double *c, int64_t voices, int64_t begin, int64_t end, double *const *f) {
-    const REAL *r0 = rows[0], *r1 = rows[1], *r2 = rows[2], *r3 = rows[3];
-    for (int64_t r = 0; r < voices; r++) {
-        double *to = f[r];
-        const double c0 = c[r], c1 = c[MC_VOICES + r], c2 = c[2 * MC_VOICES + r], c3 = c[3 * MC_VOICES + r];
-        if (c0 == 0 && c1 == 0 && c2 == 0 && c3 == 0)
-            continue;
-        for (int64_t j = begin; j < end; j++)
-            to[j] += (c0 * (double)r0[j] + c1 * (double)r1[j]) + (c2 * (double)r2[j] + c3 * (double)r3[j]);
+/* ROWS rows for all voices: an entry of K is widened once. */
+static void F(add_rows)(const void *const *rows, const double *c, int64_t voices, int64_t begin, int64_t end, double *const *f) {
+    typedef REAL narrow __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL))));
+    for (int64_t j = begin; j < end; j += 8) {
+        eight x[ROWS];
+        ALL(k)
+            x[k] = __builtin_convertvector(*(const narrow *)(const void *)((const REAL *)rows[k] + j), eight);
+        for (int64_t r = 0; r < voices; r++) {
+            const double *share = c + r;
+            eight even = *(const eight *)(const void *)(f[r] + j), odd = {0};
+            ALL(k)
+                if (k % 2)
+                    odd += share[k * MC_VOICES] * x[k];
+                else
+                    even += share[k * MC_VOICES] * x[k];
+            *(eight *)(void *)(f[r] + j) = even + odd;
+        }
     }
+}
+
+static void F(add_row)(const REAL *row, const double *c, int64_t voices, int64_t begin, int64_t end, double *const *f) {
+    for (int64_t r = 0; r < voices; r++)
+        for (int64_t j = begin; j < end; j++)
+            f[r][j] += c[r] * (double)row[j];
 }
 
 static void F(accumulate)(const void *const *rows, const double *c, int64_t count, int64_t voices, int64_t begin, int64_t end,
                           double *const *f) {
+    const int64_t full = begin + (end - begin) / 8 * 8;
     int64_t k = 0;
-    for (; k + 4 <= count; k += 4)
-        F(add_four)(rows + k, c + k * MC_VOICES, voices, begin, end, f);
+    for (; k + ROWS <= count; k += ROWS)
+        F(add_rows)(rows + k, c + k * MC_VOICES, voices, begin, full, f);
     for (; k < count; k++)
-        for (int64_t r = 0; r < voices; r++)
-            for (int64_t j = begin; j < end; j++)
-                f[r][j] += c[k * MC_VOICES + r] * (double)((const REAL *)rows[k])[j];
+        F(add_row)(rows[k], c + k * MC_VOICES, voices, begin, full, f);
+    for (k = 0; k < count; k++)
+        F(add_row)(rows[k], c + k * MC_VOICES, voices, full, end, f);
 }

@@ -3,13 +3,30 @@
 #include "solve/together_body.h"
 #include <math.h>
 #include <stdbool.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
-/* Sixteen lanes of floats; the compiler splits them where registers are shorter. */
+/* Sixteen lanes of floats; the compiler splits them where registers are shorter. A comparison waits for the one before it, so each loop
+   follows several at once, CHAINS. */
 typedef float lanes __attribute__((vector_size(64)));
+typedef float anywhere __attribute__((vector_size(64), aligned(4)));
 typedef int32_t masks __attribute__((vector_size(64)));
+enum { CHAINS = MC_STRIDE / MC_WIDE };
+#define EACH(u) _Pragma("GCC unroll 4") for (int u = 0; u < CHAINS; u++)
 
 #define PICK(mask, yes, no) ((lanes)(((masks)(yes) & (mask)) | ((masks)(no) & ~(mask))))
 #define AT(array, place) (*(const lanes *)(const void *)((array) + (place)))
+#define OF(row, place) ((lanes)*(const anywhere *)(const void *)((row) + (place))) /* of K, whose rows begin anywhere */
+
+/* Of equals, or where a is not a number, b. */
+#ifdef __AVX512F__
+#define LARGER(a, b) ((lanes)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define SMALLER(a, b) ((lanes)_mm512_min_ps((__m512)(a), (__m512)(b)))
+#else
+#define LARGER(a, b) PICK((a) > (b), a, b)
+#define SMALLER(a, b) PICK((a) < (b), a, b)
+#endif
 
 static float largest(const lanes *x) {
     float top = (*x)[0];
@@ -18,32 +35,52 @@ static float largest(const lanes *x) {
     return top;
 }
 
-/* v <- v - step (K_i - K_j); the largest v that may grow, and minus the smallest that may shrink. */
+/* v <- v - step (K_i - K_j); the largest v that may grow, and the smallest that may shrink. */
 static void move(const mc_quick *p, const float *Ki, const float *Kj, float step, float *top, float *bottom) {
-    lanes high = (lanes){0} - INFINITY, low = high;
-    for (int64_t t = 0; t < p->ld; t += MC_WIDE) {
-        const lanes v = AT(p->v, t) - step * (AT(Ki, t) - AT(Kj, t));
-        *(lanes *)(void *)(p->v + t) = v;
-        const lanes may_grow = v + AT(p->up, t), may_shrink = -(v + AT(p->down, t));
-        high = PICK(may_grow > high, may_grow, high);
-        low = PICK(may_shrink > low, may_shrink, low);
+    lanes high[CHAINS], low[CHAINS];
+    EACH(u) {
+        high[u] = (lanes){0} - INFINITY;
+        low[u] = (lanes){0} + INFINITY;
     }
-    *top = largest(&high);
-    *bottom = -largest(&low);
+    for (int64_t t = 0; t < p->width; t += MC_STRIDE)
+        EACH(u) {
+            const int64_t a = t + u * MC_WIDE;
+            const lanes v = AT(p->v, a) - step * (OF(Ki, a) - OF(Kj, a)), may_grow = v + AT(p->up, a), may_shrink = v + AT(p->down, a);
+            *(lanes *)(void *)(p->v + a) = v;
+            high[u] = LARGER(may_grow, high[u]);
+            low[u] = SMALLER(may_shrink, low[u]);
+        }
+    for (int u = 1; u < CHAINS; u++) {
+        high[0] = LARGER(high[u], high[0]);
+        low[0] = SMALLER(low[u], low[0]);
+    }
+    low[0] = -low[0];
+    *top = largest(&high[0]);
+    *bottom = -largest(&low[0]);
+}
+
+/* The first lane that is equal to x, or MC_WIDE. */
+static int first_equal(const lanes *a, float x) {
+#ifdef __AVX512F__
+    const uint32_t here = _mm512_cmp_ps_mask((__m512)*a, _mm512_set1_ps(x), _CMP_EQ_OQ);
+    return here ? __builtin_ctz(here) : MC_WIDE;
+#else
+    int l = 0;
+    while (l < MC_WIDE && (*a)[l] != x)
+        l++;
+    return l;
+#endif
 }
 
 /* Where the largest is: the first of equals. */
 static int64_t place_of(const mc_quick *p, float top) {
-    masks first = (masks){0} + INT32_MAX;
-    for (int64_t t = p->ld - MC_WIDE; t >= 0; t -= MC_WIDE) {
-        const masks here = AT(p->v, t) + AT(p->up, t) == top, place = (masks){0} + (int32_t)t;
-        first = (place & here) | (first & ~here);
+    for (int64_t t = 0; t < p->width; t += MC_WIDE) {
+        const lanes may_grow = AT(p->v, t) + AT(p->up, t);
+        const int l = first_equal(&may_grow, top);
+        if (l < MC_WIDE)
+            return t + l;
     }
-    int32_t least = INT32_MAX;
-    for (int l = 0; l < MC_WIDE; l++)
-        if (first[l] < INT32_MAX && first[l] + l < least)
-            least = first[l] + l;
-    return least;
+    return 0;
 }
 
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions are compared by
@@ -51,26 +88,33 @@ static int64_t place_of(const mc_quick *p, float top) {
 static int64_t partner(const mc_quick *p, int64_t i, float vi) {
     const float *Ki = p->K + i * p->ld, dii = p->diagonal[i];
     const lanes tiny = (lanes){0} + 1e-7f, none = {0};
-    lanes gain = {0}, cost = (lanes){0} + 1;
-    masks at = {0};
-    for (int64_t t = 0; t < p->ld; t += MC_WIDE) {
-        const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
-        const lanes curvature = dii + AT(p->diagonal, t) - 2 * AT(Ki, t);
-        const lanes safe = PICK(curvature > tiny, curvature, tiny), positive = PICK(gap > none, gap, none);
-        const lanes square = positive * positive;
-        const masks better = square * cost > gain * safe, here = (masks){0} + (int32_t)t;
-        gain = PICK(better, square, gain);
-        cost = PICK(better, safe, cost);
-        at = (here & better) | (at & ~better);
+    lanes gain[CHAINS], cost[CHAINS];
+    masks at[CHAINS];
+    EACH(u) {
+        gain[u] = (lanes){0};
+        cost[u] = (lanes){0} + 1;
+        at[u] = (masks){0};
     }
-    const lanes share = gain / cost;
-    int64_t best = at[0];
-    float most = share[0];
-    for (int l = 1; l < MC_WIDE; l++)
-        if (share[l] > most) {
-            most = share[l];
-            best = at[l] + l;
+    for (int64_t t = 0; t < p->width; t += MC_STRIDE)
+        EACH(u) {
+            const int64_t a = t + u * MC_WIDE;
+            const lanes gap = LARGER(vi - (AT(p->v, a) + AT(p->down, a)), none);
+            const lanes curvature = LARGER(dii + AT(p->diagonal, a) - 2 * OF(Ki, a), tiny), square = gap * gap;
+            const masks better = square * cost[u] > gain[u] * curvature, here = (masks){0} + (int32_t)a;
+            gain[u] = PICK(better, square, gain[u]);
+            cost[u] = PICK(better, curvature, cost[u]);
+            at[u] = (here & better) | (at[u] & ~better);
         }
+    int64_t best = at[0][0];
+    float most = 0;
+    for (int u = 0; u < CHAINS; u++) {
+        const lanes share = gain[u] / cost[u];
+        for (int l = 0; l < MC_WIDE; l++)
+            if (share[l] > most) {
+                most = share[l];
+                best = at[u][l] + l;
+            }
+    }
     return best;
 }
 
@@ -87,7 +131,7 @@ static double step_pair(mc_quick *p, int64_t i, int64_t j) {
 static void solve(mc_quick *p) {
     const float *Ki = p->K, *Kj = p->K;
     double step = 0;
-    for (p->steps = 0;; p->steps++) {
+    for (;; p->steps++) {
         float top, bottom;
         move(p, Ki, Kj, (float)step, &top, &bottom);
         if (!((double)top - (double)bottom > p->tolerance) || p->steps == p->steps_max)
@@ -98,6 +142,10 @@ static void solve(mc_quick *p) {
         Kj = p->K + j * p->ld;
     }
 }
+
+typedef double eight __attribute__((vector_size(64), aligned(8)));
+enum { ROWS = 8 };
+#define ALL(k) _Pragma("GCC unroll 8") for (int k = 0; k < ROWS; k++)
 
 #define REAL float
 #define F(name) name##_f32

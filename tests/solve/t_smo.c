@@ -21,7 +21,7 @@ static sample sample_new(int64_t n) {
     const size_t square = (size_t)(n * n), two = (size_t)(2 * n);
     return (sample){.n = n,
                     .K = calloc(square, sizeof(double)),
-                    .single = calloc(square, sizeof(float)),
+                    .single = calloc(square + MC_TOGETHER_BEYOND, sizeof(float)),
                     .diagonal = calloc(two, sizeof(double)),
                     .q = calloc(two, sizeof(double)),
                     .low = calloc(two, sizeof(double)),
