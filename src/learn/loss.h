@@ -12,6 +12,7 @@
        loss_terms.c         what a loss is on many rows: slopes, curvatures, and the dual side
        loss_newton.c        smooth losses: Newton's method with a line search
        loss_correct.c       smooth losses on a low-rank stand-in for K, corrected by products with K
+       loss_begin.c         where that begins: on a part of the rows
        loss_space.c         what the steps share: K, its factor, room
        loss_step.c          one Newton step: a linear system, by Cholesky or by conjugate gradients
        loss_precondition.c  the preconditioner of those
@@ -147,10 +148,10 @@ int64_t mc_loss_space_rank(const mc_loss_space *space);
 bool mc_loss_space_is_near(const mc_loss_space *space);
 /* Many products are to come: K into memory, if it fits. */
 mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *space);
-/* The next Newton step of t. rho = -(lambda alpha + g); D is the step in alpha, KD = K D, db that in b. accuracy: of the linear system,
-   relative. exact: KD in double precision. */
-mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, const double *root, const double *rho, double accuracy,
-                           bool exact, double *D, double *KD, double *db);
+/* The next Newton step of t. rho = -(lambda alpha + g); D is the step in alpha, KD = K D, db that in b. anew false: where that is much
+   cheaper, curvatures of an earlier step of t will do. accuracy: of the linear system, relative. exact: KD in double precision. */
+mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, const double *root, bool anew, const double *rho,
+                           double accuracy, bool exact, double *D, double *KD, double *db);
 
 /* KV <- K V, n x k; exact: in double precision. */
 mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_space *space, int64_t k, bool exact, const double *V, double *KV);

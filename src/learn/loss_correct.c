@@ -18,14 +18,13 @@ enum { ROUNDS = 12 };
 static const double WORTH = 0.2;   /* of the gap may be left after a round, for another to be worth its product */
 static const double CLOSE = 0.5;   /* what the stand-in misses beside lambda: beyond, it only shows where to begin */
 static const double SURE = 0.05;   /* of the aim: a forecast below needs no product */
-static const double CLOSER = 0.02; /* of the gap, to which the stand-in is solved */
+static const double CLOSER = 1e-3; /* of the gap, to which the stand-in is solved */
 
 size_t mc_loss_correct_bytes(int64_t n, int64_t k) {
-    return 2 * mc_work_need(n * k, sizeof(double));
+    return 2 * mc_work_need(n * k, sizeof(double)) + mc_loss_begin_bytes(n, k);
 }
 
-/* Newton's method on the stand-in. */
-static mercer_status settle(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim) {
+mercer_status mc_loss_on_stand_in(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim) {
     const mc_operator K = space->K;
     space->K = mc_loss_precondition_operator(space->inverse);
     const mercer_status status = mc_loss_newton(ctx, space, t, aim, false);
@@ -52,7 +51,7 @@ static mercer_status compare(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task
 static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, double *f, double *shift, bool *arrived) {
     double before = INFINITY, gap = INFINITY, size = 1, goal = sqrt(aim), forecast = INFINITY;
     for (int round = 0; round < ROUNDS; round++, before = gap) {
-        MC_TRY(settle(ctx, space, t, goal));
+        MC_TRY(mc_loss_on_stand_in(ctx, space, t, goal));
         if (forecast <= SURE * aim * size) {
             for (int64_t i = 0; i < t->n * t->k; i++)
                 f[i] = t->f[i] + shift[i];
@@ -84,11 +83,12 @@ static mercer_status stand_in_start(mercer_ctx *ctx, mc_loss_space *space, mc_lo
 mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool *arrived) {
     mc_work work;
     *arrived = false;
-    MC_TRY(mc_work_open(ctx, &work, mc_loss_correct_bytes(t->n, t->k)));
+    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(t->n * t->k, sizeof(double))));
     double *f = mc_work_take(&work, t->n * t->k, sizeof *f), *shift = mc_work_take(&work, t->n * t->k, sizeof *shift);
     memset(shift, 0, (size_t)(t->n * t->k) * sizeof *shift);
     t->shift = shift;
-    mercer_status status = t->warm ? stand_in_start(ctx, space, t, f, shift) : MERCER_OK;
+    mercer_status status = t->warm ? stand_in_start(ctx, space, t, f, shift) : mc_loss_begin(ctx, space, t);
+    space->set = false;
     if (!status)
         status = rounds(ctx, space, t, aim, f, shift, arrived);
     t->shift = NULL;

@@ -19,6 +19,7 @@
 enum { HALVINGS = 40, REFINES = 4, IDLE = 4 }; /* IDLE: steps that change nothing before it ends */
 static const double LOOSE = 0.01, TIGHT = 1e-9, SLACK = 0.1; /* of linear systems */
 static const double POOR = 0.3;     /* of the gap left after a step */
+static const double WELL = 0.2;     /* of the gap left after a step, up to which its curvatures serve once more */
 static const double DESCENT = 1e-4; /* share of the promised decrease that a step must bring */
 static const double FAR = 1e-8;     /* promised decrease over the objective, above which the length of a step is worth refining */
 static const double CLOSE = 0.1;    /* change of a length that is not */
@@ -160,8 +161,8 @@ static double accuracy_of(newton *s, double aim) {
     return fmax(TIGHT, fmin(s->loose, SLACK * fmax(ratio, enough)));
 }
 
-static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
-    MC_TRY(mc_loss_step(ctx, s->space, s->t, s->root, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
+static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool anew, bool exact, bool *moved) {
+    MC_TRY(mc_loss_step(ctx, s->space, s->t, s->root, anew, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
     return search(ctx, s, moved);
 }
 
@@ -187,12 +188,12 @@ static mercer_status arrive(mercer_ctx *ctx, newton *s, double aim, bool exact, 
 
 /* One step; by chords when curvatures lead nowhere. */
 static mercer_status advance(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
-    MC_TRY(step_with(ctx, s, aim, exact, moved));
+    MC_TRY(step_with(ctx, s, aim, s->gap > WELL * s->before, exact, moved));
     s->chords = *moved ? 0 : s->chords + 1;
     if (*moved || (s->t->k > 1 && s->chords > IDLE))
         return MERCER_OK;
     mc_loss_look(s->t, true, s->g, s->root);
-    return step_with(ctx, s, aim, exact, moved);
+    return step_with(ctx, s, aim, true, exact, moved);
 }
 
 static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact) {

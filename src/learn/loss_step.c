@@ -4,8 +4,9 @@
        lambda D + W (K D + db) = rho    into    (lambda I + L'K L) u + L'db = tau - L'K rho0/lambda.
 
    The sums of the columns of D fix B'u = r, B = L'(1, ..., 1): u = B C^+ r + v with B'v = 0 and v the solution of the system projected on
-   those. Conjugate gradients do that in the space itself; a factorisation (one column) takes B as a second right-hand side. At the end
-   db = C^+ B'(tau - L'K D - lambda u). The products that conjugate gradients make add up to K D, which then costs nothing. */
+   those. Conjugate gradients do that in the space itself; a factorisation (one column), of the matrix or of the small one that a factor
+   standing in for K leads to, takes B as a second right-hand side. At the end db = C^+ B'(tau - L'K D - lambda u). The products that
+   conjugate gradients make add up to K D, and the factor gives it with the solution: it then costs nothing. */
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -89,7 +90,19 @@ static mercer_status right_side(mercer_ctx *ctx, mc_loss_space *s, const double 
     return MERCER_OK;
 }
 
-/* ---- By Cholesky ---- */
+/* ---- By a factorisation: one column ---- */
+
+/* X: the solutions for tau and for B, in turn, of the rows listed (NULL: all). How much of the second is to be taken from the first for
+   the sums to be right. */
+static double border(const mc_loss_space *s, int64_t count, const int64_t *rows) {
+    double above = -s->sums[0], below = 0;
+    for (int64_t a = 0; a < count; a++) {
+        const double root = s->root[rows ? rows[a] : a];
+        above += root * s->X[2 * a];
+        below += root * s->X[2 * a + 1];
+    }
+    return s->task->intercept && below > 0 ? above / below : 0;
+}
 
 /* Only rows with curvature enter the system: of the others, which squared hinge and huber have many of, u is 0. */
 static void list_active(mc_loss_space *s) {
@@ -140,7 +153,6 @@ static mercer_status factor(mercer_ctx *ctx, mc_loss_space *s) {
 }
 
 static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
-    double above = -s->sums[0], below = 0;
     list_active(s);
     memset(s->u, 0, (size_t)s->n * sizeof *s->u);
     if (!s->actives)
@@ -151,13 +163,25 @@ static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
         s->X[2 * a + 1] = s->root[s->active[a]];
     }
     MC_TRY(mc_cholesky_solve(ctx, s->actives, s->A, 2, s->X));
-    for (int64_t a = 0; a < s->actives; a++) {
-        above += s->root[s->active[a]] * s->X[2 * a];
-        below += s->root[s->active[a]] * s->X[2 * a + 1];
-    }
-    const double shift = s->task->intercept && below > 0 ? above / below : 0;
+    const double shift = border(s, s->actives, s->active);
     for (int64_t a = 0; a < s->actives; a++)
         s->u[s->active[a]] = s->X[2 * a] - shift * s->X[2 * a + 1];
+    return MERCER_OK;
+}
+
+/* K is F F'. */
+static mercer_status solve_stand_in(mercer_ctx *ctx, mc_loss_space *s, double *KD) {
+    double *KX = s->X + MC_LOSS_SIDES * s->n;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->X[2 * i] = s->tau[i];
+        s->X[2 * i + 1] = s->root[i];
+    }
+    MC_TRY(mc_loss_precondition_solve(ctx, s->inverse, s->X, KX));
+    const double shift = border(s, s->n, NULL);
+    for (int64_t i = 0; i < s->n; i++) {
+        s->u[i] = s->X[2 * i] - shift * s->X[2 * i + 1];
+        KD[i] += KX[2 * i] - shift * KX[2 * i + 1];
+    }
     return MERCER_OK;
 }
 
@@ -211,7 +235,6 @@ static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_space *s, double accurac
     const int64_t count = s->n * s->task->k;
     double *p = s->X, *q = p + count, *z = q + count, *Kp = z + count, *r = s->tau, before = 1;
     MC_TRY(meet_sums(ctx, s, KD));
-    MC_TRY(mc_loss_precondition_set(ctx, s->inverse, s->task, s->root));
     const double most = dot(count, r, r) * accuracy * accuracy;
     double left = dot(count, r, r);
     int64_t steps = 0;
@@ -256,16 +279,36 @@ mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_space *s, int64_t k
     return exact ? mc_gram_apply(ctx, s->exact, k, V, KV) : s->K.apply(ctx, s->K.self, k, V, KV);
 }
 
-mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *s, mc_loss_task *t, const double *root, const double *rho, double accuracy,
-                           bool exact, double *D, double *KD, double *db) {
+static bool is_stand_in(const mc_loss_space *s) {
+    return s->inverse && s->K.self == s->inverse && s->task->k == 1;
+}
+
+/* s->root, and the inverse that belongs to it. */
+static mercer_status choose_roots(mercer_ctx *ctx, mc_loss_space *s, const double *root, bool anew) {
+    const bool kept = !anew && s->set && is_stand_in(s) && mc_loss_precondition_solves(s->inverse);
+    s->root = kept ? mc_loss_precondition_roots(s->inverse) : root;
+    if (kept || s->packed)
+        return MERCER_OK;
+    s->set = true;
+    return mc_loss_precondition_set(ctx, s->inverse, s->task, root);
+}
+
+static mercer_status solve(mercer_ctx *ctx, mc_loss_space *s, double accuracy, double *KD) {
+    if (s->packed)
+        return solve_cholesky(ctx, s);
+    return is_stand_in(s) && mc_loss_precondition_solves(s->inverse) ? solve_stand_in(ctx, s, KD) : solve_pcg(ctx, s, accuracy, KD);
+}
+
+mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *s, mc_loss_task *t, const double *root, bool anew, const double *rho,
+                           double accuracy, bool exact, double *D, double *KD, double *db) {
     const int64_t count = t->n * t->k;
     s->task = t;
-    s->root = root;
-    mc_loss_mean_set(t, root, &s->mean);
+    MC_TRY(choose_roots(ctx, s, root, anew));
+    mc_loss_mean_set(t, s->root, &s->mean);
     MC_TRY(right_side(ctx, s, rho, KD));
-    MC_TRY(s->packed ? solve_cholesky(ctx, s) : solve_pcg(ctx, s, accuracy, KD));
+    MC_TRY(solve(ctx, s, accuracy, KD));
     memcpy(D, s->u, (size_t)count * sizeof *D);
-    mc_loss_raise(t, root, D);
+    mc_loss_raise(t, s->root, D);
     for (int64_t i = 0; i < count; i++)
         D[i] += s->rest[i];
     if (exact || s->packed)
