@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """plan_peers.py MERCER [--threads N]: what `mercer plan` forecasts against what `mercer fit` then takes, for every solver of ridge over a range
 of n (medians of three); beside it how seconds and bytes grow with n, and how theory says they do. Bars: bytes never above the forecast, seconds within a
-factor of 2 of it. Fits of less than 20 ms are left out of the second."""
+factor of 2 of it. Fits of less than 20 ms are left out of the second. Then what `mercer plan --tune` forecasts against what the search
+takes, in processor time of one thread; bar: a factor of 2."""
 import json
 import os
 import pathlib
@@ -12,7 +13,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from measure import exponent  # noqa: E402
+from measure import DATA, exponent, take  # noqa: E402
 
 ENOUGH = 4  # seconds, after which a fit is not repeated
 SOLVERS = {  # kernel, sizes, exponents of seconds and bytes in theory
@@ -24,6 +25,26 @@ SOLVERS = {  # kernel, sizes, exponents of seconds and bytes in theory
     "nystrom": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1 (m = 10 sqrt n)"),
     "fourier": ("rbf(gamma=0.5)", (2000, 4000, 8000, 16000), "2, 1 (m = 10 sqrt n)"),
 }
+SEARCHES = [  # rows: a generator with its noise and their number, or a file; a hold-out of as many rows, or a file; options
+    (("moons", 0.3, 1000), None, "-m svc -k rbf(gamma=0.1..10) --C 0.1..100 --points 5"),
+    (("moons", 0.3, 4000), None, "-m svc -k rbf(gamma=0.1..10) --C 0.1..100 --points 5"),
+    ("small/australian.csv", None, "-m svc"),
+    ("small/svmguide1.gz", None, "-m svc --points 5"),
+    (("moons", 0.3, 4000), 4000, "-m svc -k rbf(gamma=0.1..10) --C 0.1..100 --points 5"),
+    (("moons", 0.3, 8000), 8000, "-m svc -k rbf(gamma=0.1..10) --C 0.1..100 --points 5"),
+    ("small/svmguide1.gz", "small/svmguide1.t.gz", "-m svc --points 5"),
+    (("friedman1", 1, 1000), None, "-m svr -k rbf(gamma=0.01..1) --C 0.1..100 --points 4"),
+    (("friedman1", 1, 2500), None, "-m svr -k rbf(gamma=0.01..1) --C 0.1..100 --points 3"),
+    (("moons", 0.3, 1000), None, "-m logistic -k rbf(gamma=0.1..10) --lambda 0.01..10 --points 3"),
+    (("moons", 0.3, 4000), None, "-m logistic -k rbf(gamma=0.1..10) --lambda 0.01..10 --points 3"),
+    (("moons", 0.3, 8000), None, "-m logistic -k rbf(gamma=0.1..10) --lambda 0.01..10 --points 3"),
+    ("small/spambase.csv.gz", None, "-m logistic -k rbf(gamma=0.01..0.1) --lambda 0.1..10 --points 2"),
+    (("friedman1", 1, 1000), None, "-m ridge -k rbf(gamma=0.01..1) --lambda 1e-4..1 --points 4"),
+    (("friedman1", 1, 1000), None, "-m ridge -k rbf(gamma=0.01..1) --lambda 1e-4..1 --points 20"),
+    (("friedman1", 1, 2000), None, "-m ridge -k rbf(gamma=0.01..1) --lambda 1e-4..1 --points 4"),
+    (("friedman1", 1, 500), None, "-m gp -k rbf(gamma=0.01..1) --points 2"),
+    ("small/boston.csv", None, "-m gp --points 3"),
+]
 
 
 def ask(mercer, verb, *arguments):
@@ -49,6 +70,37 @@ def rows_of(mercer, folder, n):
         text = subprocess.run([mercer, "generate", "friedman1", "-n", str(n), "--noise", "0.1", "--seed", "1"], capture_output=True, text=True, check=True)
         np.save(path, np.loadtxt(text.stdout.splitlines(), delimiter=",", skiprows=1))
     return path
+
+
+def file_of(mercer, folder, rows, seed):
+    """A generated or a real file, or None where it is not there."""
+    if isinstance(rows, str):
+        return str(DATA / rows) if (DATA / rows).exists() else None
+    kind, noise, n = rows
+    path = os.path.join(folder, f"{kind}-{n}-{seed}.csv")
+    if not os.path.exists(path):
+        take([mercer, "generate", kind, "-n", n, "--noise", noise, "--seed", seed, "-o", path], stderr=subprocess.DEVNULL)
+    return path
+
+
+def searches(mercer, folder):
+    worst = 1
+    print("\n| data | rows | search | forecast s | processor s | ratio |\n|---|---|---|---|---|---|")
+    for rows, hold_out, options in SEARCHES:
+        data = file_of(mercer, folder, rows, 1)
+        test = file_of(mercer, folder, hold_out if isinstance(hold_out, str) else (*rows[:2], hold_out), 2) if hold_out else None
+        if not data or (hold_out and not test):
+            print(f"| {rows} | | absent | | | |")
+            continue
+        common = [data, *options.split(), *(["--test", test] if test else []), "--threads", "1"]
+        plan = ask(mercer, "plan", *common, "--tune")
+        taken = take([mercer, "tune", *common, "-o", os.path.join(folder, "s.mercer")], stderr=subprocess.DEVNULL)
+        ratio = plan["seconds_estimate"] / taken.cpu
+        worst = max(worst, ratio, 1 / ratio)
+        name = rows if isinstance(rows, str) else rows[0]
+        print(f"| {name} | {plan['n']} | `{options}`{' on a hold-out' if test else ''} | {plan['seconds_estimate']:.3g} | {taken.cpu:.3g} | {ratio:.2f} |",
+              flush=True)
+    print(f"\nWorst ratio of a search {worst:.2f} (bar 2: {'met' if worst <= 2 else '**missed**'}).")
 
 
 def main(mercer, threads):
@@ -77,6 +129,8 @@ def main(mercer, threads):
           f"(bar 0: {'met' if not over else '**missed**'}).\n")
     print("| solver | exponents of seconds, bytes as fitted | in theory |\n|---|---|---|")
     print("\n".join(growth))
+    with tempfile.TemporaryDirectory() as folder:
+        searches(mercer, folder)
 
 
 if __name__ == "__main__":

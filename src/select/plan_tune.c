@@ -3,8 +3,9 @@
 
    bytes    the most that is held at once in the search and in the last fit, from the sums that these go by themselves
    seconds  for the closed forms of ridge operations are counted, and the speed of this machine is measured (learn/speed.c). How many steps
-            the others take depends on the rows: some runs of the search are made on few of them, on twice as many while that takes
-            no more than some tenths of a second, and from there the seconds grow as the counts of a fit do, or as K does */
+            the others take depends on the rows: some runs of the search are made on few of them, then on twice as many, while that takes
+            no more than a tenth of the search. From there the seconds grow as the counts of a fit do, or as K does: by a + b times those
+            counts through the last two trials, since what does not grow weighs most on few rows */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -14,10 +15,13 @@
 #include "learn/speed.h"
 #include "select/plan.h"
 #include "select/tune.h"
+#include <math.h>
 #include <string.h>
 
-enum { ROWS_LEAST = 250, RUNS = 6, GROWTH = 5 };
-static const double TRIAL = 0.6; /* seconds of one trial at most, as the last one foretells */
+enum { ROWS_LEAST = 250, RUNS = 6, TRIALS = 2 };
+/* Seconds that a trial may take in any case, at most, and as a part of the search that is foreseen. */
+static const double TRIAL_SHORT = 1, TRIAL_LONG = 2, TRIAL_SHARE = 0.1;
+static const double ASTRAY = 1.5; /* how far two trials may lead from what the last alone says */
 
 static int64_t count_runs(const mc_space *space) {
     int64_t runs = 0;
@@ -28,29 +32,14 @@ static int64_t count_runs(const mc_space *space) {
 
 /* ---- A candidate in the middle ---- */
 
-typedef struct middle {
-    mercer_kernel *kernel;
-    void *settings;
-    int64_t count; /* candidates of its run */
-} middle;
-
-static void close_middle(middle *m) {
-    mercer_kernel_free(m->kernel);
-    mc_free(m->settings);
-}
-
-static mercer_status open_middle(mercer_ctx *ctx, const mercer_search *s, middle *m) {
+static mercer_status open_middle(mercer_ctx *ctx, const mercer_search *s, mc_run *out) {
     const int64_t at = s->space.count / 2;
     int64_t begin = 0;
-    *m = (middle){.settings = mc_alloc(ctx, 1, s->machine->size)};
     while (mc_space_run(&s->space, begin) <= at)
         begin = mc_space_run(&s->space, begin);
-    m->count = mc_space_run(&s->space, begin) - begin;
-    if (!m->settings)
-        return MERCER_MEMORY;
-    memcpy(m->settings, s->settings, s->machine->size);
-    mc_space_settings(&s->space, at, m->settings);
-    return mc_space_kernel(ctx, &s->space, at, &m->kernel);
+    MC_TRY(mc_run_open(ctx, s, begin, mc_space_run(&s->space, begin), out));
+    mc_space_settings(&s->space, at, out->settings);
+    return MERCER_OK;
 }
 
 /* A machine that chooses its solver by the rows there are is tried with the one it takes on all of them. */
@@ -75,14 +64,27 @@ typedef struct load {
     mc_foresight foresight;
 } load;
 
-/* All that stays the same while rows are weighed. */
+/* Runs on part of the rows. */
+typedef struct trial {
+    mc_tried took;
+    load load;
+} trial;
+
+/* The last two. */
+typedef struct trials {
+    int count;
+    trial last, before;
+} trials;
+
+/* All that stays the same while rows are weighed, and what was tried. */
 typedef struct scale {
     const mercer_search *s;
     const mercer_tune *set;
     const mercer_data *data;
-    middle m;
+    mc_run m; /* the settings are those of a candidate in the middle */
     mc_speed speed; /* pair 0: not measured yet */
     int64_t runs;
+    trials tried;
 } scale;
 
 static mercer_status weigh(mercer_ctx *ctx, scale *e, const mc_round *round, const mercer_data *rows, const mercer_data *test,
@@ -156,72 +158,111 @@ static bool is_of_few_rows(mercer_status status) {
     return status == MERCER_DATA || status == MERCER_INVALID || status == MERCER_NUMERIC;
 }
 
-/* The seconds of all runs on one of *parts equal parts of the rows. */
-static mercer_status try_few(mercer_ctx *ctx, const scale *e, const char *solver, int64_t *parts, double *seconds) {
+/* How much more there is to do, by the counts, in all runs and in a fit. */
+static double growth_of_fit(const load *more, const load *less) {
+    return more->fit / less->fit;
+}
+
+static double growth(const load *more, const load *less) {
+    const double rows = (double)more->rows / (double)less->rows;
+    return more->foresight.shared && less->foresight.shared ? rows * rows : growth_of_fit(more, less);
+}
+
+/* Along the line through the last two trials, where there are two: last and before took so many seconds, and grown and shrunk say how much
+   the counts differ from those of the last. */
+static double follow_line(const trials *t, double last, double before, double grown, double shrunk) {
+    const double plain = last * grown, line = last + (last - before) / (1 - shrunk) * (grown - 1);
+    return t->count < 2 ? plain : fmin(fmax(line, plain / ASTRAY), plain * ASTRAY);
+}
+
+/* All runs on the rows of a load, and a fit of the best to them. */
+static double foretell(const trials *t, const load *l) {
+    return follow_line(t, t->last.took.seconds, t->before.took.seconds, growth(l, &t->last.load), growth(&t->before.load, &t->last.load));
+}
+
+static double foretell_fit(const trials *t, const load *l) {
+    return follow_line(t, t->last.took.fit, t->before.took.fit, growth_of_fit(l, &t->last.load),
+                       growth_of_fit(&t->before.load, &t->last.load));
+}
+
+/* Whether a trial on the rows of a load takes too long for what it says of all of them. */
+static bool is_long(const trials *t, const load *l, const load *all) {
+    const double allowed = fmin(fmax(TRIAL_SHARE * foretell(t, all), TRIAL_SHORT), TRIAL_LONG);
+    return t->count && (t->last.took.spent + t->last.took.fit) * growth(l, &t->last.load) > allowed;
+}
+
+static mercer_status add_trial(mercer_ctx *ctx, const mercer_search *alike, scale *e, int64_t parts, const load *l) {
+    trials *t = &e->tried;
+    trial now = {.load = *l};
+    MC_TRY(mc_search_try(ctx, alike, e->set, e->data, parts, RUNS, &now.took));
+    t->before = t->last;
+    t->last = now;
+    t->count += t->count < TRIALS;
+    return MERCER_OK;
+}
+
+/* On more and more rows. */
+static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *alike, scale *e, const load *all) {
+    for (int64_t parts = e->data->n / ROWS_LEAST > 1 ? e->data->n / ROWS_LEAST : 1; parts; parts /= 2) {
+        load l;
+        mercer_status status = weigh_part(ctx, e, 1, parts, e->m.end - e->m.begin, &l);
+        if (!status && is_long(&e->tried, &l, all))
+            return MERCER_OK;
+        if (!status)
+            status = add_trial(ctx, alike, e, parts, &l);
+        if (status && (parts == 1 || !is_of_few_rows(status)))
+            return status;
+        if (status)
+            mc_unfail(ctx);
+    }
+    return MERCER_OK;
+}
+
+/* With the solver that all rows ask for. */
+static mercer_status try_few(mercer_ctx *ctx, scale *e, const load *all) {
     mercer_search alike = *e->s;
-    double spent = 0;
-    int64_t next = 1;
     if (!(alike.settings = mc_alloc(ctx, 1, e->s->machine->size)))
         return MERCER_MEMORY;
     memcpy(alike.settings, e->s->settings, e->s->machine->size);
-    put_solver(e->s->machine, alike.settings, solver);
-    mercer_status status = MERCER_OK;
-    while (e->data->n / (2 * next) >= ROWS_LEAST)
-        next *= 2;
-    for (*parts = 0; next && !status && GROWTH * spent < TRIAL; next /= 2) {
-        status = mc_search_try(ctx, &alike, e->set, e->data, next, RUNS, &spent, seconds);
-        *parts = status ? *parts : next;
-        if (next > 1 && is_of_few_rows(status)) {
-            mc_unfail(ctx);
-            status = MERCER_OK;
-        }
-    }
+    put_solver(e->s->machine, alike.settings, all->solver);
+    put_solver(e->s->machine, e->m.settings, all->solver);
+    const mercer_status status = try_rows(ctx, &alike, e, all);
     mc_free(alike.settings);
     return status;
 }
 
 /* ---- All stages ---- */
 
-typedef struct tried {
-    int64_t parts;
-    double seconds;
-    load load;
-} tried;
-
-static double seconds_of(const scale *e, const tried *t, const mc_stage *stage, const load *l, int64_t runs) {
+static double seconds_of(const scale *e, const mc_stage *stage, const load *l, int64_t runs) {
     if (l->foresight.counted)
         return (double)runs * l->run;
-    const double rows = (double)l->rows / (double)t->load.rows, grown = l->foresight.shared ? rows * rows : l->fit / t->load.fit;
-    return t->seconds * grown * (double)stage->candidates / (double)e->s->space.count;
+    return foretell(&e->tried, l) * (double)stage->candidates / (double)e->s->space.count;
 }
 
 /* From few rows to all: the last stage takes the most memory. */
 static mercer_status add_stages(mercer_ctx *ctx, scale *e, const mc_stage *stage, int count, mercer_tune_plan *out) {
-    tried t = {0};
     load l = {0};
     MC_TRY(weigh_part(ctx, e, 1, 1, 1, &l));
-    if (!l.foresight.counted) {
-        MC_TRY(try_few(ctx, e, l.solver, &t.parts, &t.seconds));
-        put_solver(e->s->machine, e->m.settings, l.solver);
-        MC_TRY(weigh_part(ctx, e, 1, t.parts, e->m.count, &t.load));
-    }
+    if (!l.foresight.counted)
+        MC_TRY(try_few(ctx, e, &l));
     for (int k = 0; k < count; k++) {
         const int64_t runs = stage[k].level || stage[k].candidates < e->runs ? stage[k].candidates : e->runs;
         MC_TRY(weigh_part(ctx, e, stage[k].share, stage[k].all, (stage[k].candidates + runs - 1) / runs, &l));
         out->fits += runs * (e->s->engine->steps ? e->s->engine->steps : e->s->engine->whole || l.foresight.shared ? 1 : l.splits);
-        out->seconds += seconds_of(e, &t, &stage[k], &l, runs);
+        out->seconds += seconds_of(e, &stage[k], &l, runs);
     }
+    out->seconds += e->tried.count ? foretell_fit(&e->tried, &l) : 0;
     out->splits = l.splits;
     out->engine = l.foresight.text;
     out->memory_bytes = l.bytes + (size_t)(e->s->space.count * (l.splits + MC_BLOCKS + 40)) * sizeof(double);
     return MERCER_OK;
 }
 
-/* The best is fitted to all rows at the end. */
+/* The best is fitted to all rows at the end; a trial has shown how long that takes. */
 static mercer_status add_fit(mercer_ctx *ctx, const scale *e, mercer_tune_plan *out) {
     mercer_plan plan = {0};
     MC_TRY(mc_plan_fit(ctx, e->s->machine, e->m.settings, e->m.kernel, e->data, &plan));
-    out->seconds += plan.chosen.seconds;
+    out->seconds += e->tried.count ? 0 : plan.chosen.seconds;
     out->possible = out->possible && plan.chosen.possible;
     out->memory_bytes = plan.chosen.memory_bytes > out->memory_bytes ? plan.chosen.memory_bytes : out->memory_bytes;
     return MERCER_OK;
@@ -239,7 +280,7 @@ static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_
     out->possible = out->memory_bytes <= mc_memory_left(ctx);
     if (!status)
         status = add_fit(ctx, &e, out);
-    close_middle(&e.m);
+    mc_run_close(&e.m);
     return status;
 }
 

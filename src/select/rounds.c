@@ -117,30 +117,31 @@ static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t
     return status;
 }
 
-static mercer_status open_run(mercer_ctx *ctx, sweep *w, int64_t begin, mc_run *run) {
-    const mercer_search *s = w->s;
-    int64_t end = begin;
-    const int64_t most = mc_space_run(&s->space, begin);
-    while (end < most && (!w->active || w->active[end]))
-        end++;
-    *run = (mc_run){.begin = begin, .end = end};
-    MC_TRY(mc_space_kernel(ctx, &s->space, begin, &run->kernel));
-    run->settings = mc_alloc(ctx, 1, s->machine->size);
-    if (!run->settings)
+mercer_status mc_run_open(mercer_ctx *ctx, const mercer_search *s, int64_t begin, int64_t end, mc_run *out) {
+    *out = (mc_run){.begin = begin, .end = end, .settings = mc_alloc(ctx, 1, s->machine->size)};
+    if (!out->settings)
         return MERCER_MEMORY;
-    memcpy(run->settings, s->settings, s->machine->size);
-    mc_space_settings(&s->space, begin, run->settings);
-    return MERCER_OK;
+    memcpy(out->settings, s->settings, s->machine->size);
+    mc_space_settings(&s->space, begin, out->settings);
+    return mc_space_kernel(ctx, &s->space, begin, &out->kernel);
+}
+
+void mc_run_close(mc_run *run) {
+    mercer_kernel_free(run->kernel);
+    mc_free(run->settings);
 }
 
 /* The run that begins with a candidate. */
 static mercer_status measure_from(mercer_ctx *ctx, sweep *w, int64_t begin, int64_t place, double *tail) {
-    mc_run run = {0};
-    mercer_status status = open_run(ctx, w, begin, &run);
+    const int64_t most = mc_space_run(&w->s->space, begin);
+    int64_t end = begin;
+    while (end < most && (!w->active || w->active[end]))
+        end++;
+    mc_run run;
+    mercer_status status = mc_run_open(ctx, w->s, begin, end, &run);
     if (!status)
         status = measure_run(ctx, w, &run, place, tail);
-    mercer_kernel_free(run.kernel);
-    mc_free(run.settings);
+    mc_run_close(&run);
     return status;
 }
 
@@ -470,61 +471,6 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
         status = mc_follow(ctx, w->s, visit, w);
     mc_splits_close(&w->round.splits);
     mc_hold(ctx, NULL, 1);
-    return status;
-}
-
-/* ---- A trial ---- */
-
-static mercer_status try_run(mercer_ctx *ctx, sweep *w, int64_t begin) {
-    mc_run run = {0};
-    double *values = NULL;
-    mercer_status status = open_run(ctx, w, begin, &run);
-    if (!status)
-        status = MC_ALLOC(ctx, values, (run.end - run.begin) * mc_round_width(&w->round));
-    if (!status)
-        status = measure_splits(ctx, w, &run, 0, values);
-    mc_free(values);
-    mercer_kernel_free(run.kernel);
-    mc_free(run.settings);
-    return status;
-}
-
-static mercer_status try_runs(mercer_ctx *ctx, sweep *w, int64_t most, double *spent, double *seconds) {
-    MC_TRY(list_runs(ctx, w));
-    const int64_t step = (w->runs + most - 1) / most, first = (w->runs - 1) % step / 2;
-    const double began = mc_clock();
-    int64_t tried = 0;
-    for (int64_t k = first; k < w->runs; k += step, tried++)
-        MC_TRY(try_run(ctx, w, w->start[k]));
-    *spent = mc_clock() - began;
-    *seconds = *spent * (double)w->runs / (double)tried;
-    return MERCER_OK;
-}
-
-mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, int64_t parts,
-                            int64_t most, double *spent, double *seconds) {
-    mercer_search copy = *s; /* counts what it resumes */
-    mc_journal none = {0};
-    sweep w = {.s = &copy, .set = set, .journal = &none, .end = 1};
-    mercer_data *some = NULL;
-    const char **groups = NULL;
-    mercer_status status = MC_ALLOC(ctx, w.active, s->space.count);
-    if (!status && parts > 1)
-        status = mc_stage_rows(ctx, set, data, 1, parts, &some, &groups);
-    if (!status) {
-        memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
-        status = mc_round_open(ctx, s, set, some ? some : data, some ? groups : set->groups, &w.round);
-        w.round.shared = &w.shared;
-    }
-    if (!status)
-        status = try_runs(ctx, &w, most, spent, seconds);
-    mc_hold(ctx, NULL, 1);
-    mc_shared_close(&w.shared);
-    mc_splits_close(&w.round.splits);
-    mercer_data_free(some);
-    mc_free(groups);
-    mc_free(w.start);
-    mc_free(w.active);
     return status;
 }
 

@@ -14,7 +14,8 @@
        record.c    the search as JSON
        tune.c      the order of work, and the public calls
        default.c   the short search of a fit for which nothing is given
-       plan_tune.c what it would take */
+       plan_tune.c what it would take
+       plan_try.c  some of it on few rows, for that */
 #ifndef MC_SELECT_TUNE_H
 #define MC_SELECT_TUNE_H
 
@@ -286,10 +287,17 @@ int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *dat
 /* Its rows, classes spread evenly, in order of time the last ones, and their groups where there are any. */
 mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share, int64_t all, mercer_data **out,
                             const char ***groups);
-/* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows: *spent seconds, and the seconds that all
-   runs would take there. Scores are not kept. */
+/* A run with the kernel and the settings of its first candidate. Close it after a failure too. */
+mercer_status mc_run_open(mercer_ctx *ctx, const mercer_search *s, int64_t begin, int64_t end, mc_run *out);
+void mc_run_close(mc_run *run);
+
+/* What some runs took: themselves, all runs by them, and a fit of the best of their candidates to the same rows. */
+typedef struct mc_tried {
+    double spent, seconds, fit;
+} mc_tried;
+/* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows. Scores are not kept. */
 mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, int64_t parts,
-                            int64_t most, double *spent, double *seconds);
+                            int64_t most, mc_tried *out);
 
 /* ---- Down the slopes ---- */
 

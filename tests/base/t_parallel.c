@@ -1,4 +1,5 @@
 #include "support.h"
+#include "base/clock.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -235,6 +236,20 @@ static void test_blas_keeps_its_bits_and_the_callers_settings(void **state) {
     }
 }
 
+static void test_a_stopwatch_counts_no_more_than_this_process_has_used(void **state) {
+    (void)state;
+    const mc_stopwatch watch = mc_stopwatch_start();
+    const struct timespec nap = {.tv_nsec = 20000000};
+    const double began = mc_clock();
+    assert_int_equal(nanosleep(&nap, NULL), 0);
+    assert_true(mc_clock() - began >= 0.02);
+    assert_true(mc_stopwatch_read(&watch) < 0.01);
+    const mc_stopwatch busy = mc_stopwatch_start();
+    for (const clock_t end = clock() + CLOCKS_PER_SEC / 100; clock() < end;)
+        continue;
+    assert_true(mc_stopwatch_read(&busy) > 0.005);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
@@ -244,6 +259,7 @@ int main(void) {
         cmocka_unit_test(test_a_loop_reports_inside_its_span),
         cmocka_unit_test(test_every_step_is_told_when_asked_for_and_ten_a_second_otherwise),
         cmocka_unit_test(test_a_shield_holds_a_stop_back),
+        cmocka_unit_test(test_a_stopwatch_counts_no_more_than_this_process_has_used),
         cmocka_unit_test(test_blas_keeps_its_bits_and_the_callers_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

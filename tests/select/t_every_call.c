@@ -298,8 +298,8 @@ static mercer_status plan_tune(mercer_ctx *ctx, void *out) {
     mercer_tune set = mercer_tune_defaults();
     set.kernels = (const mercer_kernel *const *)&world.kernel;
     set.kernel_count = 1;
-    set.points = 2;
-    return mercer_plan_tune(ctx, mercer_machine_find("ridge"), NULL, &set, world.data, &plan);
+    set.points = set.folds = 2;
+    return mercer_plan_tune(ctx, mercer_machine_find("svc"), NULL, &set, world.classes, &plan);
 }
 
 static mercer_status search_fit(mercer_ctx *ctx, void *out) {

@@ -158,13 +158,15 @@ static void test_searches_keep_to_their_forecasts(void **state) {
     (void)state;
     static const struct {
         const char *machine, *data;
-        bool folds, halving;
-    } some[] = {{"ridge", "friedman1", false, false}, {"ridge", "friedman1", true, false}, {"ridge", "friedman1", false, true},
-                {"svc", "moons", true, false},        {"svr", "friedman1", true, false},   {"logistic", "moons", true, false},
-                {"knn", "moons", true, false}};
+        bool folds, halving, held;
+        int64_t rows;
+    } some[] = {{"ridge", "friedman1", false, false, false, 300}, {"ridge", "friedman1", true, false, false, 300},
+                {"ridge", "friedman1", false, true, false, 800},  {"svc", "moons", true, false, false, 300},
+                {"svc", "moons", false, false, true, 600},        {"svr", "friedman1", true, false, false, 300},
+                {"logistic", "moons", true, false, false, 300},   {"knn", "moons", true, false, false, 600}};
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
-        mercer_data *data = NULL;
+        mercer_data *data = NULL, *test = NULL;
         mercer_tune set = mercer_tune_defaults();
         mercer_tune_plan plan;
         mercer_search *search = NULL;
@@ -173,7 +175,9 @@ static void test_searches_keep_to_their_forecasts(void **state) {
         set.folds = some[k].folds ? 3 : 0;
         set.halving = some[k].halving;
         set.points = 3;
-        assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].halving ? 800 : 300, 0.3, 1, &data));
+        assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, 0.3, 1, &data));
+        assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, 0.3, 2, &test));
+        set.hold_out = some[k].held ? test : NULL;
         assert_ok(ctx, mercer_plan_tune(ctx, machine, NULL, &set, data, &plan));
         assert_ok(ctx, mercer_tune_run(ctx, machine, NULL, &set, data, &search));
         assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
@@ -184,6 +188,7 @@ static void test_searches_keep_to_their_forecasts(void **state) {
         mercer_model_free(model);
         mercer_search_free(search);
         mercer_data_free(data);
+        mercer_data_free(test);
         close_clean(ctx);
         close_clean(owner);
     }
