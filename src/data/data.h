@@ -72,6 +72,8 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
 /* The listed rows (NULL: 0 .. count-1) as new data; rows are taken on trust. */
 mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                            mercer_data **out);
+/* The rows begin .. end-1. */
+mercer_status mc_data_range(mercer_ctx *ctx, const mercer_data *data, int64_t begin, int64_t end, mercer_data **out);
 
 /* The rows of a, then those of b, without targets and weights; names, labels and schema are those of a. The columns must agree. */
 mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data **out);

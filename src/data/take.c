@@ -121,6 +121,17 @@ mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64
     return status;
 }
 
+mercer_status mc_data_range(mercer_ctx *ctx, const mercer_data *data, int64_t begin, int64_t end, mercer_data **out) {
+    int64_t *rows = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
+    for (int64_t i = begin; i < end; i++)
+        rows[i - begin] = i;
+    const mercer_status status = mc_data_take(ctx, data, rows, end - begin, out);
+    mc_free(rows);
+    return status;
+}
+
 static void scatter_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;

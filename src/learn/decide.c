@@ -27,14 +27,7 @@ static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, dou
 
 /* The centres of one class, of which pairs take products; those of all classes are the model's own. */
 static mercer_status take_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, mercer_data **out) {
-    const int64_t begin = f->class_start[c], count = f->class_start[c + 1] - begin;
-    int64_t *rows = NULL;
-    MC_TRY(MC_ALLOC(ctx, rows, count));
-    for (int64_t i = 0; i < count; i++)
-        rows[i] = begin + i;
-    const mercer_status status = mc_data_take(ctx, f->centres, rows, count, out);
-    mc_free(rows);
-    return status;
+    return mc_data_range(ctx, f->centres, f->class_start[c], f->class_start[c + 1], out);
 }
 
 /* The operator of rows and centres; *own: centres made for it, NULL where the model's serve. */

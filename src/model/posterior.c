@@ -104,17 +104,11 @@ static mercer_status std_of(mercer_ctx *ctx, const mercer_posterior *p, const me
 /* The rows begin .. end-1, scaled as the training rows were. */
 static mercer_status scaled_rows(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *data, int64_t begin,
                                  int64_t end, mercer_data **out) {
-    int64_t *rows = NULL;
     mercer_data *taken = NULL;
     *out = NULL;
-    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
-    for (int64_t i = begin; i < end; i++)
-        rows[i - begin] = i;
-    mercer_status status = mc_data_take(ctx, data, rows, end - begin, &taken);
-    if (!status)
-        status = mc_scale_apply(ctx, &p->model->f.scale, taken, out);
+    MC_TRY(mc_data_range(ctx, data, begin, end, &taken));
+    const mercer_status status = mc_scale_apply(ctx, &p->model->f.scale, taken, out);
     mercer_data_free(taken);
-    mc_free(rows);
     return status;
 }
 

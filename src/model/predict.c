@@ -59,15 +59,9 @@ static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, ask what
 
 static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, int64_t begin,
                                    int64_t end, double *out) {
-    int64_t *rows = NULL;
     mercer_data *block = NULL;
-    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
-    for (int64_t i = begin; i < end; i++)
-        rows[i - begin] = i;
-    mercer_status status = mc_data_take(ctx, data, rows, end - begin, &block);
-    mc_free(rows);
-    if (!status)
-        status = predict_block(ctx, f, what, block, out + begin * width_of(f, what));
+    MC_TRY(mc_data_range(ctx, data, begin, end, &block));
+    const mercer_status status = predict_block(ctx, f, what, block, out + begin * width_of(f, what));
     mercer_data_free(block);
     return status;
 }
