@@ -1,5 +1,5 @@
-/* smo_of_test.h: quadratic programmes over a Gram matrix, and what is true of their answers by the raw numbers; shared by the tests of SMO, of
-   the interior-point method and of programmes solved together. */
+/* smo_of_test.h: quadratic programmes over a Gram matrix, and what is true of their answers by the raw numbers; shared by the tests of SMO,
+   of the interior-point method and of programmes solved together. */
 #ifndef TEST_SMO_H
 #define TEST_SMO_H
 
