@@ -19,7 +19,7 @@ print("a bar:", bar >= 0, "wiped before the report:", wipe >= 0 and b"\nkernel" 
 P
 python3 watch.py mercer fit small.csv -m gp --restarts 1000 --time-limit 4
 python3 watch.py mercer fit small.csv -m gp --restarts 1000 --time-limit 4 -q
-python3 watch.py mercer fit small.csv
+python3 watch.py mercer fit small.csv --lambda 0.1
 # Conjugate gradients say how far they are and how long it will take; stopped, they hand over what they have, with a certificate.
 sed -i 's/^print.*/print(b", residual " in seen, b"\\nstopped" in seen, b"\\ncertificate" in seen)/' watch.py
 mercer generate friedman1 -n 12000 --seed 1 -o large.csv -q
