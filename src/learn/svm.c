@@ -323,7 +323,7 @@ static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, cons
     *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
     o->bytes = mc_svm_bytes(ctx, p, m, dtype);
     o->possible = o->bytes <= mc_memory_left(ctx);
-    o->bytes += mc_svm_spare(ctx, p, m, dtype);
+    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, &mc_svm_rows[kind], p, dtype), dtype);
     o->reason = !o->possible                                 ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                              : "exact; K is stored for some thousand rows at a time";

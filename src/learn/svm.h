@@ -82,6 +82,7 @@ typedef struct mc_svm {
     mc_task *task;
     mercer_dtype dtype; /* of stored blocks of K */
     int64_t most;       /* variables solved for at a time */
+    int64_t whole;      /* or all of a programme, where it has no more and most of them are off their bounds; 0: never */
     double *diagonal;   /* of K */
     mc_store *store;    /* of rows of K, where it is worth it; those of the programme `stored` */
     const mc_task *stored;
@@ -139,8 +140,10 @@ mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
 /* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
-/* What it takes beside, of what is then left, where steps on pairs are too slow. */
-size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
+/* Variables of a programme of this kind that may be solved for at once, although they are more: that many, or none. */
+int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype);
+/* What it takes beside, of what is then left, with so many at once, and where steps on pairs are too slow. */
+size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype);
 /* What storing the active part of K and the steps over it take, in operations of a factorisation: for the seconds of a plan. */
 double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 mercer_status mc_task_solve(mercer_ctx *ctx, mc_svm *s, mc_task *t);

@@ -18,6 +18,7 @@
 enum {
     DOUBLE_ROWS = 3000, /* up to so many rows double precision costs nothing worth saving */
     MOST = 8192,        /* variables in an active set */
+    WHOLE = 20480,      /* and in one of all, where most are off their bounds */
     LEAST = 128,
     LONG = 64           /* values to a row from which rows of K are kept */
 };
@@ -100,10 +101,27 @@ size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtyp
     return solving > later ? solving : later;
 }
 
-size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
-    const size_t bytes = mc_svm_bytes(ctx, p, m, dtype), left = mc_memory_left(ctx), half = left > bytes ? (left - bytes) / 2 : 0;
-    const size_t spare = mc_active_spare_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
-    return spare < half ? spare : half;
+/* What the active part of K takes more if it is all of K. */
+static size_t wholly(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    return mc_active_bytes(p->n, m, m, dtype) - mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+}
+
+static size_t left_beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    const size_t bytes = mc_svm_bytes(ctx, p, m, dtype), left = mc_memory_left(ctx);
+    return left > bytes ? left - bytes : 0;
+}
+
+/* Steps over all variables want one for every row, and one sum. */
+int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype) {
+    const int64_t m = p->n;
+    const bool able = !row->doubled && !row->grouped && m > MOST && m <= WHOLE;
+    return able && wholly(ctx, p, m, dtype) <= left_beside(ctx, p, m, dtype) / 2 ? m : 0;
+}
+
+size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype) {
+    const size_t left = left_beside(ctx, p, m, dtype), more = whole ? wholly(ctx, p, whole, dtype) : 0, half = (left - more) / 2;
+    const size_t spare = mc_active_spare_bytes(p->n, m, whole ? whole : mc_svm_active(ctx, p, m, dtype), dtype);
+    return more + (spare < half ? spare : half);
 }
 
 /* 5 for every byte: memory is touched for the first time, and steps go over it; measured on 1000 to 12000 rows. */
@@ -151,6 +169,7 @@ mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
     judged j = {.s = s};
     s->dtype = mc_svm_dtype(s->set, s->p.n);
     s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->dtype);
+    s->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, s->dtype); /* it may not depend on the memory of the moment */
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
     MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(s->p.x)));
     const mercer_status status = mc_for(ctx, s->p.n, 64, judge_diagonal, &j);
@@ -208,7 +227,8 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_task *t, const mc
     const mc_smo_result before = t->result;
     mc_svm_resting resting = {s, before};
     mc_active_problem problem = {.dual = programme.dual, .matrix = *matrix, .tolerance = t->tolerance,
-                                 .steps_max = s->set->iterations - before.steps, .most = s->most,
+                                 .steps_max = s->set->iterations - before.steps,
+                                 .most = s->whole > s->most ? s->whole : s->most, .part = s->most,
                                  .rest = {s->resting ? mc_svm_rest : NULL, &resting}, .noise2 = s->noise2,
                                  .room = &s->room, .bound = rows->store ? NULL : t->error};
     problem.matrix.whole = t->whole;

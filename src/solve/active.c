@@ -42,6 +42,7 @@ typedef struct run {
     double *q, *low, *high, *own, *own_f, *diagonal;
     uint8_t *group;
     mc_active_room *room;       /* for K of the set */
+    bool holds_all;             /* it has that of all rows */
     double aim;                 /* the violation that the round is to reach */
     double noise2;              /* the square of the error that products in single precision have left in f */
 } run;
@@ -119,7 +120,7 @@ static void choose_first(run *r) {
 
 static void choose(run *r, const mc_extremes *e) {
     const mc_dual *whole = &r->p->dual;
-    const bool all = r->p->most >= whole->m;
+    const bool all = r->selection.q == whole->m;
     if (!all && is_first(r))
         choose_first(r);
     else if (!all)
@@ -180,6 +181,14 @@ static void forget_bound(const run *r) {
         r->p->bound[i] = INFINITY;
 }
 
+/* What steps over stored entries have left in f. */
+static double noise_of(const run *r, const double *c, int64_t count) {
+    double square = 0;
+    for (int64_t k = 0; k < count; k++)
+        square += c[k] * c[k];
+    return r->p->matrix.dtype == MERCER_F32 && !r->p->matrix.settled ? 1e-14 * square * pow(top_of(r), 2) : 0;
+}
+
 /* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
 static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
     const bool all = r->rows == r->p->matrix.n; /* then its f is that of all */
@@ -200,30 +209,46 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
             c[kept++] = c[i];
         }
     *moved = kept > 0;
+    if (all)
+        r->noise2 += noise_of(r, c, kept);
     return kept && !all ? mc_active_add(ctx, r->p, r->aim, top_of(r), r->row_id, c, kept, r->f, &r->noise2) : MERCER_OK;
+}
+
+static int64_t count_free(const run *r) {
+    const mc_dual *dual = &r->p->dual;
+    int64_t free = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        free += r->beta[t] > dual->low[t] && r->beta[t] < dual->high[t];
+    return free;
+}
+
+/* Variables in a set that is not of all. */
+static int64_t part_most(const mc_active_problem *p) {
+    return p->part && p->part < p->most ? p->part : p->most;
 }
 
 /* Variables in the next set: a share of all, and room for those off their bounds and as many again on either side. Where products are with
    a part of the rows, smaller sets are better, with room for a few beside those off their bounds: what they save is K of the set, which
-   then stays in the cache. */
+   then stays in the cache. All of them where there are few; and, if there is memory for that, where those off their bounds are half of all
+   and leave no room in a set for others. */
 static int64_t size_now(const run *r) {
-    const int64_t m = r->p->dual.m;
-    int64_t size = m / SHARE, free = 0;
-    for (int64_t t = 0; t < m; t++)
-        free += r->beta[t] > r->p->dual.low[t] && r->beta[t] < r->p->dual.high[t];
+    const int64_t m = r->p->dual.m, part = part_most(r->p), free = count_free(r);
+    if (m <= part || (m <= r->p->most && 2 * free >= m && 4 * free >= 3 * part))
+        return m;
     const int64_t many = r->p->held ? MANY / 2 : MANY;
+    int64_t size = m / SHARE;
     size = size < FEW ? FEW : size < many ? size : many;
     const int64_t room = r->p->held ? free + MANY / 6 : 3 * free;
     size = size < room ? room : size;
-    size = is_first(r) ? m : size;
-    return set_size(m, size < r->p->most ? size : r->p->most);
+    return is_first(r) || size > part ? part : size;
 }
 
 /* Room for K_AA, and for a set that is a little larger: memory that is new costs as much as the entries. It is written before it is read,
    and only as far as the set reaches. */
 static mercer_status make_room(mercer_ctx *ctx, run *r) {
     mc_active_room *room = r->room;
-    const int64_t all = set_size(r->p->matrix.n, r->p->most), more = r->rows + r->rows / 4;
+    const bool whole = r->count == r->p->dual.m;
+    const int64_t all = set_size(r->p->matrix.n, whole ? r->p->most : part_most(r->p)), more = r->rows + r->rows / 4;
     if (room->rows >= r->rows)
         return MERCER_OK;
     mc_free(room->K);
@@ -329,27 +354,42 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
     }
 }
 
-/* One active set. *stuck: nothing in it could move although the violation is above the tolerance: the precision is used up. */
+/* K of the set: at hand, or stored now. */
+static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
+    const mc_matrix *matrix = &r->p->matrix;
+    const bool all = r->rows == matrix->n;
+    *K = matrix->whole;
+    if (all && matrix->whole)
+        return MERCER_OK;
+    if (!all || !r->holds_all) {
+        r->holds_all = false;
+        MC_TRY(make_room(ctx, r));
+        MC_TRY(matrix->block(ctx, matrix, r->row_id, r->rows, r->room->K));
+        r->holds_all = all;
+    }
+    *K = r->room->K;
+    return MERCER_OK;
+}
+
+/* One active set. Where it is the only one there will be it is solved to the end. *stuck: nothing in it could move although the violation
+   is above the tolerance: the precision is used up. */
 static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const mc_active_problem *p = r->p;
+    const void *K;
     r->selection.q = size_now(r);
     choose(r, e);
     write_programme(r);
-    const bool all = r->count == p->dual.m, at_hand = p->matrix.whole && r->rows == p->matrix.n;
-    if (!at_hand) {
-        MC_TRY(make_room(ctx, r));
-        MC_TRY(p->matrix.block(ctx, &p->matrix, r->row_id, r->rows, r->room->K));
-    }
-    const void *K = at_hand ? p->matrix.whole : r->room->K;
+    MC_TRY(store_block(ctx, r, &K));
+    const bool only = p->dual.m <= part_most(p);
     const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
-                                  all ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps, all};
+                                  only ? p->tolerance : fmax(0.5 * p->tolerance, r->aim), p->steps_max - r->result->steps, only};
     mc_smo_result found = {0};
     const mercer_status status = solve_set(ctx, r, &small, &found);
     r->result->steps += found.steps;
     r->result->rounds += found.rounds;
     bool moved = false;
     const mercer_status back = put_back(ctx, r, &moved);
-    *stuck = !moved || all;
+    *stuck = !moved || only;
     return status ? status : back;
 }
 

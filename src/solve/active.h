@@ -51,6 +51,7 @@ typedef struct mc_active_problem {
     double tolerance;       /* of the violation */
     int64_t steps_max;
     int64_t most;           /* variables in an active set; at least 2 */
+    int64_t part;           /* and in one that is not of all; 0: as many */
     mc_active_rest rest;    /* call NULL: none */
     double noise2;          /* of f at the start */
     mc_active_room *room;   /* NULL: taken and given back */

@@ -14,12 +14,14 @@ typedef struct sample {
     int64_t row[2 * N];
     uint8_t group[2 * N];
     int64_t blocks, products; /* rows asked for */
+    int64_t widest;           /* block */
 } sample;
 
 static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
     (void)ctx;
     sample *s = (sample *)(uintptr_t)matrix->self;
     s->blocks++;
+    s->widest = count > s->widest ? count : s->widest;
     for (int64_t a = 0; a < count; a++)
         for (int64_t b = 0; b < count; b++)
             if (matrix->dtype == MERCER_F64)
@@ -116,6 +118,26 @@ static void test_active_sets_of_any_size_reach_one_optimum(void **state) {
         assert_true(k ? s->products > 0 : s->blocks == 1 && s->products == 0); /* K stored once; no product then */
         first = k ? first : r.objective;
         assert_close(r.objective, first, 1e-5);
+    }
+    free(s);
+    close_clean(ctx);
+}
+
+/* A heavy diagonal: with room every variable leaves its bound, without it none stays off one for long. */
+static void test_all_variables_are_one_set_once_most_are_off_their_bounds(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    sample *s = new_sample(5);
+    for (int64_t i = 0; i < N; i++)
+        s->K[i * N + i] = s->diagonal[i] = 4;
+    for (double C = 0.01; C < 1e4; C *= 1e5) {
+        mc_active_problem p = classifier(s, C, MERCER_F32, N);
+        p.part = 300;
+        s->widest = 0;
+        mc_smo_result r;
+        assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &r));
+        assert_true(r.converged && true_violation(s, &p.dual) <= 1.5e-4);
+        assert_int_equal(s->widest, C > 1 ? N : 300);
     }
     free(s);
     close_clean(ctx);
@@ -275,6 +297,7 @@ static void test_survives_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_active_sets_of_any_size_reach_one_optimum),
+        cmocka_unit_test(test_all_variables_are_one_set_once_most_are_off_their_bounds),
         cmocka_unit_test(test_single_blocks_and_large_multipliers_pass_the_exact_check),
         cmocka_unit_test(test_a_leap_with_the_variables_in_question_ends_at_the_optimum),
         cmocka_unit_test(test_newton_steps_end_what_smo_only_approaches),
