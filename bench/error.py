@@ -56,7 +56,7 @@ def with_sklearn(X, y, T, landmarks):
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
-    model = make_pipeline(Nystroem(kernel="rbf", gamma=GAMMA, n_components=landmarks, random_state=0),
+    model = make_pipeline(Nystroem(kernel="rbf", gamma=GAMMA, n_components=landmarks, random_state=0, n_jobs=os.cpu_count()),
                           Ridge(alpha=LAMBDA, fit_intercept=False, solver="cholesky"))
     began = time.time()
     model.fit(X, y)

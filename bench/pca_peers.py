@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """pca_peers.py MERCER [ROWS]: kernel principal components and nearest neighbours against scikit-learn on the same rows.
 
-KernelPCA with eigen_solver='randomized', 20 components, and Mercer at a tolerance that leaves an equal or smaller residual: the largest
+KernelPCA with eigen_solver='randomized', 20 components, a job a core, and Mercer at a tolerance that leaves an equal or smaller residual: the largest
 |M v - theta v| over the components, M the centred Gram matrix, relative to the largest eigenvalue, both by judge.py (the time of Mercer's
 certificate counts). Neighbours: KNeighborsClassifier with algorithm='brute', 10 neighbours, predicting half as many rows
 as it keeps; Mercer's time is that of the whole command, the reading of the files included. CPU: seconds of all cores together. Medians of
@@ -47,7 +47,7 @@ def components(mercer, folder, missed, n, d, gamma, k=20):
     folder = f"{folder}/{d}"
     os.mkdir(folder)
     np.save(f"{folder}/x.npy", X)
-    solve = lambda: KernelPCA(k, kernel="rbf", gamma=gamma, eigen_solver="randomized", random_state=0).fit(X)  # noqa: E731
+    solve = lambda: KernelPCA(k, kernel="rbf", gamma=gamma, eigen_solver="randomized", random_state=0, n_jobs=os.cpu_count()).fit(X)  # noqa: E731
     runs, taken = [timed(solve)], []  # the first decides on the tolerance
     theirs = judge.components(X, gamma, runs[0][2].eigenvectors_, runs[0][2].eigenvalues_)
     commands = [fit_components(mercer, folder, gamma, k, tolerance) for tolerance in (min(1e-1, theirs), 1e-6)]
@@ -85,7 +85,7 @@ def neighbours(mercer, folder, missed, name, kernel, X, y, T):
     np.save(f"{folder}/t.npy", T)
     measure.take([mercer, "fit", f"{folder}/x.npy", "-m", "knn", "-k", kernel, "--neighbors", 10, "--scale", "none", "-o", f"{folder}/m.mercer", "-q"])
     command = [mercer, "predict", f"{folder}/m.mercer", f"{folder}/t.npy", "-o", f"{folder}/p.csv"]
-    runs = measure.in_turn(lambda: timed(lambda: KNeighborsClassifier(10, algorithm="brute").fit(X, y).predict(T)), lambda: measure.take(command))
+    runs = measure.in_turn(lambda: timed(lambda: KNeighborsClassifier(10, algorithm="brute", n_jobs=os.cpu_count()).fit(X, y).predict(T)), lambda: measure.take(command))
     (wall, cpu, guess), ours = (measure.median(r) for r in runs)
     same = (np.loadtxt(f"{folder}/p.csv", skiprows=1) == guess).mean()
     verdict = missed.note("met" if ours.seconds <= wall else "**missed**", f"{name}, d = {X.shape[1]}, {kernel}", command)
