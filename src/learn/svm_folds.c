@@ -44,7 +44,7 @@ static bool many_pairs(const mc_svm_folds *m) {
 /* ---- Opening ---- */
 
 void mc_svm_room_close(mc_svm_room *room) {
-    mc_room *const all[] = {&room->K, &room->pair, &room->sets[0], &room->sets[1]};
+    mc_room *const all[] = {&room->K, &room->pair, &room->sets[0], &room->sets[1], &room->sets[2]};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         mc_room_close(all[k]);
 }
@@ -81,7 +81,7 @@ static int64_t largest_pair(const mc_svm_folds *m) {
 /* What the room holds already may be used again. */
 static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
     const mc_svm_room *room = m->room;
-    const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size;
+    const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size + room->sets[2].size;
     const size_t need = mc_svm_folds_bytes(m->s.set, m->s.p.n, largest_pair(m), splits);
     return (double)need < 0.9 * (double)(mc_memory_left(ctx) + held);
 }

@@ -7,12 +7,13 @@
 
 #include "base/memory.h"
 #include "learn/svm.h"
+#include "solve/together.h"
 
 typedef struct mc_svm_folds mc_svm_folds;
 
 /* Memory that one K leaves to the next: what is used is touched for the first time once in a search. */
 typedef struct mc_svm_room {
-    mc_room K, pair, sets[2]; /* of all rows, of a pair among more classes, of working sets */
+    mc_room K, pair, sets[MC_TOGETHER_ROOMS]; /* of all rows, of a pair among more classes, of working sets */
 } mc_svm_room;
 void mc_svm_room_close(mc_svm_room *room);
 

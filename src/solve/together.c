@@ -5,6 +5,8 @@
                 minimise over W, each programme by itself, over        together_member.c, in parallel
                 those of W that are in question for it
                 f <- f + K_W' (change of beta on W) for all of them    a row of K is read once; sums in double
+                a step of Newton's for who has taken all the steps     face.c
+                allowed and is not there
        until the violation of each is at most the tolerance
 
    Every sum is in the order of the set, so the answer has the same bits on any number of threads. */
@@ -16,7 +18,7 @@
 #include "solve/together_member.h"
 #include <string.h>
 
-enum { SET = 512, SET_SURE = 1024, SET_MOST = 8192, EPOCHS = 2, COLUMNS = 1024, ROUNDS = 64, STRIP = 2048 };
+enum { SET = 512, SET_SURE = 1024, SET_MOST = 16384, EPOCHS = 2, COLUMNS = 1024, ROUNDS = 64, STRIP = 2048 };
 _Static_assert(MC_TOGETHER_BEYOND >= (int)MC_STRIDE, "rows of K are read so far beyond");
 _Static_assert(MC_TOGETHER_MOST <= (int)MC_VOICES, "a pass over K serves all");
 
@@ -200,18 +202,21 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
         r->body->gather(r->row[a], r->column, r->set.ld, r->K + a * r->set.ld);
 }
 
+static const void *row_of(const mc_together *p, int64_t t) {
+    return (const char *)p->K + t * p->n * (p->dtype == MERCER_F64 ? (int64_t)sizeof(double) : (int64_t)sizeof(float));
+}
+
 /* The places of the set, rising: rows of K are then read from front to back. */
 static void list(run *r) {
-    const int64_t n = r->p->n, entry = r->p->dtype == MERCER_F64 ? 8 : 4;
     int64_t at = 0;
-    for (int64_t t = 0; t < n; t++)
+    for (int64_t t = 0; t < r->p->n; t++)
         if (whole(r) || r->selection.chosen[t])
             r->column[at++] = t;
     r->set = (mc_common){.count = at, .column = r->column};
     for (; at < mc_padded(r->set.count); at++)
         r->column[at] = r->column[0];
     for (int64_t a = 0; a < at; a++)
-        r->row[a] = (const char *)r->p->K + r->column[a] * n * entry;
+        r->row[a] = row_of(r->p, r->column[a]);
 }
 
 static mercer_status load(mercer_ctx *ctx, run *r) {
@@ -279,6 +284,31 @@ static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     r->body->accumulate(r->row, r->change, r->kept, r->open, begin, end, r->f);
 }
 
+static bool any_slow(const run *r) {
+    bool any = false;
+    for (int64_t a = 0; a < r->open; a++)
+        any = any || r->member[r->who[a]].slow;
+    return any;
+}
+
+/* Who took all the steps allowed takes one of Newton's; the others wait. */
+static mercer_status leap(mercer_ctx *ctx, run *r) {
+    const int64_t n = r->p->n;
+    memset(r->change, 0, (size_t)(n * MC_VOICES) * sizeof *r->change);
+    for (int64_t a = 0; a < r->open; a++)
+        if (r->member[r->who[a]].slow)
+            MC_TRY(mc_member_leap(ctx, r->p, r->who[a], &r->member[r->who[a]], r->change + a));
+    r->set.count = n;
+    for (int64_t t = 0; t < n; t++)
+        r->row[t] = row_of(r->p, t);
+    drop_idle(r);
+    MC_TRY(mc_for(ctx, n, COLUMNS, add_columns, r));
+    for (int64_t a = 0; a < r->open; a++)
+        if (r->member[r->who[a]].slow)
+            mc_member_land(r->p, r->who[a], &r->member[r->who[a]]);
+    return MERCER_OK;
+}
+
 static mercer_status turn(mercer_ctx *ctx, run *r) {
     if (!whole(r))
         MC_TRY(choose(ctx, r));
@@ -297,7 +327,7 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
     MC_TRY(look(ctx, r));
     open_wide(r);
     for (int64_t k = 0; k < most && r->open; k++) {
-        MC_TRY(turn(ctx, r));
+        MC_TRY(any_slow(r) ? leap(ctx, r) : turn(ctx, r));
         MC_TRY(look(ctx, r));
     }
     return MERCER_OK;

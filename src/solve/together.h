@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "solve/smo.h"
 
-enum { MC_TOGETHER_MOST = 8, MC_TOGETHER_BEYOND = 64 }; /* programmes at a time; numbers read beyond the last row of K */
+enum { MC_TOGETHER_MOST = 8, MC_TOGETHER_BEYOND = 64, MC_TOGETHER_ROOMS = 3 }; /* programmes at a time; numbers read beyond K */
 
 typedef struct mc_together {
     int64_t n;              /* rows of K, and variables: variable t has row t, and there is one group */
@@ -22,7 +22,7 @@ typedef struct mc_together {
     double *const *beta;    /* of each: a feasible start, then as far as it came */
     double *const *f;       /* K beta */
     int64_t *steps;         /* of each: are added to */
-    mc_room *room;          /* two, for K of the sets, left to the next solution */
+    mc_room *room;          /* MC_TOGETHER_ROOMS, for K of the sets and factors, left to the next solution */
 } mc_together;
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem);

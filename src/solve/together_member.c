@@ -1,5 +1,7 @@
 /* together_member.c: see together_member.h. */
 #include "solve/together_member.h"
+#include "base/status.h"
+#include "solve/face.h"
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@ static const double SLACK = 0.25; /* of the violation: nearer to being in questi
 static const double INNER = 0.1;  /* of the violation at the start of the round */
 
 size_t mc_member_need(int64_t room) {
-    return 3 * mc_work_need(room, sizeof(double)) + 4 * mc_work_need(room, sizeof(float)) + 3 * mc_work_need(room, sizeof(int64_t));
+    return 5 * mc_work_need(room, sizeof(double)) + 4 * mc_work_need(room, sizeof(float)) + 3 * mc_work_need(room, sizeof(int64_t));
 }
 
 void mc_member_cut(mc_work *work, int64_t room, mc_member *m) {
@@ -16,7 +18,7 @@ void mc_member_cut(mc_work *work, int64_t room, mc_member *m) {
     *m = (mc_member){.place = mc_work_take(work, room, sizeof(int64_t)),
                      .at = mc_work_take(work, room, sizeof(int64_t)),
                      .column = mc_work_take(work, room, sizeof(int64_t))};
-    double **doubles[] = {&b->beta, &b->low, &b->high};
+    double **doubles[] = {&b->beta, &b->low, &b->high, &m->step, &m->f};
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         *doubles[i] = mc_work_take(work, room, sizeof(double));
     float **floats[] = {&b->v, &b->up, &b->down, &b->diagonal};
@@ -144,6 +146,7 @@ void mc_member_solve(const mc_together *p, int64_t k, const mc_common *set, cons
         body->solve(b);
     }
     p->steps[k] += b->steps;
+    m->slow = b->steps == most && !m->tired;
 }
 
 void mc_member_put_back(const mc_together *p, int64_t k, const mc_common *set, mc_member *m, double *change) {
@@ -157,4 +160,39 @@ void mc_member_put_back(const mc_together *p, int64_t k, const mc_common *set, m
         m->stuck = m->stuck && change[a * MC_VOICES] == 0;
         p->beta[k][t] = beta;
     }
+}
+
+/* ---- On the face ---- */
+
+/* Whoever a step has not brought half way to the optimum takes no other. */
+mercer_status mc_member_leap(mercer_ctx *ctx, const mc_together *p, int64_t k, mc_member *m, double *change) {
+    const mc_face face = {.dual = &p->dual[k], .dtype = p->dtype, .K = p->K, .beta = p->beta[k], .f = p->f[k], .room = &p->room[2]};
+    bool found = false;
+    m->tired = m->leapt > 0 && m->e.violation > m->leapt / 2;
+    m->leapt = m->e.violation;
+    if (!m->tired)
+        MC_TRY(mc_face_step(ctx, &face, m->step, &found));
+    m->slow = found;
+    m->tired = !found;
+    for (int64_t t = 0; t < p->n && found; t++)
+        change[t * MC_VOICES] = m->step[t];
+    memcpy(m->f, p->f[k], (size_t)p->n * sizeof *m->f);
+    return MERCER_OK;
+}
+
+/* The objective along the step is s^2 curvature / 2 - s slope. */
+void mc_member_land(const mc_together *p, int64_t k, mc_member *m) {
+    const mc_dual *dual = &p->dual[k];
+    double *beta = p->beta[k], *f = p->f[k], slope = 0, curvature = 0;
+    for (int64_t t = 0; t < p->n; t++) {
+        slope -= (m->f[t] + dual->q[t]) * m->step[t];
+        curvature += (f[t] - m->f[t]) * m->step[t];
+    }
+    const double share = slope <= 0 ? 0 : curvature > slope ? slope / curvature : 1;
+    for (int64_t t = 0; t < p->n; t++) {
+        beta[t] = fmin(fmax(beta[t] + share * m->step[t], dual->low[t]), dual->high[t]);
+        f[t] = m->f[t] + share * (f[t] - m->f[t]);
+    }
+    m->tired = share == 0;
+    m->slow = false;
 }

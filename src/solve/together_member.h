@@ -22,12 +22,16 @@ typedef struct mc_common {
 typedef struct mc_member {
     mc_extremes e;    /* where it stands */
     bool open, stuck; /* still at work; no variable could move */
+    bool slow, tired; /* the steps allowed were not enough; one of Newton's was no help */
+    double leapt;     /* the violation before the last of those; 0: none yet */
     int64_t count;    /* variables of the set that are in question for it */
     int64_t *place;   /* where they stand in the set, rising */
     int64_t *at;      /* where in the block; pads repeat the first */
     mc_quick block;
     mc_common own;    /* those that were in question when they were last copied; count 0: none */
     int64_t *column;  /* its places */
+    double *step;     /* n: of Newton's on the face, and f before it */
+    double *f;
 } mc_member;
 
 size_t mc_member_need(int64_t room);
@@ -38,6 +42,11 @@ void mc_member_pick(const mc_together *p, int64_t k, const mc_common *set, mc_me
 void mc_member_solve(const mc_together *p, int64_t k, const mc_common *set, const mc_together_body *body, float *part, mc_member *m);
 /* beta; and what has changed of it in each place of the set, MC_VOICES numbers apart. */
 void mc_member_put_back(const mc_together *p, int64_t k, const mc_common *set, mc_member *m, double *change);
+
+/* Newton's step on the face of a slow one, for all variables as mc_member_put_back; and after f has been brought up to date as much of it
+   as lowers the objective most. */
+mercer_status mc_member_leap(mercer_ctx *ctx, const mc_together *p, int64_t k, mc_member *m, double *change);
+void mc_member_land(const mc_together *p, int64_t k, mc_member *m);
 
 static inline int64_t mc_padded(int64_t q) {
     return (q + MC_STRIDE - 1) / MC_STRIDE * MC_STRIDE;

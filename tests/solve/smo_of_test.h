@@ -139,5 +139,7 @@ void test_an_interior_point_finds_the_optimum_at_any_C(void **state);
 void test_an_interior_point_keeps_two_sums(void **state);
 void test_an_interior_point_needs_no_upper_bound(void **state);
 void test_programmes_over_one_matrix_are_solved_together(void **state);
+void test_newton_steps_in_between_lead_to_the_optimum(void **state);
+void test_a_step_on_a_face_ends_where_slopes_agree(void **state);
 
 #endif

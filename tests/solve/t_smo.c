@@ -365,6 +365,8 @@ int main(void) {
         cmocka_unit_test(test_an_interior_point_keeps_two_sums),
         cmocka_unit_test(test_an_interior_point_needs_no_upper_bound),
         cmocka_unit_test(test_programmes_over_one_matrix_are_solved_together),
+        cmocka_unit_test(test_newton_steps_in_between_lead_to_the_optimum),
+        cmocka_unit_test(test_a_step_on_a_face_ends_where_slopes_agree),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
