@@ -122,12 +122,13 @@ static void write_header(FILE *out, const prediction *p) {
     fputc('\n', out);
 }
 
-static void write_numbers(FILE *out, const double *values, int64_t count, const char *before) {
-    char number[32];
+/* One call for each number and what stands before it: those of the standard library take a lock. */
+static void write_numbers(FILE *out, const double *values, int64_t count, bool first) {
+    char piece[33] = ",";
     for (int64_t k = 0; k < count; k++) {
-        fputs(before, out);
-        fputs(mercer_number_text(values[k], number), out);
-        before = ",";
+        const bool bare = first && k == 0;
+        mercer_number_text(values[k], piece + 1);
+        fputs(piece + bare, out);
     }
 }
 
@@ -136,16 +137,16 @@ static void write_row(FILE *out, const prediction *p, int64_t i) {
     if (p->classes)
         csv_field(out, "", mercer_model_label(p->model, largest(values, p->outputs)));
     else
-        write_numbers(out, values, p->outputs, "");
+        write_numbers(out, values, p->outputs, true);
     if (p->proba)
-        write_numbers(out, p->proba + i * p->classes, p->classes, ",");
+        write_numbers(out, p->proba + i * p->classes, p->classes, false);
     if (p->decision)
-        write_numbers(out, p->decision + i * p->decisions, p->decisions, ",");
+        write_numbers(out, p->decision + i * p->decisions, p->decisions, false);
     if (p->std)
-        write_numbers(out, &p->std[i], 1, ",");
+        write_numbers(out, &p->std[i], 1, false);
     for (int64_t k = 0; k < p->outputs && p->drawn; k++)
-        write_numbers(out, p->drawn + (k * p->n + i) * p->samples, p->samples, ",");
-    fputc('\n', out);
+        write_numbers(out, p->drawn + (k * p->n + i) * p->samples, p->samples, false);
+    putc_unlocked('\n', out);
 }
 
 /* The whole text first: a file is written whole or not at all. */

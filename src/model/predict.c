@@ -57,9 +57,19 @@ static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, ask what
     return status;
 }
 
+/* Dense rows of numbers are looked at where they are. */
 static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, int64_t begin,
                                    int64_t end, double *out) {
     mercer_data *block = NULL;
+    if (!data->row_start && !data->texts) {
+        mercer_data view = *data;
+        view.n = end - begin;
+        view.values = (char *)data->values + (size_t)(begin * data->d) * mc_dtype_size(data->dtype);
+        view.target = view.weight = NULL;
+        view.class_of = NULL;
+        view.outputs = view.classes = 0;
+        return predict_block(ctx, f, what, &view, out + begin * width_of(f, what));
+    }
     MC_TRY(mc_data_range(ctx, data, begin, end, &block));
     const mercer_status status = predict_block(ctx, f, what, block, out + begin * width_of(f, what));
     mercer_data_free(block);
