@@ -978,6 +978,10 @@ typedef struct mercer_tune_plan {
 } mercer_tune_plan;
 MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                                           const mercer_data *data, mercer_tune_plan *out);
+/* What the short search of mercer_tune_default would take, without the fit of its winner, which mercer_plan_fit foresees. rows: those it
+   is done on. MERCER_INVALID and MERCER_MEMORY where there would be no search. */
+MERCER_API mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                                             mercer_tune_plan *out);
 
 #ifdef __cplusplus
 }

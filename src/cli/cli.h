@@ -257,6 +257,10 @@ void job_close(job *j);
 extern const option job_options[];
 /* The machine must be ridge, and of its settings only these (closed by NULL) may be given. */
 int job_check_ridge(const session *s, const job *j, const char *const *known);
+/* Whether nothing is said of what a short search would choose; and what goes with such a search: a target far from zero is no matter of
+   the kernel, so that a machine gets an intercept unless something is said about it (false: its own default again). */
+bool job_is_open(const session *s);
+int job_put_intercept(session *s, job *j, bool search);
 bool job_flag(const job *j, const char *name); /* the value of a machine's flag; false when it has none */
 
 /* ---- Rows that leave together (folding.c) ---------------------------------------------------------------------------

@@ -92,14 +92,6 @@ static int read_start(session *s, fit *f) {
 
 /* ---- Parameters that nobody gave ---- */
 
-static bool says_nothing(const session *s) {
-    static const char *const words[] = {"kernel", "lambda", "C", "norm-bound", "dof", "solver", "landmarks", "start", "checkpoint"};
-    bool nothing = true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        nothing = nothing && !args_text(&s->args, words[i]);
-    return nothing;
-}
-
 /* The settings a search has chosen, "C=10", among those of the fit. */
 static int take_settings(session *s, fit *f, const char *words) {
     char name[64], value[64];
@@ -108,15 +100,12 @@ static int take_settings(session *s, fit *f, const char *words) {
     return EXIT_DONE;
 }
 
-/* A target far from zero is no matter of the kernel: ridge gets an intercept unless something is said about it. Where nothing can be
-   measured, for want of a rule for the machine, of rows, of memory or of a target that suits, the fit itself has the last word. */
+/* Where nothing can be measured, for want of a rule for the machine, of rows, of memory or of a target that suits, the fit itself has the
+   last word. */
 static int choose_parameters(session *s, fit *f) {
-    const mercer_setting *intercept = setting_find(f->job.machine, "intercept");
-    const bool centre = intercept && !args_text(&s->args, "intercept");
-    if (!says_nothing(s))
+    if (!job_is_open(s))
         return EXIT_DONE;
-    if (centre)
-        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", "yes"));
+    TRY(job_put_intercept(s, &f->job, true));
     const double began = clock_now();
     const mercer_status status = mercer_tune_default(s->ctx, f->job.machine, f->job.settings, f->job.data, &f->search);
     f->search_seconds = clock_now() - began;
@@ -124,9 +113,7 @@ static int choose_parameters(session *s, fit *f) {
         return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search).best).settings);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
-    if (centre)
-        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, "intercept", intercept->initial != 0 ? "yes" : "no"));
-    return EXIT_DONE;
+    return job_put_intercept(s, &f->job, false);
 }
 
 static int fit_and_save(session *s, fit *f) {

@@ -299,6 +299,21 @@ int job_check_ridge(const session *s, const job *j, const char *const *known) {
     return EXIT_DONE;
 }
 
+bool job_is_open(const session *s) {
+    static const char *const words[] = {"kernel", "lambda", "C", "norm-bound", "dof", "solver", "landmarks", "start", "checkpoint"};
+    bool nothing = true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        nothing = nothing && !args_text(&s->args, words[i]);
+    return nothing;
+}
+
+int job_put_intercept(session *s, job *j, bool search) {
+    const mercer_setting *row = setting_find(j->machine, "intercept");
+    if (row && !args_text(&s->args, "intercept"))
+        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, "intercept", search || row->initial != 0 ? "yes" : "no"));
+    return EXIT_DONE;
+}
+
 bool job_flag(const job *j, const char *name) {
     const mercer_setting *row = setting_find(j->machine, name);
     return row && row->type == MERCER_FLAG && *((const bool *)j->settings + row->offset);

@@ -12,11 +12,25 @@ static json_t *json_choice(const mercer_choice *c) {
     return object;
 }
 
-static void report_json(session *s, const job *j, const mercer_plan *plan) {
+static json_t *json_search(const mercer_tune_plan *p) {
+    json_t *object = json_object();
+    json_put(object, "engine", json_text(p->engine));
+    json_put(object, "rows", json_integer(p->rows));
+    json_put(object, "candidates", json_integer(p->candidates));
+    json_put(object, "splits", json_integer(p->splits));
+    json_put(object, "fits", json_integer(p->fits));
+    json_put(object, "memory_bytes", json_integer((json_int_t)p->memory_bytes));
+    json_put(object, "seconds_estimate", json_value(p->seconds));
+    json_put(object, "possible", json_boolean(p->possible));
+    return object;
+}
+
+static void report_json(session *s, const job *j, const mercer_plan *plan, const mercer_tune_plan *search) {
     json_t *object = json_choice(&plan->chosen), *others = json_array();
     for (int i = 0; i < plan->alternative_count; i++)
         json_array_append_new(others, json_choice(&plan->alternatives[i]));
     json_put(object, "alternatives", others);
+    json_put(object, "search", search->candidates ? json_search(search) : json_null());
     json_put(object, "machine", json_text(j->machine->name));
     json_put(object, "kernel", json_text(mercer_kernel_text(j->kernel)));
     json_put(object, "n", json_integer(mercer_data_rows(j->data)));
@@ -45,7 +59,14 @@ static void say_late(session *s, const mercer_plan *plan) {
     }
 }
 
-static void report_people(session *s, const job *j, const mercer_plan *plan) {
+/* Before the fit of a machine for which nothing is given. */
+static void say_search(session *s, const mercer_tune_plan *p) {
+    if (p->candidates)
+        say(s, "search", "%-8s  %8s  %7s  since no parameter is given: %lld candidates on %lld rows; fit says what it chose", "before",
+            text_size(p->memory_bytes).bytes, text_seconds(p->seconds).bytes, (long long)p->candidates, (long long)p->rows);
+}
+
+static void report_people(session *s, const job *j, const mercer_plan *plan, const mercer_tune_plan *search) {
     say(s, "machine", "%s%s%s%s", j->machine->name, j->chosen ? " (" : "", j->chosen ? j->chosen : "",
         j->chosen ? ")" : "");
     say_kernel(s, j->kernel, "");
@@ -54,19 +75,35 @@ static void report_people(session *s, const job *j, const mercer_plan *plan) {
     if (s->time_limit > 0)
         snprintf(seconds, sizeof seconds, ", %g s", s->time_limit);
     say(s, "limit", "%s of memory, %d threads%s", text_size(mercer_memory_limit(s->ctx)).bytes, mercer_threads(s->ctx), seconds);
+    say_search(s, search);
     say_choice(s, "solver", &plan->chosen);
     for (int i = 0; i < plan->alternative_count; i++)
         say_choice(s, i ? "" : "instead", &plan->alternatives[i]);
     say_late(s, plan);
 }
 
-static int plan_job(session *s, const job *j) {
+/* Where fit would find nothing to choose by, it goes without; so does the plan. */
+static int plan_default(session *s, job *j, mercer_tune_plan *out) {
+    *out = (mercer_tune_plan){0};
+    if (!job_is_open(s))
+        return EXIT_DONE;
+    TRY(job_put_intercept(s, j, true));
+    const mercer_status status = mercer_plan_default(s->ctx, j->machine, j->settings, j->data, out);
+    if (status == MERCER_OK)
+        return EXIT_DONE;
+    *out = (mercer_tune_plan){0};
+    return job_put_intercept(s, j, false);
+}
+
+static int plan_job(session *s, job *j) {
     mercer_plan plan;
+    mercer_tune_plan search;
+    TRY(plan_default(s, j, &search));
     TRY_CTX(s, mercer_plan_fit(s->ctx, j->machine, j->settings, j->kernel, j->data, &plan));
     if (s->json)
-        report_json(s, j, &plan);
+        report_json(s, j, &plan, &search);
     else
-        report_people(s, j, &plan);
+        report_people(s, j, &plan, &search);
     return plan.chosen.possible ? EXIT_DONE : EXIT_NEGATIVE;
 }
 
@@ -76,19 +113,6 @@ static const option search_options[] = {
     {"tune", 0, NULL, "forecast a search by tune, with its options, instead of a fit"},
     {0},
 };
-
-static json_t *json_search(const mercer_tune_plan *p) {
-    json_t *object = json_object();
-    json_put(object, "engine", json_text(p->engine));
-    json_put(object, "rows", json_integer(p->rows));
-    json_put(object, "candidates", json_integer(p->candidates));
-    json_put(object, "splits", json_integer(p->splits));
-    json_put(object, "fits", json_integer(p->fits));
-    json_put(object, "memory_bytes", json_integer((json_int_t)p->memory_bytes));
-    json_put(object, "seconds_estimate", json_value(p->seconds));
-    json_put(object, "possible", json_boolean(p->possible));
-    return object;
-}
 
 static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
     json_t *object = json_search(p);

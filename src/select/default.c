@@ -7,18 +7,22 @@
    ridge has a second kernel to compare: columns differ in how fast the target changes along them. A Gaussian process with a Matern kernel
    and one length scale for every column takes twenty steps uphill on the evidence, from one scale for all: that finds which columns matter,
    and stops before it fits the noise. What it finds is measured as the rbf are, and taken where it is better by two standard
-   errors of the difference, one of its own, or a tenth, beyond what as many parameters gain by themselves. */
+   errors of the difference, one of its own, or a tenth, beyond what as many parameters gain by themselves. The planner foresees the same
+   search (plan_tune.c). */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "data/folds.h"
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
+#include "select/plan.h"
 #include "select/tune.h"
 #include <string.h>
 
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
+#define START_OF_SCALES "matern(nu=2.5)"
 enum { POINTS = 7, FOLDS = 5, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
 
 /* share: of the rows, where few and many do not say otherwise. */
@@ -99,17 +103,22 @@ static mercer_status read_scales(mercer_ctx *ctx, const mercer_kernel *kernel, m
     return status;
 }
 
-static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *rows,
-                                  mercer_kernel **out) {
+static mercer_gp process_for(const mercer_ridge *ridge) {
     mercer_gp gp = mercer_gp_defaults();
-    mercer_kernel *start = NULL;
-    mercer_model *model = NULL;
     gp.ard = true;
     gp.restarts = 0;
     gp.iterations = STEPS_OF_SCALES;
     gp.intercept = ridge->intercept;
     gp.scale = ridge->scale;
-    MC_TRY(mc_kernel_parse(ctx, "matern(nu=2.5)", (mc_users){0}, &start));
+    return gp;
+}
+
+static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *rows,
+                                  mercer_kernel **out) {
+    const mercer_gp gp = process_for(ridge);
+    mercer_kernel *start = NULL;
+    mercer_model *model = NULL;
+    MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &start));
     mercer_status status = mc_model_fit(ctx, mercer_machine_find("gp"), &gp, start, rows, &model);
     if (!status)
         status = read_scales(ctx, model->f.kernel, out);
@@ -131,28 +140,24 @@ static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, con
     return MERCER_OK;
 }
 
-static mercer_status search_part(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, mercer_tune *set,
-                                 const mercer_data *part, mercer_search **out) {
-    const mercer_ridge ridge =
-        has_scales(machine, part) && settings ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
-    mercer_kernel *kernels[2] = {NULL, NULL};
-    mercer_status status = has_scales(machine, part) ? find_scales(ctx, &ridge, part, &kernels[1]) : MERCER_OK;
-    if (!status && kernels[1]) {
-        status = mc_tune_kernel(ctx, machine, &ridge, part, &kernels[0]);
-        set->kernels = (const mercer_kernel *const *)kernels;
-        set->kernel_count = 2;
-    }
-    if (!status)
-        status = mc_tune_run(ctx, machine, settings, set, MC_LEVEL, part, out);
-    mercer_kernel_free(kernels[0]);
-    mercer_kernel_free(kernels[1]);
-    return status;
+/* ---- The search ---- */
+
+/* Part of the rows, and what is searched on it. kernels[1]: with a length scale for every column, where that is compared. */
+typedef struct choice {
+    mercer_data *part;
+    mercer_tune set;
+    const char *ranges[2];
+    mercer_kernel *kernels[2];
+} choice;
+
+static void close_choice(choice *c) {
+    mercer_data_free(c->part);
+    mercer_kernel_free(c->kernels[0]);
+    mercer_kernel_free(c->kernels[1]);
 }
 
-mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                  const mercer_data *data, mercer_search **out) {
-    mc_begin(ctx);
-    *out = NULL;
+static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data, choice *c) {
+    *c = (choice){.set = mercer_tune_defaults()};
     size_t k = 0;
     while (k < sizeof rules / sizeof rules[0] && strcmp(rules[k].machine, machine->name) != 0)
         k++;
@@ -161,20 +166,87 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine
                        machine->name, (long long)data->n);
     int64_t wanted = (int64_t)(rules[k].share * (double)data->n);
     wanted = wanted > rules[k].many ? rules[k].many : wanted < rules[k].few ? rules[k].few : wanted;
-    const char *const ranges[] = {rules[k].range, NULL};
-    mercer_tune set = mercer_tune_defaults();
-    set.ranges = ranges;
-    set.seed = ctx->options.seed;
-    mercer_data *part = NULL;
-    MC_TRY(take_part(ctx, data, wanted, &part));
-    set.points = points_for(part, rules[k].folds);
-    set.folds = folds_for(part, rules[k].folds);
-    set.repeats = set.folds && data->n < FEW_ROWS ? REPEATS : 1;
-    const mercer_status status =
-        can_be_measured(ctx, machine, settings, &set, part)
-            ? search_part(ctx, machine, settings, &set, part, out)
-            : mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s",
-                      machine->name);
-    mercer_data_free(part);
+    c->ranges[0] = rules[k].range;
+    c->set.ranges = c->ranges;
+    c->set.seed = ctx->options.seed;
+    MC_TRY(take_part(ctx, data, wanted, &c->part));
+    c->set.points = points_for(c->part, rules[k].folds);
+    c->set.folds = folds_for(c->part, rules[k].folds);
+    c->set.repeats = c->set.folds && data->n < FEW_ROWS ? REPEATS : 1;
+    if (!can_be_measured(ctx, machine, settings, &c->set, c->part))
+        return mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s",
+                       machine->name);
+    return MERCER_OK;
+}
+
+/* With a second kernel, if there is one, the first must be given too. */
+static mercer_status put_kernels(mercer_ctx *ctx, const mercer_machine *machine, const mercer_ridge *ridge, choice *c) {
+    if (!c->kernels[1])
+        return MERCER_OK;
+    c->set.kernels = (const mercer_kernel *const *)c->kernels;
+    c->set.kernel_count = 2;
+    return mc_tune_kernel(ctx, machine, ridge, c->part, &c->kernels[0]);
+}
+
+static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings) {
+    return settings && strcmp(machine->name, "ridge") == 0 ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
+}
+
+mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                  const mercer_data *data, mercer_search **out) {
+    mc_begin(ctx);
+    *out = NULL;
+    const mercer_ridge ridge = ridge_of(machine, settings);
+    choice c;
+    mercer_status status = open_choice(ctx, machine, settings, data, &c);
+    if (!status && has_scales(machine, c.part))
+        status = find_scales(ctx, &ridge, c.part, &c.kernels[1]);
+    if (!status)
+        status = put_kernels(ctx, machine, &ridge, &c);
+    if (!status)
+        status = mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out);
+    close_choice(&c);
+    return status;
+}
+
+/* ---- What it would take ---- */
+
+/* Any length scale stands for those that would be learned; learning them is a short fit of the process. */
+static mercer_status plan_scales(mercer_ctx *ctx, const mercer_ridge *ridge, choice *c, mercer_plan *out) {
+    const mercer_gp gp = process_for(ridge);
+    mercer_data *rows = NULL;
+    MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &c->kernels[1]));
+    MC_TRY(take_part(ctx, c->part, ROWS_OF_SCALES, &rows));
+    const mercer_status status = mc_plan_fit(ctx, mercer_machine_find("gp"), &gp, c->kernels[1], rows, out);
+    mercer_data_free(rows);
+    return status;
+}
+
+static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, choice *c, mercer_tune_plan *out) {
+    const mercer_ridge ridge = ridge_of(machine, settings);
+    mercer_plan scales = {0};
+    if (has_scales(machine, c->part))
+        MC_TRY(plan_scales(ctx, &ridge, c, &scales));
+    MC_TRY(put_kernels(ctx, machine, &ridge, c));
+    MC_TRY(mc_plan_search(ctx, machine, settings, &c->set, c->part, false, out));
+    out->seconds += scales.chosen.seconds;
+    out->memory_bytes = scales.chosen.memory_bytes > out->memory_bytes ? scales.chosen.memory_bytes : out->memory_bytes;
+    return MERCER_OK;
+}
+
+mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                                  mercer_tune_plan *out) {
+    mc_begin(ctx);
+    *out = (mercer_tune_plan){.engine = ""};
+    mc_shield(ctx, true); /* the time limit is that of the search */
+    const size_t before = mercer_memory_used(ctx);
+    choice c;
+    mercer_status status = open_choice(ctx, machine, settings, data, &c);
+    const size_t held = mercer_memory_used(ctx) - before;
+    if (!status)
+        status = plan_choice(ctx, machine, settings, &c, out);
+    out->memory_bytes += held;
+    close_choice(&c);
+    mc_shield(ctx, false);
     return status;
 }

@@ -84,6 +84,7 @@ typedef struct scale {
     mc_run m; /* the settings are those of a candidate in the middle */
     mc_speed speed; /* pair 0: not measured yet */
     int64_t runs;
+    bool fit; /* at the end: of the best, to all rows */
     trials tried;
 } scale;
 
@@ -251,7 +252,7 @@ static mercer_status add_stages(mercer_ctx *ctx, scale *e, const mc_stage *stage
         out->fits += runs * (e->s->engine->steps ? e->s->engine->steps : e->s->engine->whole || l.foresight.shared ? 1 : l.splits);
         out->seconds += seconds_of(e, &stage[k], &l, runs);
     }
-    out->seconds += e->tried.count ? foretell_fit(&e->tried, &l) : 0;
+    out->seconds += e->fit && e->tried.count ? foretell_fit(&e->tried, &l) : 0;
     out->splits = l.splits;
     out->engine = l.foresight.text;
     out->memory_bytes = l.bytes + (size_t)(e->s->space.count * (l.splits + MC_BLOCKS + 40)) * sizeof(double);
@@ -268,8 +269,9 @@ static mercer_status add_fit(mercer_ctx *ctx, const scale *e, mercer_tune_plan *
     return MERCER_OK;
 }
 
-static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, mercer_tune_plan *out) {
-    scale e = {.s = s, .set = set, .data = data, .runs = count_runs(&s->space)};
+static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, bool fit,
+                          mercer_tune_plan *out) {
+    scale e = {.s = s, .set = set, .data = data, .runs = count_runs(&s->space), .fit = fit};
     mc_stage stage[MC_STAGES_MOST];
     const int count = mc_search_stages(s, set->halving, data, stage);
     out->candidates = s->space.count;
@@ -278,23 +280,29 @@ static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_
     if (!status)
         status = add_stages(ctx, &e, stage, count, out);
     out->possible = out->memory_bytes <= mc_memory_left(ctx);
-    if (!status)
+    if (!status && fit)
         status = add_fit(ctx, &e, out);
     mc_run_close(&e.m);
+    return status;
+}
+
+mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                             const mercer_data *data, bool fit, mercer_tune_plan *out) {
+    mercer_search s = {0};
+    *out = (mercer_tune_plan){.engine = ""};
+    mercer_status status = mc_search_open(ctx, machine, settings, set, data, &s);
+    if (!status)
+        status = plan(ctx, &s, set, data, fit, out);
+    mc_search_close(&s);
     return status;
 }
 
 mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                                const mercer_data *data, mercer_tune_plan *out) {
     mc_begin(ctx);
-    *out = (mercer_tune_plan){.engine = ""};
     const mercer_tune chosen = set ? *set : mercer_tune_defaults();
-    mercer_search s = {0};
     mc_shield(ctx, true); /* the time limit is that of the search */
-    mercer_status status = mc_search_open(ctx, machine, settings, &chosen, data, &s);
-    if (!status)
-        status = plan(ctx, &s, &chosen, data, out);
+    const mercer_status status = mc_plan_search(ctx, machine, settings, &chosen, data, true, out);
     mc_shield(ctx, false);
-    mc_search_close(&s);
     return status;
 }

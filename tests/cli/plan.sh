@@ -5,6 +5,11 @@ mercer plan f.csv --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 print(sorted(r), r["solver"], r["memory_bytes"] >= 300 * 300 * 4, r["seconds_estimate"] >= 0, len(r["alternatives"]) > 0)'
+mercer generate moons -n 900 --noise 0.3 -o moons.csv -q
+mercer plan moons.csv -m svc | grep '^search' | tr -s ' '
+mercer plan moons.csv -m svc --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["search"]; print(r["candidates"], r["rows"], r["splits"])'
+mercer plan moons.csv -m svc --C 1 | grep -c '^search'
+rm moons.csv
 mercer plan f.csv --solver eigen --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["solver"])'
 mercer plan f.csv --memory 10K; echo "exit $?"
 mercer generate friedman1 -n 1000 -o g.csv -q

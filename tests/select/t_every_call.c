@@ -302,6 +302,12 @@ static mercer_status plan_tune(mercer_ctx *ctx, void *out) {
     return mercer_plan_tune(ctx, mercer_machine_find("svc"), NULL, &set, world.classes, &plan);
 }
 
+static mercer_status plan_default(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_tune_plan plan;
+    return mercer_plan_default(ctx, mercer_machine_find("ridge"), NULL, world.few, &plan);
+}
+
 static mercer_status search_fit(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_model *model = NULL;
@@ -343,6 +349,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
         ridge_path_folds, data_folds,
         predict_proba, own_loss_fit, calibration, svm_path, loss_path, svm_rows, tune_run, tune_default, search_fit, plan_tune,
+        plan_default,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

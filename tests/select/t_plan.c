@@ -194,6 +194,36 @@ static void test_searches_keep_to_their_forecasts(void **state) {
     }
 }
 
+/* The one before a fit for which nothing is given; a process learns length scales for ridge. */
+static void test_the_short_search_keeps_to_its_forecast(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine, *data;
+        int64_t rows, candidates;
+    } some[] = {{"ridge", "friedman1", 200, (13 + 1) * 17}, {"svc", "moons", 300, 7 * 6}, {"logistic", "moons", 100, 7 * 5}};
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
+        const mercer_machine *machine = mercer_machine_find(some[k].machine);
+        mercer_data *data = NULL;
+        mercer_tune_plan plan;
+        mercer_search *search = NULL;
+        assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, 0.3, 1, &data));
+        assert_ok(ctx, mercer_plan_default(ctx, machine, NULL, data, &plan));
+        assert_ok(ctx, mercer_tune_default(ctx, machine, NULL, data, &search));
+        assert_int_equal(plan.candidates, some[k].candidates);
+        assert_int_equal(plan.candidates, mercer_search_count(search));
+        assert_int_equal(plan.rows, some[k].rows);
+        assert_true(plan.seconds > 0 && plan.possible);
+        if (mercer_memory_peak(ctx) > plan.memory_bytes + 4096) /* the context itself */
+            fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes, mercer_memory_peak(ctx));
+        mercer_search_free(search);
+        assert_fails(ctx, mercer_plan_default(ctx, mercer_machine_find("gp"), NULL, data, &plan), MERCER_INVALID, "no rule");
+        mercer_data_free(data);
+        close_clean(ctx);
+        close_clean(owner);
+    }
+}
+
 static void test_too_little_memory_is_said_first(void **state) {
     (void)state;
     for (int k = 0; k < CASES; k++) {
@@ -389,6 +419,7 @@ int main(void) {
         cmocka_unit_test(test_a_fit_keeps_to_its_forecast),
         cmocka_unit_test(test_other_machines_keep_to_their_forecasts),
         cmocka_unit_test(test_searches_keep_to_their_forecasts),
+        cmocka_unit_test(test_the_short_search_keeps_to_its_forecast),
         cmocka_unit_test(test_too_little_memory_is_said_first),
         cmocka_unit_test(test_the_rows_said_to_fit_do),
         cmocka_unit_test(test_the_plan_names_what_the_fit_takes),
