@@ -77,8 +77,12 @@ static void say_chosen(session *s, const tuning *t) {
 
 static void say_splits(session *s, const tuning *t) {
     const mercer_search_report r = mercer_search_result(t->search);
-    say(s, "measured", "%lld of %lld candidates by %s on %s%s", (long long)r.measured, (long long)mercer_search_count(t->search), r.score,
-        r.splits, r.halved ? ", the others on fewer rows" : "");
+    const int64_t count = mercer_search_count(t->search), rows = mercer_search_candidate(t->search, r.best).rows;
+    char part[64] = "";
+    if (rows < mercer_data_rows(t->job.data)) /* the time was short */
+        snprintf(part, sizeof part, " of %lld of the rows", (long long)rows);
+    say(s, "measured", "%lld of %lld candidates by %s on %s%s%s", (long long)r.measured, (long long)count, r.score, r.splits, part,
+        r.halved && r.measured < count ? ", the others on fewer rows" : "");
     if (r.resumed)
         say(s, "resumed", "%lld measurements are from %s", (long long)r.resumed, t->set.journal);
 }

@@ -57,7 +57,8 @@ static mercer_status deal_groups(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_
     mc_work_close(&w);
     return present >= k
                ? MERCER_OK
-               : mc_fail(ctx, MERCER_INVALID, "%lld groups cannot fill %lld folds", (long long)present, (long long)k);
+               : mc_fail(ctx, MERCER_INVALID, "%lld groups cannot fill %lld folds; take at most %lld", (long long)present, (long long)k,
+                         (long long)present);
 }
 
 static mercer_status deal_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_t k, const int32_t *key, int32_t *fold) {

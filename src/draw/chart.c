@@ -94,6 +94,12 @@ static void across_ticks(chart *g) {
                      SIDE_MIDDLE, false, colour_ink);
 }
 
+/* Of a name beside the frame: smaller where it would leave the paper. */
+static double name_size(const chart *g, const char *name) {
+    const double room = g->frame.left - 13, wanted = canvas_words_width(g->on, name, TICK);
+    return wanted > room ? TICK * room / wanted : TICK;
+}
+
 static void up_ticks(chart *g) {
     const box *f = &g->frame;
     ticks t;
@@ -105,8 +111,8 @@ static void up_ticks(chart *g) {
     }
     const int64_t every = g->y.names ? every_name(&g->y, f->bottom - f->top, TICK + 3) : 1;
     for (int64_t i = 0; g->y.names && i < g->y.count; i += every)
-        canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, place_of(&g->y, i)).y + TICK / 3.0}, g->y.names[i], TICK,
-                     SIDE_END, false, colour_ink);
+        canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, place_of(&g->y, i)).y + TICK / 3.0}, g->y.names[i],
+                     name_size(g, g->y.names[i]), SIDE_END, false, colour_ink);
 }
 
 static void lay_out(chart *g) {

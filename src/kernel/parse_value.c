@@ -62,7 +62,8 @@ static mercer_status range(mc_parser *p, const mc_measure *m, mc_value *value) {
     value->low = m->other ? end : begin;
     value->high = m->other ? begin : end;
     if (value->low >= value->high)
-        return mc_lex_fail(&p->lexer, offset, "a range runs from a smaller to a larger number");
+        return mc_lex_fail(&p->lexer, offset, begin == end ? "the range is empty; write one number"
+                                                           : "the range is reversed; write its smaller number first");
     return MERCER_OK;
 }
 

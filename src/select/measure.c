@@ -58,15 +58,19 @@ static mercer_status unknown(mercer_ctx *ctx, const char *name) {
 
 static mercer_status check(mercer_ctx *ctx, const mercer_machine *machine, const mercer_data *data, const mc_measure_row *row) {
     if (row->classes && !data->classes)
-        return mc_fail(ctx, MERCER_INVALID, "tune: %s is a score of classes, and the target is numbers", row->name);
+        return mc_fail(ctx, MERCER_INVALID, "tune: %s is a score of classes, and the target is numbers; use rmse, mae or r2", row->name);
     if (!row->classes && data->classes)
-        return mc_fail(ctx, MERCER_INVALID, "tune: %s is a score of numbers, and the target is classes", row->name);
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: %s is a score of numbers, and the target is classes; use accuracy, balanced-accuracy or f1",
+                       row->name);
     if (row->sorted && data->classes != 2)
-        return mc_fail(ctx, MERCER_INVALID, "tune: auc is a score of two classes, and there are %lld", (long long)data->classes);
+        return mc_fail(ctx, MERCER_INVALID, "tune: auc is a score of two classes, and there are %lld; use balanced-accuracy",
+                       (long long)data->classes);
     if (row->offset == FIELD(log_loss) && strcmp(machine->name, "logistic") != 0)
-        return mc_fail(ctx, MERCER_INVALID, "tune: log-loss wants probabilities, which logistic gives and %s does not", machine->name);
+        return mc_fail(ctx, MERCER_INVALID, "tune: log-loss wants probabilities, which logistic gives and %s does not; use accuracy",
+                       machine->name);
     if (row->offset == FIELD(pinball) && strcmp(machine->name, "quantile") != 0)
-        return mc_fail(ctx, MERCER_INVALID, "tune: pinball is the score of quantile, not of %s", machine->name);
+        return mc_fail(ctx, MERCER_INVALID, "tune: pinball is the score of quantile, not of %s; use mae", machine->name);
     return MERCER_OK;
 }
 

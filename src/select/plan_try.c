@@ -62,7 +62,8 @@ static mercer_status try_runs(mercer_ctx *ctx, attempt *a, int64_t most, mc_trie
         tried++;
     }
     const bool all = a->s->engine->whole || a->shared.values || splits < 2;
-    out->seconds = out->spent * (double)runs / (double)tried * (double)(all ? 1 : splits);
+    out->run = out->spent / (double)tried * (double)(all ? 1 : splits);
+    out->seconds = out->run * (double)runs;
     return MERCER_OK;
 }
 

@@ -192,10 +192,21 @@ static bool is_long(const trials *t, const load *l, const load *all) {
     return t->count && (t->last.took.spent + t->last.took.fit) * growth(l, &t->last.load) > allowed;
 }
 
+/* The time limit is that of the search, not of a trial; the caller may stop it. */
+static mercer_status try_unlimited(mercer_ctx *ctx, const mercer_search *alike, const scale *e, int64_t parts, mc_tried *out) {
+    const double limit = ctx->options.time_limit;
+    ctx->options.time_limit = 0;
+    mc_shield(ctx, false);
+    const mercer_status status = mc_search_try(ctx, alike, e->set, e->data, parts, RUNS, out);
+    mc_shield(ctx, true);
+    ctx->options.time_limit = limit;
+    return status;
+}
+
 static mercer_status add_trial(mercer_ctx *ctx, const mercer_search *alike, scale *e, int64_t parts, const load *l) {
     trials *t = &e->tried;
     trial now = {.load = *l};
-    MC_TRY(mc_search_try(ctx, alike, e->set, e->data, parts, RUNS, &now.took));
+    MC_TRY(try_unlimited(ctx, alike, e, parts, &now.took));
     t->before = t->last;
     t->last = now;
     t->count += t->count < TRIALS;

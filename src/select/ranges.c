@@ -68,7 +68,8 @@ static const char *skip(const char *p) {
 static mercer_status number(mercer_ctx *ctx, const mercer_machine *machine, const mc_dimension *d, const char **p, double *out) {
     const char *begin = skip(*p), *end = mc_number_read(begin, begin + strlen(begin), out);
     if (!end)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: a number was expected at '%.20s'", d->name, begin);
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: --%s: a number was expected at '%.20s'; write a range, 0.1..10, or a set, {1, 2, 3}", d->name, begin);
     if (end[-1] == '.' && *end == '.')
         end--; /* the point of 1..10 is not of the number */
     if (d->whole && *out != floor(*out))
@@ -104,7 +105,8 @@ static mercer_status read_range(mercer_ctx *ctx, const mercer_machine *machine, 
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: a range such as 0.1..10 was expected, '..' is missing at '%.20s'", d->name, p);
     p = skip(p + 2);
     if (!*p)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g.. has no end", d->name, d->low);
+        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g.. has no end; write the largest value behind the dots", d->name,
+                       d->low);
     MC_TRY(number(ctx, machine, d, &p, &d->high));
     if (*p)
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: nothing was expected after the range, got '%.20s'", d->name, p);

@@ -474,13 +474,35 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
     return status;
 }
 
+/* ---- Little time ---- */
+
+/* One run on the few rows of a first round, with which halving would begin: whether one on all rows takes more than half the time left, so
+   that nothing might be measured at all. */
+static mercer_status look_ahead(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+    mc_stage stage[MC_STAGES_MOST];
+    mc_tried tried;
+    if (!w->trial || w->set->halving || mc_search_stages(w->s, true, data, stage) < 2)
+        return MERCER_OK;
+    const int64_t parts = stage[0].all / stage[0].share;
+    const mercer_status status = mc_search_try(ctx, w->s, w->set, data, parts, 1, &tried);
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        return status;
+    if (status)
+        mc_unfail(ctx); /* few rows may lack something: all rows are tried */
+    else
+        w->late = tried.run * pow((double)parts, w->s->engine->whole ? 3 : 2) > mc_time_left(ctx) / 2;
+    return MERCER_OK;
+}
+
 mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal) {
     sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx)), .end = 1};
     if (s->engine->steps)
         return run_slopes(ctx, &w, data);
     MC_TRY(MC_ALLOC(ctx, w.active, s->space.count));
     memset(w.active, true, (size_t)s->space.count * sizeof *w.active);
-    mercer_status status = run_stages(ctx, &w, set->halving, data);
+    mercer_status status = look_ahead(ctx, &w, data);
+    if (!status && !w.late)
+        status = run_stages(ctx, &w, set->halving, data);
     if (!status && w.late)
         status = run_stages(ctx, &w, true, data);
     mc_hold(ctx, NULL, 1);

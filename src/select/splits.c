@@ -36,6 +36,25 @@ static mercer_status check_classes(mercer_ctx *ctx, const mercer_data *data, int
     return MERCER_OK;
 }
 
+static bool holds_two_classes(const mercer_data *data, const int64_t *rows, int64_t count) {
+    for (int64_t i = 1; i < count; i++)
+        if (data->class_of[rows[i]] != data->class_of[rows[0]])
+            return true;
+    return false;
+}
+
+/* Where groups or the order of time decide, what is learned from may be of one class. */
+static mercer_status check_learned(mercer_ctx *ctx, const mercer_data *data, const mc_splits *s, const char *cause) {
+    for (int64_t k = 0; k < s->count && data->classes > 1; k++) {
+        const int64_t *rows = s->rows + s->begin[2 * k], learned = s->begin[2 * k + 1] - s->begin[2 * k];
+        if (!holds_two_classes(data, rows, learned))
+            return mc_fail(ctx, MERCER_DATA,
+                           "tune: for split %lld of %lld only rows of class '%s' are left to learn from; take other folds, or leave out %s",
+                           (long long)k + 1, (long long)s->count, data->label[data->class_of[rows[0]]], cause);
+    }
+    return MERCER_OK;
+}
+
 static int64_t count_folds(const int64_t *fold, int64_t n) {
     int64_t most = 0;
     for (int64_t i = 0; i < n; i++)
@@ -73,6 +92,8 @@ static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t
     MC_TRY(MC_ALLOC(ctx, s->rows, data->n * folds * set->repeats));
     MC_TRY(MC_ALLOC(ctx, s->begin, 2 * folds * set->repeats + 1));
     MC_TRY(deal(ctx, set, folds, data, groups, s));
+    if (groups)
+        MC_TRY(check_learned(ctx, data, s, "the groups"));
     const char *how = groups ? ", groups kept together" : data->classes ? ", classes spread evenly" : "";
     snprintf(s->text, sizeof s->text, "%lld folds%s", (long long)s->independent, how);
     if (set->repeats == 1)
@@ -100,7 +121,7 @@ static mercer_status open_ordered(mercer_ctx *ctx, int64_t folds, const mercer_d
     }
     s->count = s->independent = folds;
     snprintf(s->text, sizeof s->text, "%lld blocks in order of time, each from the rows before it", (long long)folds);
-    return MERCER_OK;
+    return check_learned(ctx, data, s, "the order of time");
 }
 
 static mercer_status open_hold_out(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mc_splits *s) {

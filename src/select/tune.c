@@ -70,9 +70,9 @@ static mercer_status check_set(mercer_ctx *ctx, const mercer_machine *machine, c
     if (set->points && (set->points < 2 || set->points > 100000))
         return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, 100000], got %lld", (long long)set->points);
     if (set->ordered && (set->groups || set->hold_out || set->repeats > 1))
-        return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time go with no groups, no hold-out and no repeats");
+        return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time go with no groups, no hold-out and no repeats; leave these out");
     if (set->hold_out && (set->groups || set->folds || set->repeats > 1))
-        return mc_fail(ctx, MERCER_INVALID, "tune: a hold-out goes with no folds, groups or repeats");
+        return mc_fail(ctx, MERCER_INVALID, "tune: a hold-out goes with no folds, groups or repeats; leave these out");
     if (strcmp(machine->name, "ridge") == 0 && mc_ridge_open_lambda(settings))
         return mc_fail(ctx, MERCER_INVALID, "tune: norm-bound and dof find lambda themselves; leave them out to search it");
     return MERCER_OK;

@@ -291,9 +291,10 @@ mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const merce
 mercer_status mc_run_open(mercer_ctx *ctx, const mercer_search *s, int64_t begin, int64_t end, mc_run *out);
 void mc_run_close(mc_run *run);
 
-/* What some runs took: themselves, all runs by them, and a fit of the best of their candidates to the same rows. */
+/* What some runs took: themselves, one with all its splits, all runs by them, and a fit of the best of their candidates to the same
+   rows. */
 typedef struct mc_tried {
-    double spent, seconds, fit;
+    double spent, run, seconds, fit;
 } mc_tried;
 /* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows. Scores are not kept. */
 mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, int64_t parts,

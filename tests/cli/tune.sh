@@ -31,6 +31,12 @@ mercer tune m.csv -m svc --C 3..3; echo "exit $?"
 mercer tune m.csv -m svc --lambda 1..2; echo "exit $?"
 mercer tune m.csv -k 'rbf(gamma=3..1)'; echo "exit $?"
 mercer tune m.csv -k 'rbf(width=1..3)'; echo "exit $?"
+mercer tune m.csv --gamma 1..3; echo "exit $?"
+mercer tune m.csv -m svc --C 3..; echo "exit $?"
+(echo a,side,y; for i in 1 2 3 4 5 6 7 8; do echo $i,left,no; echo $i,right,yes; done) > sides.csv
+mercer tune sides.csv --target y -m svc --groups side --folds 2; echo "exit $?"
+mercer tune sides.csv --target y -m svc --groups side --folds 3; echo "exit $?"
+rm sides.csv
 mercer tune m.csv --folds 100; echo "exit $?"
 mercer tune m.csv --candidates 9; echo "exit $?"
 mercer tune f.csv --score accuracy; echo "exit $?"
