@@ -349,7 +349,7 @@ mercer_status mc_kernel_matrix_know(mercer_ctx *ctx, const mc_kernel_matrix *m, 
 
 mercer_status mc_kernel_matrix_keep(mercer_ctx *ctx, const mc_matrix *matrix, void **out) {
     const int64_t n = matrix->n;
-    const size_t entry = matrix->dtype == MERCER_F64 ? sizeof(double) : sizeof(float), bytes = (size_t)(n * n) * entry;
+    const size_t entry = mc_dtype_size(matrix->dtype), bytes = (size_t)(n * n) * entry;
     *out = NULL;
     if (bytes > mc_memory_left(ctx) / 2)
         return MERCER_OK;

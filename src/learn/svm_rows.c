@@ -127,7 +127,7 @@ size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t who
 /* 5 for every byte: memory is touched for the first time, and steps go over it; measured on 1000 to 12000 rows. */
 double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     const double rows = (double)mc_svm_active(ctx, p, m, dtype);
-    return 5 * rows * rows * (dtype == MERCER_F64 ? sizeof(double) : sizeof(float));
+    return 5 * rows * rows * (double)mc_dtype_size(dtype);
 }
 
 /* A store for the rows of the largest programme in half of what is left, where they are worth it. */

@@ -15,6 +15,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "data/data.h"
 #include "solve/interior.h"
 #include "solve/leap.h"
 #include "solve/polish.h"
@@ -51,10 +52,6 @@ static int64_t set_size(int64_t m, int64_t most) {
     return m < most ? m : most;
 }
 
-static size_t entry_bytes(mercer_dtype dtype) {
-    return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
-}
-
 static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
     const int64_t q = set_size(m, most);
     return mc_selection_need(m, q) + 3 * mc_work_need(q, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t))
@@ -63,7 +60,7 @@ static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
 
 size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
     const int64_t q = set_size(m, most), rows = q < n ? q : n;
-    return own_bytes(n, m, most) + mc_work_need(rows * rows, entry_bytes(dtype)) + mc_smo_bytes(rows, q, dtype);
+    return own_bytes(n, m, most) + mc_work_need(rows * rows, mc_dtype_size(dtype)) + mc_smo_bytes(rows, q, dtype);
 }
 
 size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
@@ -83,27 +80,6 @@ static void cut(mc_work *work, run *r) {
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         *reals[i] = mc_work_take(work, q, sizeof(double));
     r->group = mc_work_take(work, q, 1);
-}
-
-static int64_t row_of(const mc_dual *dual, int64_t t) {
-    return dual->row ? dual->row[t] : t;
-}
-
-/* The rows of the active variables, in increasing order, and the place of each variable's row among them. */
-static void number_rows(run *r) {
-    const mc_dual *whole = &r->p->dual;
-    r->rows = 0;
-    for (int64_t i = 0; i < r->p->matrix.n; i++)
-        r->place[i] = -1;
-    for (int64_t k = 0; k < r->count; k++)
-        r->place[row_of(whole, r->variable[k])] = 0;
-    for (int64_t i = 0; i < r->p->matrix.n; i++)
-        if (r->place[i] == 0) {
-            r->row_id[r->rows] = i;
-            r->place[i] = r->rows++;
-        }
-    for (int64_t k = 0; k < r->count; k++)
-        r->row[k] = r->place[row_of(whole, r->variable[k])];
 }
 
 /* The first set is the one the caller has named. */
@@ -129,7 +105,7 @@ static void choose(run *r, const mc_extremes *e) {
     for (int64_t t = 0; t < whole->m; t++)
         if (all || r->selection.chosen[t])
             r->variable[r->count++] = t;
-    number_rows(r);
+    r->rows = mc_number_rows(whole, r->variable, r->count, r->p->matrix.n, r->place, r->row_id, r->row);
 }
 
 /* The programme on the active set, the others held where they are. */
@@ -253,7 +229,7 @@ static mercer_status make_room(mercer_ctx *ctx, run *r) {
         return MERCER_OK;
     mc_free(room->K);
     room->rows = more < all ? more : all;
-    room->K = mc_alloc_unset(ctx, room->rows * room->rows, entry_bytes(r->p->matrix.dtype));
+    room->K = mc_alloc_unset(ctx, room->rows * room->rows, mc_dtype_size(r->p->matrix.dtype));
     room->rows = room->K ? room->rows : 0;
     return room->K ? MERCER_OK : MERCER_MEMORY;
 }
@@ -404,7 +380,7 @@ static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_
         const double v = mc_slope(dual, r->f, t);
         const int g = mc_group(dual, t);
         if ((up && down) || (up && v >= e->bottom[g] - near) || (down && v <= e->top[g] + near))
-            r->place[row_of(dual, t)] = 1;
+            r->place[mc_row(dual, t)] = 1;
     }
     for (int64_t i = 0; i < r->p->matrix.n; i++)
         if (r->place[i])
@@ -416,7 +392,7 @@ static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_
 static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_t n, double *c, int64_t *ids) {
     int64_t count = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        c[row_of(dual, t)] += beta[t];
+        c[mc_row(dual, t)] += beta[t];
     for (int64_t i = 0; i < n; i++)
         if (c[i] != 0) {
             ids[count] = i;

@@ -51,10 +51,6 @@ typedef struct interior {
     double open, scale;      /* sum of distance times multiplier; size of the objective's terms */
 } interior;
 
-static int64_t row_of(const mc_dual *dual, int64_t t) {
-    return dual->row ? dual->row[t] : t;
-}
-
 /* No room between its bounds: it stays there, with a D that lets nothing move. */
 static bool fixed(const interior *p, int64_t t) {
     return !(p->dual->high[t] > p->dual->low[t]);
@@ -118,7 +114,7 @@ static mercer_status solve_once(mercer_ctx *ctx, interior *p, const double *r, d
 static mercer_status product_of(mercer_ctx *ctx, interior *p, const double *x) {
     memset(p->sum_of, 0, (size_t)p->rows->n * sizeof *p->sum_of);
     for (int64_t t = 0; t < p->dual->m; t++)
-        p->sum_of[row_of(p->dual, t)] += x[t];
+        p->sum_of[mc_row(p->dual, t)] += x[t];
     return multiply(ctx, p, p->sum_of, p->product);
 }
 
@@ -127,7 +123,7 @@ static mercer_status solve(mercer_ctx *ctx, interior *p, const double *r, double
     MC_TRY(solve_once(ctx, p, r, x));
     MC_TRY(product_of(ctx, p, x));
     for (int64_t t = 0; t < m; t++)
-        p->rest[t] = r[t] - p->D[t] * x[t] - p->product[row_of(p->dual, t)];
+        p->rest[t] = r[t] - p->D[t] * x[t] - p->product[mc_row(p->dual, t)];
     MC_TRY(solve_once(ctx, p, p->rest, p->more));
     for (int64_t t = 0; t < m; t++)
         x[t] += p->more[t];
@@ -170,7 +166,7 @@ static void keep_sums(interior *p) {
 static mercer_status direction(mercer_ctx *ctx, interior *p) {
     const int64_t m = p->dual->m;
     for (int64_t t = 0; t < m; t++) {
-        const double rest = p->f[row_of(p->dual, t)] + p->dual->q[t] - p->lambda[mc_group(p->dual, t)] - p->z.low[t] + p->z.high[t];
+        const double rest = p->f[mc_row(p->dual, t)] + p->dual->q[t] - p->lambda[mc_group(p->dual, t)] - p->z.low[t] + p->z.high[t];
         p->r[t] = p->c.low[t] / p->room.low[t] - p->c.high[t] / p->room.high[t] - rest;
     }
     MC_TRY(solve(ctx, p, p->r, p->d));
@@ -260,7 +256,7 @@ static void look(interior *p) {
     memset(&p->dz.high[0], 0, (size_t)p->dual->m * sizeof(double));
     double squares = 0, rest = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        squares += value(p, t) * p->f[row_of(p->dual, t)];
+        squares += value(p, t) * p->f[mc_row(p->dual, t)];
         rest += fabs(value(p, t) * p->dual->q[t]);
     }
     p->open = open_after(p, 0);
@@ -286,7 +282,7 @@ static mercer_status descend(mercer_ctx *ctx, interior *p) {
 static void stand_inside(interior *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double low = p->dual->low[t], high = p->dual->high[t];
-        const double far = 1 / fmax(p->rows->diagonal[row_of(p->dual, t)], 1e-300);
+        const double far = 1 / fmax(p->rows->diagonal[mc_row(p->dual, t)], 1e-300);
         const bool both = isfinite(low) && isfinite(high) && !fixed(p, t);
         p->room.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
         p->room.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
@@ -315,7 +311,7 @@ static mercer_status start(mercer_ctx *ctx, interior *p, const double *beta, con
 /* d <- the point, variables that belong to a bound set there; room.low <- how far the others may be moved. */
 static void settle(interior *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const double k = p->rows->diagonal[row_of(p->dual, t)];
+        const double k = p->rows->diagonal[mc_row(p->dual, t)];
         const bool low = k * p->room.low[t] < p->z.low[t], high = k * p->room.high[t] < p->z.high[t];
         p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : value(p, t);
         p->room.low[t] = low || high || fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
@@ -348,7 +344,7 @@ static bool restore_sums(interior *p) {
 static long double gain(const interior *p, const double *beta, const double *f) {
     long double sum = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int64_t i = row_of(p->dual, t);
+        const int64_t i = mc_row(p->dual, t);
         sum += (beta[t] - p->d[t]) * (0.5 * ((long double)f[i] + p->f[i]) + p->dual->q[t]);
     }
     return sum;
@@ -405,7 +401,7 @@ static bool pair_up(interior *p) {
         p->id[i] = i;
     }
     for (int64_t t = 0; t < p->dual->m; t++) {
-        int64_t *pair = p->pair + 2 * row_of(p->dual, t);
+        int64_t *pair = p->pair + 2 * mc_row(p->dual, t);
         if (pair[1] >= 0 || !(isfinite(p->dual->low[t]) || isfinite(p->dual->high[t])))
             return false;
         pair[pair[0] < 0 ? 0 : 1] = t;

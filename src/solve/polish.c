@@ -40,10 +40,6 @@ typedef struct polish {
     double *step;           /* on F */
 } polish;
 
-static int64_t row_of(const mc_dual *dual, int64_t t) {
-    return dual->row ? dual->row[t] : t;
-}
-
 static void guess(polish *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         p->state[t] = beta[t] <= p->dual->low[t] ? LOW : beta[t] >= p->dual->high[t] ? HIGH : FREE;
@@ -56,7 +52,7 @@ static bool list_free(polish *p) {
     memset(p->taken, 0, (size_t)p->rows->n);
     p->count = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int64_t i = row_of(p->dual, t);
+        const int64_t i = mc_row(p->dual, t);
         if (p->state[t] != FREE || p->taken[i])
             continue;
         if (p->count == p->most)
@@ -152,7 +148,7 @@ static int64_t release(polish *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double v = mc_slope(p->dual, p->g, t) - p->nu[mc_group(p->dual, t)];
         const bool wants = p->state[t] == LOW ? v > p->tolerance : p->state[t] == HIGH && v < -p->tolerance;
-        if (wants && !p->taken[row_of(p->dual, t)]) {
+        if (wants && !p->taken[mc_row(p->dual, t)]) {
             p->state[t] = FREE;
             changed++;
         }
@@ -202,7 +198,7 @@ static mercer_status settle(mercer_ctx *ctx, polish *p, bool *settled) {
 static long double objective(const mc_dual *dual, const double *beta, const double *f) {
     long double sum = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        sum += beta[t] * (0.5 * (long double)f[row_of(dual, t)] + dual->q[t]);
+        sum += beta[t] * (0.5 * (long double)f[mc_row(dual, t)] + dual->q[t]);
     return sum;
 }
 

@@ -5,16 +5,13 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "data/data.h"
 #include "solve/smo_body.h"
 
 enum { GRAIN = 32 }; /* rows copied by a thread at a time */
 
-static size_t entry_bytes(mercer_dtype dtype) {
-    return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
-}
-
 size_t mc_principal_bytes(const mc_rows *whole, int64_t n) {
-    return mc_work_need(n * n, entry_bytes(whole->dtype)) + mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *));
+    return mc_work_need(n * n, mc_dtype_size(whole->dtype)) + mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *));
 }
 
 typedef struct copied {
@@ -28,7 +25,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     (void)chunk;
     (void)thread;
     const copied *c = arg;
-    const size_t bytes = (size_t)c->part->n * entry_bytes(c->part->dtype);
+    const size_t bytes = (size_t)c->part->n * mc_dtype_size(c->part->dtype);
     for (int64_t k = begin; k < end; k++)
         c->body->gather(c->row[k], c->id, c->part->n, c->part->K + (size_t)k * bytes);
 }
@@ -45,7 +42,7 @@ static mercer_status copy(mercer_ctx *ctx, const mc_rows *whole, const int64_t *
 }
 
 mercer_status mc_principal_open(mercer_ctx *ctx, const mc_rows *whole, const int64_t *id, int64_t n, mc_principal *out) {
-    *out = (mc_principal){.n = n, .dtype = whole->dtype, .K = mc_alloc_unset(ctx, n * n, entry_bytes(whole->dtype))};
+    *out = (mc_principal){.n = n, .dtype = whole->dtype, .K = mc_alloc_unset(ctx, n * n, mc_dtype_size(whole->dtype))};
     mercer_status status = out->K ? MC_ALLOC(ctx, out->diagonal, n) : MERCER_MEMORY;
     for (int64_t k = 0; k < n && !status; k++)
         out->diagonal[k] = whole->diagonal[id[k]];

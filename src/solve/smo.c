@@ -110,7 +110,7 @@ static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool 
 static double objective(const mc_dual *dual, const double *beta, const double *f) {
     double sum = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        sum += beta[t] * (0.5 * f[dual->row ? dual->row[t] : t] + dual->q[t]);
+        sum += beta[t] * (0.5 * f[mc_row(dual, t)] + dual->q[t]);
     return sum;
 }
 

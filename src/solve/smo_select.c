@@ -5,6 +5,22 @@
 #include <math.h>
 #include <string.h>
 
+int64_t mc_number_rows(const mc_dual *dual, const int64_t *variable, int64_t count, int64_t n, int64_t *place, int64_t *id, int64_t *row) {
+    int64_t rows = 0;
+    for (int64_t i = 0; i < n; i++)
+        place[i] = -1;
+    for (int64_t k = 0; k < count; k++)
+        place[mc_row(dual, variable[k])] = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (place[i] == 0) {
+            id[rows] = i;
+            place[i] = rows++;
+        }
+    for (int64_t k = 0; k < count; k++)
+        row[k] = place[mc_row(dual, variable[k])];
+    return rows;
+}
+
 mc_extremes mc_extremes_of(const mc_dual *dual, const double *beta, const double *f) {
     mc_extremes e = {{-INFINITY, -INFINITY}, {INFINITY, INFINITY}, {-1, -1}, {-1, -1}, -INFINITY};
     for (int64_t t = 0; t < dual->m; t++) {

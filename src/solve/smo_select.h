@@ -37,13 +37,21 @@ int64_t mc_selection_renew(mc_selection *s);
 void mc_selection_take(mc_selection *s, int64_t id);
 void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t room);
 
+static inline int64_t mc_row(const mc_dual *dual, int64_t t) {
+    return dual->row ? dual->row[t] : t;
+}
+
 static inline double mc_slope(const mc_dual *dual, const double *f, int64_t t) {
-    return -(f[dual->row ? dual->row[t] : t] + dual->q[t]);
+    return -(f[mc_row(dual, t)] + dual->q[t]);
 }
 
 static inline int mc_group(const mc_dual *dual, int64_t t) {
     return dual->group ? dual->group[t] : 0;
 }
+
+/* The rows of these variables, rising, into id, and the place of each variable's among them into row; returns how many rows. place: scratch
+   for n numbers. */
+int64_t mc_number_rows(const mc_dual *dual, const int64_t *variable, int64_t count, int64_t n, int64_t *place, int64_t *id, int64_t *row);
 
 mc_extremes mc_extremes_of(const mc_dual *dual, const double *beta, const double *f);
 

@@ -5,16 +5,13 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "data/data.h"
 #include "solve/smo_select.h"
 #include <math.h>
 #include <string.h>
 
 static int64_t room_for(int64_t q) {
     return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_GROUPS - 1);
-}
-
-static size_t entry_bytes(mercer_dtype dtype) {
-    return dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
 }
 
 /* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
@@ -32,7 +29,7 @@ static size_t need(int64_t n, int64_t m) {
 }
 
 size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
-    return need(n, m) + mc_work_need(room_for(q) * room_for(q), entry_bytes(dtype));
+    return need(n, m) + mc_work_need(room_for(q) * room_for(q), mc_dtype_size(dtype));
 }
 
 static void cut(mc_set *s) {
@@ -56,7 +53,7 @@ mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_rows *r
     cut(out);
     if (out->able && dual->m <= q)
         return MERCER_OK;
-    out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), entry_bytes(rows->dtype));
+    out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), mc_dtype_size(rows->dtype));
     if (!out->K)
         mc_set_close(out);
     return out->K ? MERCER_OK : MERCER_MEMORY;
@@ -68,16 +65,12 @@ void mc_set_close(mc_set *s) {
     *s = (mc_set){0};
 }
 
-static int64_t row_of(const mc_set *s, int64_t variable) {
-    return s->dual->row ? s->dual->row[variable] : variable;
-}
-
 static void list_rows(mc_set *s) {
     for (int64_t k = 0; k < s->count; k++)
-        s->row_of[row_of(s, s->variable[k])] = -1;
+        s->row_of[mc_row(s->dual, s->variable[k])] = -1;
     s->row_count = 0;
     for (int64_t k = 0; k < s->count; k++) {
-        const int64_t r = row_of(s, s->variable[k]);
+        const int64_t r = mc_row(s->dual, s->variable[k]);
         if (s->row_of[r] < 0) {
             s->row_of[r] = s->row_count;
             s->row[s->row_count++] = r;
@@ -95,7 +88,7 @@ static void lay_out(mc_set *s) {
         for (int64_t k = 0; k < s->count; k++)
             if (mc_group(s->dual, s->variable[k]) == g) {
                 s->place[k] = at;
-                s->column[at++] = row_of(s, s->variable[k]);
+                s->column[at++] = mc_row(s->dual, s->variable[k]);
             }
         at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
         s->block.begin[g + 1] = at;
@@ -134,7 +127,7 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     (void)thread;
     const gathered *g = arg;
     const mc_set *s = g->set;
-    const size_t bytes = (size_t)s->block.ld * entry_bytes(s->rows->dtype);
+    const size_t bytes = (size_t)s->block.ld * mc_dtype_size(s->rows->dtype);
     for (int64_t a = begin; a < end; a++) {
         char *out = (char *)s->K + (size_t)a * bytes;
         if (s->column[a] < 0)

@@ -25,23 +25,6 @@ static size_t need(const mc_rows *rows, int64_t m, int64_t batch) {
            + mc_work_need(batch, sizeof(void *));
 }
 
-/* The rows of the variables in question, in increasing order, and the place of each variable's row among them. */
-static int64_t number_rows(const mc_dual *dual, int64_t m, const int64_t *variable, int64_t n, int64_t *place, int64_t *id, int64_t *row) {
-    for (int64_t i = 0; i < n; i++)
-        place[i] = -1;
-    for (int64_t t = 0; t < m; t++)
-        place[dual->row ? dual->row[variable[t]] : variable[t]] = 0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (place[i] == 0) {
-            id[count] = i;
-            place[i] = count++;
-        }
-    for (int64_t t = 0; t < m; t++)
-        row[t] = place[dual->row ? dual->row[variable[t]] : variable[t]];
-    return count;
-}
-
 static void fill(mc_shrunk *s, const mc_dual *dual, const double *beta, const double *f, double *q, double *low, double *high,
                  uint8_t *group) {
     for (int64_t t = 0; t < s->dual.m; t++) {
@@ -73,7 +56,7 @@ static mercer_status open_part(mercer_ctx *ctx, const mc_rows *rows, const mc_du
         real[i] = mc_work_take(&s->work, count, sizeof(double));
     int64_t *row = mc_work_take(&s->work, count, sizeof(int64_t)), *place = mc_work_take(&s->work, rows->n, sizeof(int64_t));
     s->row_id = mc_work_take(&s->work, count, sizeof(int64_t));
-    const int64_t n = number_rows(dual, count, s->variable, rows->n, place, s->row_id, row);
+    const int64_t n = mc_number_rows(dual, s->variable, count, rows->n, place, s->row_id, row);
     MC_TRY(mc_principal_open(ctx, rows, s->row_id, n, &s->part));
     s->rows = mc_principal_rows(&s->part);
     s->beta = real[0];
