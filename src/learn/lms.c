@@ -95,15 +95,6 @@ typedef struct division {
     int64_t *rows, train, held;
 } division;
 
-/* The places of positive weight, in order. */
-static int64_t weighty(const mercer_data *data, int64_t *out) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < data->n; i++)
-        if (!data->weight || data->weight[i] > 0)
-            out[count++] = i;
-    return count;
-}
-
 /* Rows NULL when none is held out. */
 static mercer_status divide(mercer_ctx *ctx, const mercer_lms *set, const mercer_data *data, division *out) {
     int64_t *place = NULL;
@@ -111,7 +102,7 @@ static mercer_status divide(mercer_ctx *ctx, const mercer_lms *set, const mercer
     if (set->held_out == 0)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, place, data->n));
-    const int64_t count = weighty(data, place);
+    const int64_t count = mc_problem_places(data, place);
     out->held = (int64_t)ceil(set->held_out * (double)count);
     out->train = count - out->held;
     mercer_status status = MC_ALLOC(ctx, out->rows, count);

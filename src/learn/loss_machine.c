@@ -110,9 +110,7 @@ static void start_task(const machine *m, mc_loss_task *t, double *y, int64_t tas
 
 static mercer_status write_places(mercer_ctx *ctx, machine *m, const mercer_data *data) {
     MC_TRY(MC_ALLOC(ctx, m->place, data->n));
-    for (int64_t i = 0, k = 0; i < data->n; i++)
-        if (!data->weight || data->weight[i] > 0)
-            m->place[k++] = i;
+    mc_problem_places(data, m->place);
     return MERCER_OK;
 }
 

@@ -29,13 +29,19 @@ static int64_t count_weighty(const mercer_data *data) {
     return data->weight ? count : data->n;
 }
 
+int64_t mc_problem_places(const mercer_data *data, int64_t *place) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        if (!data->weight || data->weight[i] > 0)
+            place[count++] = i;
+    return count;
+}
+
 /* The rows of positive weight as new data. */
 static mercer_status take_weighty(mercer_ctx *ctx, const mercer_data *data, int64_t count, mercer_data **out) {
-    int64_t *rows = NULL, k = 0;
+    int64_t *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, rows, count));
-    for (int64_t i = 0; i < data->n; i++)
-        if (data->weight[i] > 0)
-            rows[k++] = i;
+    mc_problem_places(data, rows);
     const mercer_status status = mc_data_take(ctx, data, rows, count, out);
     mc_free(rows);
     return status;

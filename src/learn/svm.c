@@ -66,10 +66,7 @@ static mercer_status sort_rows(mercer_ctx *ctx, mc_svm *s, int64_t *order) {
 
 /* order becomes places in the data as they came, rows of weight zero counted. */
 static void place_in_data(const mercer_data *data, int64_t n, int64_t *order, int64_t *scratch) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < data->n; i++)
-        if (!data->weight || data->weight[i] > 0)
-            scratch[count++] = i;
+    mc_problem_places(data, scratch);
     for (int64_t i = 0; i < n; i++)
         order[i] = scratch[order[i]];
 }
@@ -113,7 +110,7 @@ static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *d
 /* ---- Solving ---- */
 
 static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
-    const char *first = s->p.x->label[t->a], *second = t->b < 0 ? "the rest" : s->p.x->label[t->b];
+    const char *first = s->p.x->label[t->a], *second = mc_task_second(s, t);
     const double highest = mc_task_highest_nu(s, t);
     if (s->set->nu < 0.99 * highest)
         return mc_fail(ctx, MERCER_NUMERIC,

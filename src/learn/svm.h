@@ -109,6 +109,7 @@ void mc_svm_close(mercer_ctx *ctx, mc_svm *s);
 mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s);
 void mc_tasks_close(mc_svm *s);
 int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i); /* the row of p.x behind row i of the task */
+const char *mc_task_second(const mc_svm *s, const mc_task *t); /* what class a is told from, in words */
 double mc_task_sign(const mc_svm *s, const mc_task *t, int64_t variable);
 double mc_task_bound(const mc_svm *s, const mc_task *t, int64_t i);
 double mc_task_multiplier(const mc_task *t, int64_t i); /* of row i: of both its variables */

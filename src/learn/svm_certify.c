@@ -39,15 +39,9 @@ static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values)
 
 static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, int64_t begin, int64_t end, double *values,
                                   double *entry) {
-    int64_t *rows = NULL;
     mercer_data *block = NULL;
-    MC_TRY(MC_ALLOC(ctx, rows, end - begin));
-    for (int64_t i = begin; i < end; i++)
-        rows[i - begin] = i;
-    mercer_status status = mc_data_take(ctx, s->p.x, rows, end - begin, &block);
-    mc_free(rows);
-    if (!status)
-        status = mc_fitted_decide(ctx, f, block, values, entry);
+    MC_TRY(mc_data_range(ctx, s->p.x, begin, end, &block));
+    const mercer_status status = mc_fitted_decide(ctx, f, block, values, entry);
     mercer_data_free(block);
     if (!status)
         scatter(s, begin, end, values);

@@ -15,10 +15,14 @@
 
 static const double FIRST = 1e2, RISE = 1e2, PATIENCE = 1e6, LAST = 1e11; /* C times the mean diagonal of K */
 
+static bool at_bound(const mc_svm *s, const mc_task *t, int64_t v) {
+    return t->beta[v] != 0 && fabs(t->beta[v]) >= mc_task_bound(s, t, v % t->n);
+}
+
 static int64_t count_bounded(const mc_svm *s, const mc_task *t) {
     int64_t count = 0;
     for (int64_t v = 0; v < t->m; v++)
-        count += t->beta[v] != 0 && fabs(t->beta[v]) >= mc_task_bound(s, t, v % t->n);
+        count += at_bound(s, t, v);
     return count;
 }
 
@@ -27,10 +31,6 @@ static double total_loss(const mc_svm *s, const mc_task *t) {
     for (int64_t i = 0; i < t->n; i++)
         sum += fmax(0, 1 - mc_task_sign(s, t, i) * (t->f[i] + t->intercept));
     return sum;
-}
-
-static bool at_bound(const mc_svm *s, const mc_task *t, int64_t i) {
-    return fabs(t->beta[i]) >= mc_task_bound(s, t, i);
 }
 
 /* Whether the kernel cannot tell two rows apart; x and z hold a row each. */
@@ -60,7 +60,7 @@ static mercer_status find_twins(mercer_ctx *ctx, const mc_svm *s, const mc_task 
 }
 
 static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
-    const char *first = s->p.x->label[t->a], *second = t->b < 0 ? "the rest" : s->p.x->label[t->b];
+    const char *first = s->p.x->label[t->a], *second = mc_task_second(s, t);
     int64_t a = -1, b = -1;
     if (t->b >= 0)
         MC_TRY(find_twins(ctx, s, t, &a, &b));

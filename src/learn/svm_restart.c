@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/work.h"
 #include "learn/svm.h"
+#include "solve/smo_select.h"
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static ray ray_of(const mc_dual *dual, const double *beta, const double *f) {
     ray r = {0};
     for (int64_t v = 0; v < dual->m; v++) {
         r.linear += dual->q[v] * beta[v];
-        r.square += beta[v] * f[dual->row ? dual->row[v] : v];
+        r.square += beta[v] * f[mc_row(dual, v)];
     }
     return r;
 }
@@ -83,7 +84,7 @@ static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
     double *change = mc_work_take(&work, matrix->n, sizeof *change), *c = mc_work_take(&work, matrix->n, sizeof *c);
     int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
     for (int64_t v = 0; v < dual->m; v++)
-        change[dual->row ? dual->row[v] : v] += next[v] - beta[v];
+        change[mc_row(dual, v)] += next[v] - beta[v];
     for (int64_t i = 0; i < matrix->n; i++)
         if (change[i] != 0) {
             ids[count] = i;

@@ -21,6 +21,10 @@ int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i) {
     return t->b < 0 ? i : i < t->split ? s->start[t->a] + i : s->start[t->b] + i - t->split;
 }
 
+const char *mc_task_second(const mc_svm *s, const mc_task *t) {
+    return t->b < 0 ? "the rest" : s->p.x->label[t->b];
+}
+
 double mc_task_sign(const mc_svm *s, const mc_task *t, int64_t variable) {
     if (s->row->doubled)
         return variable < t->n ? 1 : -1;
@@ -132,7 +136,7 @@ void mc_programme_close(mc_programme *p) {
 /* ---- There and back ---- */
 
 /* Multipliers of one sign at their bounds from the first on, until their sum is reached. */
-static double pour(const mc_svm *s, mc_task *t, double sign, double sum) {
+static void pour(const mc_svm *s, mc_task *t, double sign, double sum) {
     for (int64_t v = 0; v < t->m && sum > 0; v++) {
         if (mc_task_sign(s, t, v) != sign)
             continue;
@@ -140,7 +144,6 @@ static double pour(const mc_svm *s, mc_task *t, double sign, double sum) {
         t->beta[v] = sign * part;
         sum -= part;
     }
-    return sum;
 }
 
 static double total_bound(const mc_svm *s, const mc_task *t, double sign) {
@@ -158,7 +161,7 @@ double mc_task_highest_nu(const mc_svm *s, const mc_task *t) {
 
 /* Each class gives nu W / 2 of multipliers, which a small one cannot; one whose rows all weigh nothing can give none. */
 static mercer_status refuse_nu(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
-    const char *first = s->p.x->label[t->a], *second = t->b < 0 ? "the rest" : s->p.x->label[t->b];
+    const char *first = s->p.x->label[t->a], *second = mc_task_second(s, t);
     const double highest = mc_task_highest_nu(s, t);
     if (highest == 0)
         return mc_fail(ctx, MERCER_DATA, "nu-svc: no row of class '%s' has a weight; give one a weight above 0 or leave the class out",

@@ -36,8 +36,8 @@ static int64_t number_vectors(const mc_svm *s, int64_t *place) {
 
 static mercer_status take_centres(mercer_ctx *ctx, const mc_svm *s, const int64_t *place, int64_t count, mc_fitted *f) {
     int64_t *rows = NULL;
+    MC_TRY(MC_ALLOC(ctx, f->row, count));
     MC_TRY(MC_ALLOC(ctx, rows, count));
-    MC_TRY(MC_ALLOC(ctx, f->row, count) ? (mc_free(rows), MERCER_MEMORY) : MERCER_OK);
     for (int64_t i = 0; i < s->p.n; i++)
         if (place[i] >= 0) {
             rows[place[i]] = i;
