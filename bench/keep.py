@@ -1,7 +1,7 @@
 """keep.py: what a peer takes minutes or hours for is measured once and kept in a file, by a key that names the peer, its version, the rows and
 the settings. With each figure stands the yardstick of its hour: the processor seconds of a fixed small fit by svm-train. Where it is larger
 than now the machine was slower then, and the kept seconds are brought down by as much; where it is smaller they stay as they are. So a kept
-figure is never to the peer's disadvantage. Delete the file to have the figure taken again."""
+figure is never to the peer's disadvantage. Delete the file to have the figure taken again (svm_peers.py: --anew)."""
 import collections
 import functools
 import hashlib
@@ -27,11 +27,11 @@ def yardstick():
         return min(measure.take(["svm-train", "-q", "-c", 8, "-g", 0.0625, f"{folder}/rows", f"{folder}/model"]).cpu for _ in range(5))
 
 
-def kept(place, key, work, run=True):
-    """work(), or what it gave for the same key before; run False: None where nothing is kept."""
+def kept(place, key, work, run=True, anew=False):
+    """work(), or what it gave for the same key before unless anew; run False: None where nothing is kept."""
     place.mkdir(parents=True, exist_ok=True)
     path = place / (hashlib.sha256(json.dumps(key).encode()).hexdigest()[:24] + ".json")
-    if path.exists():
+    if path.exists() and not anew:
         found = json.loads(path.read_text())
         return Kept(found["result"], False, found["yardstick"] / yardstick() if "yardstick" in found else None)
     if not run:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""svm_peers.py MERCER [--quick] [--only NAME,...] [--kept] [--no-sklearn] [--fill PEER,...] [--memory SIZE]: support vector classification
+"""svm_peers.py MERCER [--quick] [--only NAME,...] [--kept] [--no-sklearn] [--fill PEER,... [--anew]] [--memory SIZE]: support vector classification
 against LIBSVM's programs, scikit-learn's SVC, that of the newest scikit-learn, and that of scikit-learn-intelex, where they are installed: the
 same rows from the same file, the same C, gamma and tolerance.
 
@@ -11,7 +11,7 @@ has Mercer on one thread too. gamma is rounded to single precision for all: some
 All sides take turns, medians of three. A peer that takes over 40 seconds to fit and predict is run once, and what it took is kept in build/svm_peers
 and taken from there the next time (keep.py: with the speed of the machine then, never to its disadvantage); --kept takes the shorter ones from
 there too. Where LIBSVM is not short SVC would take as long again and is not timed: `--fill sklearn,newest --only a9a,covtype` does that, and
-nothing else; --no-sklearn shows what is kept of every SVC and times none.
+nothing else, with --anew where something is kept too; --no-sklearn shows what is kept of every SVC and times none.
 
 scikit-learn-intelex wants a newer scikit-learn than Debian's, so it is looked for in an environment of its own, which `make peers` makes.
 
@@ -193,13 +193,13 @@ def key_of(peer):
     return version and [module, version]
 
 
-def first(peer, train, test, C, gamma, run=True):
+def first(peer, train, test, C, gamma, run=True, anew=False):
     """Its figure, kept or made now; None where it is not installed, or nothing is kept and it shall not run."""
     def work():
         found = once(peer, train, test, C, gamma)
         return dict(found, judged=judged(PLACE / "libsvm.model", train, C, gamma)) if peer == "libsvm" else found
     key = key_of(peer)
-    return key and keep.kept(PLACE, [*key, measure.digest(train), measure.digest(test), C, gamma, CACHE_MB], work, run)
+    return key and keep.kept(PLACE, [*key, measure.digest(train), measure.digest(test), C, gamma, CACHE_MB], work, run, anew)
 
 
 def fit_command(arguments, train, C, gamma):
@@ -297,11 +297,11 @@ def row(arguments, missed, name, stem, write, C, gamma, *bars):
 
 
 def fill(arguments, missed, name, stem, write, C, gamma, *bars):
-    """The peers named, where nothing is kept of them."""
+    """The peers named, where nothing is kept of them or they shall be timed anew."""
     train, test = rows_of(stem, write, 3000 if arguments.quick else None)
     gamma = float(np.float32(gamma))
     for peer in arguments.fill.split(","):
-        figure = first(peer, train, test, C, gamma)
+        figure = first(peer, train, test, C, gamma, anew=arguments.anew)
         print(f"{peer}, {name}: " + ("fit {fit:.2f} s, predict {predict:.2f} s".format(**figure.result) + ("" if figure.fresh else " (kept)") if figure
                                      else "not installed"), flush=True)
 
@@ -330,6 +330,7 @@ def options():
     parser.add_argument("--kept", action="store_true", help="what is kept of the peers, also where they are short")
     parser.add_argument("--no-sklearn", action="store_true", help="of every SVC what is kept, nothing new")
     parser.add_argument("--fill", help="time these peers alone: libsvm,sklearn,newest,sklearnex")
+    parser.add_argument("--anew", action="store_true", help="with --fill: also what is kept of them")
     parser.add_argument("--memory", default="16G")
     return parser
 
