@@ -6,7 +6,6 @@
    would gain is far below any standard error. A point that was asked for before is not measured again, and a way that comes near the end
    of an earlier one ends there. */
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/status.h"
 #include "select/tune.h"
 #include "solve/lbfgs.h"
@@ -68,15 +67,8 @@ static mercer_status make_room(mercer_ctx *ctx, descent *d) {
 
 /* ---- Points ---- */
 
-static double six_digits(double v) {
-    char text[32];
-    snprintf(text, sizeof text, "%.6g", v);
-    mc_number_read(text, text + strlen(text), &v);
-    return v;
-}
-
 static double value_of(const mc_dimension *d, double z) {
-    const double v = d->log ? exp(z) : mc_dimension_at(d, z), rounded = six_digits(v);
+    const double v = d->log ? exp(z) : mc_dimension_at(d, z), rounded = mc_six_digits(v);
     return z <= (d->log ? log(d->low) : 0) ? d->low : z >= (d->log ? log(d->high) : 1) ? d->high : fmin(fmax(rounded, d->low), d->high);
 }
 

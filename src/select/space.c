@@ -4,6 +4,7 @@
    every kernel and every combination of what has no slope: sets, choices, whole numbers. */
 #include "select/tune.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/status.h"
 #include "kernel/choose.h"
 #include <math.h>
@@ -165,12 +166,20 @@ static void fill_grid(mc_space *s) {
     }
 }
 
+double mc_six_digits(double v) {
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", v);
+    mc_number_read(text, text + strlen(text), &v);
+    return v;
+}
+
 double mc_dimension_at(const mc_dimension *d, double u) {
     if (d->set)
         return d->value[(int64_t)(u * (double)d->count)];
     if (d->whole)
         return floor(d->low + u * (d->high - d->low + 1));
-    return d->log ? exp(log(d->low) + u * (log(d->high) - log(d->low))) : d->low + u * (d->high - d->low);
+    const double v = d->log ? exp(log(d->low) + u * (log(d->high) - log(d->low))) : d->low + u * (d->high - d->low);
+    return fmin(fmax(mc_six_digits(v), d->low), d->high);
 }
 
 static void fill_random(mc_space *s, uint64_t seed) {

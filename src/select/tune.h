@@ -63,7 +63,9 @@ void mc_space_close(mc_space *space);
 const mc_dimension *mc_space_dimension(const mc_space *space, int64_t kernel, int64_t k);
 int64_t mc_space_numbers(const mc_space *space, int64_t kernel);
 bool mc_dimension_free(const mc_dimension *d);
-/* Where u in [0, 1) lies on a dimension, and the other way round. */
+/* Numbers that are drawn or found are to be read. */
+double mc_six_digits(double v);
+/* Where u in [0, 1) lies on a dimension, to six digits, and the other way round. */
 double mc_dimension_at(const mc_dimension *d, double u);
 double mc_dimension_share(const mc_dimension *d, double value);
 /* Whether two points, each with its kernel, differ by no more than that share of every range, and in nothing else. */
