@@ -10,7 +10,7 @@ r = json.load(sys.stdin)
 print(sorted(r), len(r["candidates"]), r["splits"], r["score"], r["chosen"]["settings"], len(r["candidates"][0]["parts"]))'
 mercer tune m.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log -q; echo "exit $?"
 mercer tune m.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log > random.txt
-grep -e resumed -e measured random.txt; grep -c '[0-9]\{8\}' random.txt; rm random.txt # numbers that were drawn have six digits
+grep -e resumed -e measured random.txt; grep -c '[0-9]\{12\}' random.txt; rm random.txt # numbers that were drawn have six digits
 mercer tune t.csv -m logistic --search random --candidates 4 --folds 3 --repeats 2 --journal j.log; echo "exit $?"
 mercer tune m.csv --test t.csv --score f1 --one-standard-error --top 0 -o x.mercer | grep -e measured; echo "exit $?"
 mercer tune f.csv -m gp -k 'rbf(sigma={0.5,2})' --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["score"], r["splits"], len(r["candidates"]))'
