@@ -518,6 +518,32 @@ static void test_rows_one_by_one_have_the_bits_of_a_fresh_model(void **state) {
     close_clean(ctx);
 }
 
+/* The rows of a sheet over and over: more than are decided at once. */
+static void test_many_rows_are_decided_as_few(void **state) {
+    (void)state;
+    enum { MANY = 17000 };
+    mercer_ctx *ctx = open_ctx(2);
+    const sheet s = random_sheet(60, 1, 36);
+    mercer_model *model = three_classes(ctx, &s);
+    double *x = take(MANY * (size_t)s.d * sizeof *x), *out = take(MANY * 3 * sizeof *out), one[3];
+    for (int64_t i = 0; i < MANY * s.d; i++)
+        x[i] = s.x[i % (60 * s.d)];
+    const mercer_table table = {.n = MANY, .d = s.d, .dtype = MERCER_F64, .values = x};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_decide(ctx, model, data, out));
+    for (int64_t i = 0; i < MANY; i += 61) {
+        decide_row(ctx, model, &s, i % 60, one);
+        for (int k = 0; k < 3; k++)
+            assert_close(out[3 * i + k], one[k], 1e-12);
+    }
+    mercer_data_free(data);
+    free(x);
+    free(out);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
@@ -543,6 +569,7 @@ int main(void) {
         cmocka_unit_test(test_a_sum_is_that_of_the_xz_format),
         cmocka_unit_test(test_everything_survives_failing_memory),
         cmocka_unit_test(test_rows_one_by_one_have_the_bits_of_a_fresh_model),
+        cmocka_unit_test(test_many_rows_are_decided_as_few),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
