@@ -65,3 +65,13 @@ double mc_fitted_coefficient(const mc_fitted *f, int64_t centre, int64_t decisio
     const int64_t c = class_of_centre(f, centre);
     return c == a ? f->alpha[centre * width + b - 1] : c == b ? f->alpha[centre * width + a] : 0;
 }
+
+mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kernel, mc_scale scale, int64_t k, mc_fitted_each *each,
+                             void *arg) {
+    f->kernel = kernel;
+    f->scale = scale;
+    const mercer_status status = each(ctx, arg, k, f);
+    f->kernel = NULL;
+    f->scale = (mc_scale){0};
+    return status;
+}

@@ -47,6 +47,10 @@ mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *fitted);
 /* The kernel, the rows and the scaling of a solved problem change hands. */
 void mc_fitted_take(mc_fitted *fitted, struct mc_problem *problem, double seconds);
 void mc_fitted_free(mc_fitted *fitted);
+/* One of several functions, shown with kernel and scale lent for the call. */
+typedef mercer_status mc_fitted_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
+mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kernel, mc_scale scale, int64_t k, mc_fitted_each *each,
+                             void *arg);
 /* Columns of alpha, and number of decisions, of a form with so many outputs. */
 int64_t mc_form_width(mc_form form, int64_t outputs);
 int64_t mc_form_decisions(mc_form form, int64_t outputs);

@@ -29,9 +29,8 @@ mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const
 
 /* loss_path.c: each is shown the function of every lambda, from the largest down, with kernel and scale lent for the call. */
 typedef struct mc_loss mc_loss;
-typedef mercer_status mc_loss_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
 mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
-                           const mercer_data *data, const double *lambda, int64_t count, mc_loss_each *each, void *arg);
+                           const mercer_data *data, const double *lambda, int64_t count, mc_fitted_each *each, void *arg);
 
 /* ---- Losses ---- */
 

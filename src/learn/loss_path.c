@@ -43,17 +43,8 @@ static void face(mc_loss_machine *m, double lambda, bool warm) {
     memset(m->found, 0, (size_t)m->count * sizeof *m->found);
 }
 
-static mercer_status show(mercer_ctx *ctx, const mc_loss_machine *m, mc_fitted *f, int64_t k, mc_loss_each *each, void *arg) {
-    f->kernel = m->p.kernel;
-    f->scale = m->p.scale;
-    const mercer_status status = each(ctx, arg, k, f);
-    f->kernel = NULL;
-    f->scale = (mc_scale){0};
-    return status;
-}
-
 static mercer_status walk(mercer_ctx *ctx, mc_loss_machine *m, mercer_loss *set, const double *lambda, const int64_t *order, int64_t count,
-                          mc_loss_each *each, void *arg) {
+                          mc_fitted_each *each, void *arg) {
     for (int64_t k = 0; k < count; k++) {
         const double began = mc_clock();
         mc_fitted f = {0};
@@ -64,7 +55,7 @@ static mercer_status walk(mercer_ctx *ctx, mc_loss_machine *m, mercer_loss *set,
         if (!status && m->stopped)
             status = m->stopped;
         if (!status)
-            status = show(ctx, m, &f, order[k], each, arg);
+            status = mc_fitted_show(ctx, &f, m->p.kernel, m->p.scale, order[k], each, arg);
         mc_fitted_free(&f);
         MC_TRY(status);
     }
@@ -72,7 +63,7 @@ static mercer_status walk(mercer_ctx *ctx, mc_loss_machine *m, mercer_loss *set,
 }
 
 mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *given, const mercer_kernel *kernel,
-                           const mercer_data *data, const double *lambda, int64_t count, mc_loss_each *each, void *arg) {
+                           const mercer_data *data, const double *lambda, int64_t count, mc_fitted_each *each, void *arg) {
     MC_TRY(check(ctx, lambda, count));
     mercer_loss set = *given;
     mc_loss_machine m = {.loss = loss, .set = &set, .fits = (double)count};

@@ -28,14 +28,14 @@ static inline mc_consent mc_consent_of(bool allow_indefinite) {
 /* scale: a name of mc_scaling_names. */
 mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out);
-/* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
-int64_t mc_problem_places(const mercer_data *data, int64_t *place);
 /* The same for a machine that learns from the rows alone: a target is not needed and not looked at; outputs is 1 and Y NULL. */
 mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                    const mercer_data *data, mc_problem *out);
 /* No row is needed any more: an empty table keeps the names and the schema. */
 mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *problem);
 void mc_problem_close(mc_problem *problem);
+/* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
+int64_t mc_problem_places(const mercer_data *data, int64_t *place);
 
 static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
     return p->root ? p->root[i] * p->root[i] : 1;

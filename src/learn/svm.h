@@ -209,8 +209,7 @@ mercer_status mc_svm_merge(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *sam
 /* svm_path.c: the solution for a larger C is to start from the last one. */
 void mc_svm_rise(mc_svm *s, double C);
 /* each is shown the function of every C in turn, with kernel and scale lent for the call. */
-typedef mercer_status mc_svm_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
 mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
-                          const double *C, int64_t count, mc_svm_each *each, void *arg);
+                          const double *C, int64_t count, mc_fitted_each *each, void *arg);
 
 #endif

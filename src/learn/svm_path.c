@@ -27,16 +27,7 @@ void mc_svm_rise(mc_svm *s, double C) {
     }
 }
 
-static mercer_status show(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, int64_t k, mc_svm_each *each, void *arg) {
-    f->kernel = s->p.kernel;
-    f->scale = s->p.scale;
-    const mercer_status status = each(ctx, arg, k, f);
-    f->kernel = NULL;
-    f->scale = (mc_scale){0};
-    return status;
-}
-
-static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t count, mc_svm_each *each, void *arg) {
+static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t count, mc_fitted_each *each, void *arg) {
     for (int64_t k = 0; k < count; k++) {
         const double began = mc_clock();
         mc_fitted f = {0};
@@ -47,7 +38,7 @@ static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t c
         if (!status && s->stopped)
             status = s->stopped;
         if (!status)
-            status = show(ctx, s, &f, k, each, arg);
+            status = mc_fitted_show(ctx, &f, s->p.kernel, s->p.scale, k, each, arg);
         mc_fitted_free(&f);
         MC_TRY(status);
     }
@@ -55,7 +46,7 @@ static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t c
 }
 
 mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel, const mercer_data *data,
-                          const double *C, int64_t count, mc_svm_each *each, void *arg) {
+                          const double *C, int64_t count, mc_fitted_each *each, void *arg) {
     mc_svm s;
     MC_TRY(check(ctx, C, count));
     mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
