@@ -46,27 +46,35 @@ def fit(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kern
     with session(random_state, verbose) as context:
         expression = parse(context, kernel or "rbf")
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, named)
-        search = kernel is None and machine in _SEARCHED and not {"lambda", "C"} & set(named) and lib.mercer_data_rows(data) >= _LEAST
-        if not search:
+        if not _searches(data, machine, kernel, named):
             return Model(Handle(context.make("mercer_fit", row, struct, expression, data), "model"))
         found = Handle(context.make("mercer_tune_default", row, struct, data), "search")
         return Model(Handle(context.make("mercer_search_fit", found, data), "model"))
 
 
-def plan(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", **settings: Any) -> Record:
+def _searches(data, machine, kernel, named):
+    """Whether fit chooses by itself what it was not given."""
+    return kernel is None and machine in _SEARCHED and not {"lambda", "C"} & set(named) and lib.mercer_data_rows(data) >= _LEAST
+
+
+def plan(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | None = None, **settings: Any) -> Record:
     """Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. Settings are those
-    of `mercer fit`, with _ for -.
+    of `mercer fit`, with _ for -. search: what the fit would search before it, or None.
 
     >>> import mercer
     >>> mercer.plan([[0.0], [1.0]], [0.0, 1.0], solver="cholesky").solver
     'cholesky'
     """
-    row, out = machine_row(machine), _header.mercer_plan()
+    row, named, out, before = machine_row(machine), setting_names(settings), _header.mercer_plan(), _header.mercer_tune_plan()
     with session() as context:
-        expression = parse(context, kernel)
-        data, struct = open_data(context, X, y, row, expression), settings_struct(context, row, setting_names(settings))
+        expression = parse(context, kernel or "rbf")
+        data, struct = open_data(context, X, y, row, expression), settings_struct(context, row, named)
         context.call("mercer_plan_fit", row, struct, expression, data, ctypes.byref(out))
+        search = _searches(data, machine, kernel, named)
+        if search:
+            context.call("mercer_plan_default", row, struct, data, ctypes.byref(before))
     chosen = Record(record(out.chosen))
+    chosen["search"] = Record(record(before)) if search else None
     chosen["alternatives"] = [Record(record(out.alternatives[i])) for i in range(out.alternative_count)]
     return chosen
 

@@ -42,6 +42,14 @@ class Machines(unittest.TestCase):
                 model = mercer.fit(X, target, machine, "rbf(gamma=0.5)", **({"nu": 0.3} if machine == "nu-svc" else {}))
                 self.assertEqual((model.machine, len(model.predict(X))), (machine, len(X)))
 
+    def test_the_plan_of_a_fit_without_parameters_holds_its_search(self):
+        X, y, _ = table()
+        plan = mercer.plan(X, y)
+        self.assertEqual((plan.search.rows, plan.search.possible), (len(X), True))
+        self.assertGreater(plan.search.candidates, 1)
+        self.assertIsNone(mercer.plan(X, y, lambda_=1).search)
+        self.assertIsNone(mercer.plan(X, y, kernel="rbf").search)
+
     def test_what_fit_chooses_is_what_the_command_chooses(self):
         if command() is None:
             self.skipTest("the command is not built")
