@@ -54,8 +54,21 @@ static int64_t most_held(int64_t count) {
 static size_t need(int64_t count) {
     const int64_t most = most_held(count);
     return mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(void *)) + 2 * mc_work_need(count, sizeof(double))
-           + 2 * mc_work_need(count * most, sizeof(double)) + mc_work_need(most, sizeof(int64_t)) + mc_work_need(count, 1)
-           + mc_work_need(mc_packed_count(most), sizeof(double)) + mc_work_need(most, sizeof(double));
+           + mc_work_need(most, sizeof(int64_t)) + mc_work_need(count, 1) + mc_work_need(mc_packed_count(most), sizeof(double))
+           + mc_work_need(most, sizeof(double));
+}
+
+/* What is large is left to the next step. */
+static size_t room_need(int64_t count) {
+    return mc_work_need(mc_packed_count(count), sizeof(double)) + 2 * mc_work_need(count * most_held(count), sizeof(double));
+}
+
+static void cut_room(char *block, face *s) {
+    const size_t triangle = mc_work_need(mc_packed_count(s->count), sizeof(double));
+    const size_t columns = mc_work_need(s->count * s->most, sizeof(double));
+    s->A = (double *)(void *)block;
+    s->Y = (double *)(void *)(block + triangle);
+    s->fresh = (double *)(void *)(block + triangle + columns);
 }
 
 static void cut(mc_work *work, int64_t count, face *s) {
@@ -65,8 +78,6 @@ static void cut(mc_work *work, int64_t count, face *s) {
     s->row = mc_work_take(work, count, sizeof(void *));
     s->X = mc_work_take(work, count, sizeof(double));
     s->d = mc_work_take(work, count, sizeof(double));
-    s->Y = mc_work_take(work, count * s->most, sizeof(double));
-    s->fresh = mc_work_take(work, count * s->most, sizeof(double));
     s->which = mc_work_take(work, s->most, sizeof(int64_t));
     s->is_held = mc_work_take(work, count, 1);
     s->S = mc_work_take(work, mc_packed_count(s->most), sizeof(double));
@@ -202,17 +213,18 @@ static mercer_status find(mercer_ctx *ctx, face *s, double *step, bool *found) {
 
 mercer_status mc_face_step(mercer_ctx *ctx, const mc_face *p, double *step, bool *found) {
     const int64_t count = count_free(p);
-    const size_t triangle = mc_work_need(mc_packed_count(count), sizeof(double));
     face s = {.p = p};
     mc_work work;
     *found = false;
     memset(step, 0, (size_t)p->dual->m * sizeof *step);
-    if (count < 2 || need(count) + triangle > (mc_memory_left(ctx) + p->room->size) / 2)
+    if (count < 2 || need(count) + room_need(count) > (mc_memory_left(ctx) + p->room->size) / 2)
         return MERCER_OK;
-    if (!(s.A = mc_room_take(ctx, p->room, triangle)))
+    char *block = mc_room_take(ctx, p->room, room_need(count));
+    if (!block)
         return MERCER_MEMORY;
     MC_TRY(mc_work_open(ctx, &work, need(count)));
     cut(&work, count, &s);
+    cut_room(block, &s);
     const mercer_status status = find(ctx, &s, step, found);
     mc_work_close(&work);
     return status;
