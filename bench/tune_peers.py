@@ -4,7 +4,7 @@ PARTS are some of svc (tune_svc.py: a grid of C and gamma against LIBSVM), ridge
 and default (tune_default.py: a fit without parameters against a grid).
 
 Without --full a9a has 8000 rows, MNIST 4000 and ridge 2000, so that all is done in five minutes; with it, or in the parts it names, 32561,
-10000 and 5000, which takes most of an hour. --full=MNIST: all rows of that one search."""
+10000 and 5000, which takes most of an hour. With --full the searches of svc are done on fewer rows too. --full=MNIST: all rows of that one search."""
 import argparse
 import os
 import pathlib
