@@ -91,12 +91,13 @@ class Libsvm:
             self.timed.append(figure)
             self.anew += figure.result if figure.fresh else 0
 
-    def accuracy(self, g, c):
-        """Mean and standard error over the folds, which are fitted side by side: nobody times them."""
+    def accuracy(self, g, c, run=True):
+        """Mean and standard error over the folds, which are fitted side by side: nobody times them. run False: None where they are not kept."""
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = pool.map(lambda f: keep.kept(PLACE, ["right", *self.key, g, c, f], lambda: self.right(g, c, f)).result, range(FOLDS))
-            right = list(parts)
-        return float(np.mean(right)), float(np.std(right, ddof=1) / FOLDS**0.5)
+            right = list(pool.map(lambda f: keep.kept(PLACE, ["right", *self.key, g, c, f], lambda: self.right(g, c, f), run), range(FOLDS)))
+        if not all(right):
+            return None
+        return float(np.mean([r.result for r in right])), float(np.std([r.result for r in right], ddof=1) / FOLDS**0.5)
 
     def check(self, points, best, budget):
         """(accuracy of the winner, its neighbours' best, how many of them, whether it is within one standard error)"""
@@ -104,8 +105,8 @@ class Libsvm:
         i, j = gammas.index(points[best][0]), costs.index(points[best][1])
         found, began = [self.accuracy(*points[best])], measure.child_seconds()
         for a, b in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
-            if 0 <= a < len(gammas) and 0 <= b < len(costs) and measure.child_seconds() - began < budget:
-                found.append(self.accuracy(gammas[a], costs[b]))
+            if 0 <= a < len(gammas) and 0 <= b < len(costs):
+                found += filter(None, [self.accuracy(gammas[a], costs[b], measure.child_seconds() - began < budget)])
         top = max(found)
         return found[0], top, len(found) - 1, found[0][0] >= top[0] - top[1]
 
@@ -147,6 +148,8 @@ def row(mercer, folder, missed, name, gammas, budget):
     score = f"{best['score']:.4f} +- {best['standard_error']:.4f}"
     if not libsvm:
         return f"{ours} not installed | | | | {score} | | | |", ""
+    if not libsvm.timed:
+        return f"{ours} none: the budget is spent | | | | {score} | | | |", ""
     taken = [keep.seconds(f) for f in libsvm.timed]
     whole, error = keep.extrapolated(taken, len(libsvm.fits))
     winner, top, near, same = libsvm.check(points_of(report), report["best"], budget)
