@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
+#include "solve/face.h"
 #include "solve/rows.h"
 #include "solve/together.h"
 #include <math.h>
@@ -34,7 +35,7 @@ struct mc_svm_folds {
 };
 
 static size_t entry_bytes(const mc_svm_folds *m) {
-    return m->s.dtype == MERCER_F64 ? sizeof(double) : sizeof(float);
+    return mc_dtype_size(m->s.dtype);
 }
 
 static bool many_pairs(const mc_svm_folds *m) {
@@ -53,12 +54,25 @@ static size_t square_bytes(int64_t n, size_t entry) {
     return mc_work_need(n * n + MC_TOGETHER_BEYOND, entry);
 }
 
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t at_once(int64_t splits) {
+    return splits < MC_TOGETHER_MOST ? splits : MC_TOGETHER_MOST;
+}
+
 /* Of a split: its costs, multipliers, f, and a programme written out; a start is made from as much again. */
 size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
-    const size_t entry = mc_svm_dtype(set, n) == MERCER_F64 ? sizeof(double) : sizeof(float);
-    const int64_t widest = pair ? pair : n, together = splits < MC_TOGETHER_MOST ? splits : MC_TOGETHER_MOST;
-    return square_bytes(n, entry) + square_bytes(pair, entry) + mc_together_bytes(widest, together)
+    const size_t entry = mc_dtype_size(mc_svm_dtype(set, n));
+    return square_bytes(n, entry) + square_bytes(pair, entry) + mc_together_bytes(pair ? pair : n, at_once(splits))
            + (size_t)splits * 16 * mc_work_need(n, sizeof(double));
+}
+
+size_t mc_svm_folds_spare(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
+    const size_t need = mc_svm_folds_bytes(set, n, pair, splits), all = mc_memory_left(ctx), left = all > need ? all - need : 0;
+    const size_t sets = smaller(mc_together_spare_bytes(pair ? pair : n, at_once(splits)), left / 2);
+    return sets + smaller(mc_face_bytes(pair ? pair : n), (left - sets) / 2);
 }
 
 /* Whether they can share a K at all. */

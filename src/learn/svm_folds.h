@@ -20,6 +20,8 @@ void mc_svm_room_close(mc_svm_room *room);
 /* Bytes that a walk over so many rows, equal ones counted once, takes beside what is to be returned: K, K of the two largest of several
    classes (pair rows; 0: there are two at most), working sets, and what each split has of its own. */
 size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_t splits);
+/* And how many more where there is memory for them. */
+size_t mc_svm_folds_spare(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits);
 
 /* Whether it can be done, were no two rows equal. */
 bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data, int64_t splits);

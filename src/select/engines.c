@@ -421,7 +421,8 @@ static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p
     }
     out->text = "all splits and values of C over one K, each solution from the last";
     const int64_t splits = r->splits.count, others = p->outputs > 2 ? p->outputs - 1 : 0, held = splits * test->n * count;
-    out->bytes += mc_svm_folds_bytes(r->settings, p->n, others ? p->n : 0, splits)
+    const int64_t pair = others ? p->n : 0;
+    out->bytes += mc_svm_folds_bytes(r->settings, p->n, pair, splits) + mc_svm_folds_spare(ctx, r->settings, p->n, pair, splits)
                   + (size_t)(held * (2 * p->outputs + others * p->outputs) + splits * p->n * others * count) * sizeof(double)
                   + (others ? (size_t)(test->n * p->n) * sizeof(double) : 0);
 }

@@ -13,6 +13,7 @@
 #include "solve/face.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "data/data.h"
 #include "solve/cholesky.h"
 #include <math.h>
 #include <string.h>
@@ -63,6 +64,10 @@ static size_t room_need(int64_t count) {
     return mc_work_need(mc_packed_count(count), sizeof(double)) + 2 * mc_work_need(count * most_held(count), sizeof(double));
 }
 
+size_t mc_face_bytes(int64_t count) {
+    return need(count) + room_need(count);
+}
+
 static void cut_room(char *block, face *s) {
     const size_t triangle = mc_work_need(mc_packed_count(s->count), sizeof(double));
     const size_t columns = mc_work_need(s->count * s->most, sizeof(double));
@@ -88,7 +93,7 @@ static void cut(mc_work *work, int64_t count, face *s) {
 
 static void list(face *s) {
     const mc_face *p = s->p;
-    const size_t bytes = (size_t)p->dual->m * (p->dtype == MERCER_F64 ? sizeof(double) : sizeof(float));
+    const size_t bytes = (size_t)p->dual->m * mc_dtype_size(p->dtype);
     for (int64_t t = 0, a = 0; t < p->dual->m; t++)
         if (is_free(p, t)) {
             s->id[a] = t;
@@ -217,7 +222,7 @@ mercer_status mc_face_step(mercer_ctx *ctx, const mc_face *p, double *step, bool
     mc_work work;
     *found = false;
     memset(step, 0, (size_t)p->dual->m * sizeof *step);
-    if (count < 2 || need(count) + room_need(count) > (mc_memory_left(ctx) + p->room->size) / 2)
+    if (count < 2 || mc_face_bytes(count) > (mc_memory_left(ctx) + p->room->size) / 2)
         return MERCER_OK;
     char *block = mc_room_take(ctx, p->room, room_need(count));
     if (!block)

@@ -14,6 +14,8 @@ typedef struct mc_face {
     mc_room *room;       /* for the factor, left to the next step */
 } mc_face;
 
+/* Bytes at most for so many variables; no step is made where they would be more than half of what is left. */
+size_t mc_face_bytes(int64_t count);
 /* step: of each variable, 0 for those at a bound; beta + step is feasible. *found: false, and no step, where fewer than two variables are
    off their bounds, memory is short, or too many would reach a bound. Costs the factor of as many variables as are free. */
 mercer_status mc_face_step(mercer_ctx *ctx, const mc_face *face, double *step, bool *found);

@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "data/data.h"
 #include "solve/together_member.h"
 #include <string.h>
 
@@ -58,6 +59,10 @@ static size_t square(int64_t q) {
 
 size_t mc_together_bytes(int64_t n, int64_t count) {
     return own_bytes(n, count) + (size_t)(1 + count) * square(n < SET_SURE ? n : SET_SURE);
+}
+
+size_t mc_together_spare_bytes(int64_t n, int64_t count) {
+    return (size_t)(1 + count) * (square(n < SET_MOST ? n : SET_MOST) - square(n < SET_SURE ? n : SET_SURE));
 }
 
 /* By what there is whatever the number of threads, so that it decides nothing. */
@@ -203,7 +208,7 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
 }
 
 static const void *row_of(const mc_together *p, int64_t t) {
-    return (const char *)p->K + t * p->n * (p->dtype == MERCER_F64 ? (int64_t)sizeof(double) : (int64_t)sizeof(float));
+    return (const char *)p->K + (size_t)(t * p->n) * mc_dtype_size(p->dtype);
 }
 
 /* The places of the set, rising: rows of K are then read from front to back. */

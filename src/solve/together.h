@@ -26,7 +26,9 @@ typedef struct mc_together {
 } mc_together;
 
 mercer_status mc_together_solve(mercer_ctx *ctx, const mc_together *problem);
-/* Bytes it takes at least, with what is left in the rooms: sets become larger where there is memory for them. */
+/* Bytes it takes at least, with what is left in the rooms; and how many more for larger sets, half of what is then left at most. A step on
+   a face (face.h) takes half of what is left after that at most. */
 size_t mc_together_bytes(int64_t n, int64_t count);
+size_t mc_together_spare_bytes(int64_t n, int64_t count);
 
 #endif
