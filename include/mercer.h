@@ -707,6 +707,11 @@ MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *
    counted by the context of that call; not where that would be more than a quarter of what its limit leaves. */
 MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 
+/* The class of every row, n of them: the place of its largest value in mercer_predict, the first of equals. A support vector machine need
+   not know the values for that: it looks in floats, whose error it bounds, and in doubles at the rows that floats leave open, in half the
+   time. A decision that is 0 but for the rounding of doubles may fall to either side. */
+MERCER_API mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out);
+
 /* What the winner is chosen by, n x mercer_model_decisions, row-major. Where one value per class decides they are those of
    mercer_predict. A support vector machine by pairs has one for every pair of classes (1,2), (1,3), ..., (2,3), ..., positive for the
    first of the two; for two classes that is one value, for one-class the distance from the boundary, positive inside. */

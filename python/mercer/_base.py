@@ -123,14 +123,19 @@ class KernelEstimator(BaseEstimator):
         """One of the calls that predict, for checked rows: n x width, width as many outputs as the model has."""
         return self.model_.evaluate(function, self._to_library(X), self.model_.outputs if width is None else width)
 
-    def _evaluate(self, function, X, width=None):
-        """The same for rows of the user. A few that are numbers already go to C at once, which looks for NaN itself."""
+    def _at_once(self, X):
+        """The model, where these are a few rows that are numbers already: they go to C at once, which looks for NaN itself."""
         own = self.__dict__
-        if "model_" in own and _few.suits(X) and X.shape[1] == own["n_features_in_"] and "feature_names_in_" not in own \
-                and not _kernels.by_matrix(self.kernel):
-            model = own["model_"]
-            return _few.evaluate(model.address, function, X, model.outputs if width is None else width)
-        return self._evaluate_checked(function, self._check_rows(X), width)
+        suits = "model_" in own and _few.suits(X) and X.shape[1] == own["n_features_in_"] and "feature_names_in_" not in own \
+            and not _kernels.by_matrix(self.kernel)
+        return own["model_"] if suits else None
+
+    def _evaluate(self, function, X, width=None):
+        """The same for rows of the user."""
+        model = self._at_once(X)
+        if model is None:
+            return self._evaluate_checked(function, self._check_rows(X), width)
+        return _few.evaluate(model.address, function, X, model.outputs if width is None else width)
 
     # -- what a fit leaves --
 
@@ -208,8 +213,11 @@ class ClassifierBase(KernelEstimator):
 
     def predict(self, X: Rows) -> NDArray:
         """The class of every row."""
-        values = self._evaluate("mercer_predict", X)
-        return self.classes_[self._order[values.argmax(axis=1)]]
+        model = self._at_once(X)
+        if model is None:
+            X = self._to_library(self._check_rows(X))
+            model = self.model_
+        return self.classes_[self._order[model.winners(X)]]
 
 
 class RegressorBase(KernelEstimator):

@@ -262,6 +262,18 @@ class Model:
             context.call(function, self.address, rows, out.ctypes.data)
         return out
 
+    def winners(self, X: Rows) -> NDArray:
+        """The number of the class of every checked row."""
+        if _few.suits(X):
+            return _few.evaluate(self.address, "mercer_predict", X, self.outputs).argmax(axis=1)
+        with session() as context:
+            return self._classify(context, _arrays.data(context, X), X.shape[0])
+
+    def _classify(self, context, rows, count):
+        out = np.empty(count, np.int64)
+        context.call("mercer_classify", self.address, rows, out.ctypes.data)
+        return out
+
     def _rows(self, X, kind=_header.MERCER_TARGET_AUTO):
         if isinstance(X, (str, os.PathLike)):
             reading = lib.mercer_read_defaults()
@@ -281,11 +293,18 @@ class Model:
 
     def predict(self, X: Rows) -> NDArray:
         """Predictions for rows, or for the rows of a data file: classes, or numbers (n, or n x outputs)."""
-        values = self._values("mercer_predict", X, self.outputs)
         classes = self.classes
         if classes is not None:
-            return classes[values.argmax(axis=1)]
+            return classes[self._winners(X)]
+        values = self._values("mercer_predict", X, self.outputs)
         return values[:, 0] if self.outputs == 1 else values
+
+    def _winners(self, X):
+        array, handle = self._rows(X)
+        if handle is None:
+            return self.winners(array)
+        with session() as context:
+            return self._classify(context, handle.address, lib.mercer_data_rows(handle.address))
 
     def decide(self, X: Rows) -> NDArray:
         """What the prediction is chosen by: n x decisions."""

@@ -16,7 +16,8 @@ static const option options[] = {
 typedef struct prediction {
     mercer_model *model;
     mercer_data *data;
-    double *values; /* n x outputs */
+    int64_t *class_of; /* n; NULL: numbers */
+    double *values;    /* n x outputs; NULL: classes */
     double *std;    /* n; NULL: not asked for */
     double *drawn;  /* outputs blocks of n x samples; NULL: not asked for */
     int64_t samples;
@@ -25,13 +26,19 @@ typedef struct prediction {
     int64_t n, outputs, classes, decisions;
 } prediction;
 
-static int compute(session *s, prediction *p) {
-    p->n = mercer_data_rows(p->data);
-    p->outputs = mercer_model_outputs(p->model);
+static int compute_values(session *s, prediction *p) {
     p->values = session_take(s, p->n, p->outputs, sizeof *p->values);
     if (!p->values)
         return EXIT_MEMORY;
     TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, p->values));
+    return session_alive(s);
+}
+
+static int compute_classes(session *s, prediction *p) {
+    p->class_of = session_take(s, p->n, 1, sizeof *p->class_of);
+    if (!p->class_of)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_classify(s->ctx, p->model, p->data, p->class_of));
     return session_alive(s);
 }
 
@@ -133,11 +140,10 @@ static void write_numbers(FILE *out, const double *values, int64_t count, bool f
 }
 
 static void write_row(FILE *out, const prediction *p, int64_t i) {
-    const double *values = p->values + i * p->outputs;
     if (p->classes)
-        csv_field(out, "", mercer_model_label(p->model, largest(values, p->outputs)));
+        csv_field(out, "", mercer_model_label(p->model, p->class_of[i]));
     else
-        write_numbers(out, values, p->outputs, true);
+        write_numbers(out, p->values + i * p->outputs, p->outputs, true);
     if (p->proba)
         write_numbers(out, p->proba + i * p->classes, p->classes, false);
     if (p->decision)
@@ -169,13 +175,10 @@ static int write_csv(session *s, const prediction *p, const char *path) {
 
 static json_t *json_predictions(const prediction *p) {
     json_t *array = json_array();
-    for (int64_t i = 0; i < p->n; i++) {
-        const double *values = p->values + i * p->outputs;
-        json_t *one = p->classes        ? json_text(mercer_model_label(p->model, largest(values, p->outputs)))
-                      : p->outputs == 1 ? json_value(values[0])
-                                        : json_values(values, p->outputs);
-        json_array_append_new(array, one);
-    }
+    for (int64_t i = 0; i < p->n; i++)
+        json_array_append_new(array, p->classes        ? json_text(mercer_model_label(p->model, p->class_of[i]))
+                                     : p->outputs == 1 ? json_value(p->values[i])
+                                                       : json_values(p->values + i * p->outputs, p->outputs));
     return array;
 }
 
@@ -252,7 +255,9 @@ static int predict(session *s, prediction *p) {
     TRY(args_whole(a, "samples", 1, 1000000, &p->samples));
     TRY(check_columns(a, p));
     TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_AUTO, &p->data));
-    TRY(compute(s, p));
+    p->n = mercer_data_rows(p->data);
+    p->outputs = mercer_model_outputs(p->model);
+    TRY(p->classes ? compute_classes(s, p) : compute_values(s, p));
     if (args_flag(a, "proba"))
         TRY(compute_proba(s, p));
     if (args_flag(a, "decision"))
@@ -270,6 +275,7 @@ static int run_predict(session *s) {
     free(p.proba);
     free(p.decision);
     free(p.values);
+    free(p.class_of);
     mercer_data_free(p.data);
     mercer_model_free(p.model);
     return code;

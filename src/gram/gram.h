@@ -68,9 +68,9 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
 double mc_gram_entry_error(const mc_gram *gram);
 /* The same in two terms: |computed K_ij - K_ij| <= relative |K_ij| + rest. A Gaussian is wrong by a share of itself. */
 void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest);
-/* The same for a product with one right-hand side: |computed (K c)_i - (K c)_i| <= relative S_i + rest sum |c|, where S_i is the product
-   with |c| as it is computed, and 0 is taken for relative where entries may be negative: nothing is then known of S_i. */
-void mc_gram_product_terms(const mc_gram *gram, double *relative, double *rest);
+/* The same for a product with t right-hand sides, each c of them: |computed (K c)_i - (K c)_i| <= relative S_i + rest sum |c|, where S_i is
+   the product with |c| as it is computed, and 0 is taken for relative where entries may be negative: nothing is then known of S_i. */
+void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest);
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);
 

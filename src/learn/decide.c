@@ -65,10 +65,9 @@ static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *pa
     for (int64_t other = 0; other < classes; other++) {
         if (other == c)
             continue;
-        const int64_t pair = other < c ? mc_pair_of(classes, other, c) : mc_pair_of(classes, c, other);
-        const int64_t column = other < c ? other : other - 1;
+        const mc_pair_part at = mc_pair_part_of(classes, c, other);
         for (int64_t i = 0; i < n; i++)
-            out[i * decisions + pair] += part[i * width + column];
+            out[i * decisions + at.decision] += part[i * width + at.column];
     }
 }
 

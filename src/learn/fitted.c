@@ -41,6 +41,12 @@ int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second) {
     return first * (2 * classes - first - 1) / 2 + second - first - 1;
 }
 
+mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other) {
+    if (other < own)
+        return (mc_pair_part){mc_pair_of(classes, other, own), other};
+    return (mc_pair_part){mc_pair_of(classes, own, other), other - 1};
+}
+
 void mc_pair_classes(int64_t classes, int64_t pair, int64_t *first, int64_t *second) {
     int64_t a = 0;
     while (mc_pair_of(classes, a, classes - 1) < pair)

@@ -59,11 +59,20 @@ double mc_fitted_coefficient(const mc_fitted *f, int64_t centre, int64_t decisio
 /* The classes of a pair in that order, and back. */
 void mc_pair_classes(int64_t classes, int64_t pair, int64_t *first, int64_t *second);
 int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second);
+/* The decision between a class and another, and the column of alpha in which centres of the first of these two have their part of it. */
+typedef struct mc_pair_part {
+    int64_t decision, column;
+} mc_pair_part;
+mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other);
 
 /* Decisions for rows scaled as the centres are: n x decisions. *entry, where asked for, is raised to the bound on the error of one kernel
    value. */
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out, double *entry);
 /* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
+/* The place of the first of the largest values: the class that wins. */
+int64_t mc_winner(const double *values, int64_t count);
+/* The class that wins each of these rows. *floats: whether to look in floats first (sides.c); false afterwards where that did not pay. */
+mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats, int64_t *out);
 
 #endif

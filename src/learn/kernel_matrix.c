@@ -118,7 +118,7 @@ static mercer_status open_part(mercer_ctx *ctx, const mc_kernel_matrix *m, merce
 /* f + the product with coefficients of one sign, whose size is then the sum of absolute values, unless entries are negative. */
 static void take_product(const mc_kernel_matrix *m, const mc_gram *gram, double mass, double *f, mc_doubt *doubt) {
     double relative, rest, most = 0;
-    mc_gram_product_terms(gram, &relative, &rest);
+    mc_gram_product_terms(gram, 1, &relative, &rest);
     for (int64_t i = 0; i < m->x->n; i++) {
         f[i] += m->product[i];
         most = fmax(most, fabs(m->product[i]));
@@ -260,7 +260,7 @@ static mercer_status add_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const me
     if (!status)
         status = mc_gram_apply(ctx, gram, 1, c, m->product);
     if (!status)
-        mc_gram_product_terms(gram, &relative, &rest);
+        mc_gram_product_terms(gram, 1, &relative, &rest);
     for (int64_t k = 0; k < some->n && !status; k++) {
         f[rows[k]] += m->product[k];
         if (doubt->bound)

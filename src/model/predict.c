@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include <string.h>
 
-enum { BLOCK = 8192 }; /* rows */
+enum { BLOCK = 8192, TRIAL = 1024 }; /* rows */
 
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mercer_data *x = model->f.centres;
@@ -25,11 +25,21 @@ mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model,
     return MERCER_OK;
 }
 
-/* What to write for each row: its decisions, or what they conclude to. */
-typedef enum ask { DECISIONS, OUTPUTS } ask;
+/* What is asked for every row: its decisions, what they conclude to, or the class that wins. */
+typedef enum ask { DECISIONS, OUTPUTS, CLASSES } ask;
 
-static int64_t width_of(const mc_fitted *f, ask what) {
-    return what == DECISIONS ? mc_form_decisions(f->form, f->outputs) : f->outputs;
+typedef struct request {
+    const mc_fitted *f;
+    ask what;
+    bool floats;    /* classes: whether they are looked at in floats */
+    int64_t width;  /* values of a row */
+    double *values; /* n x width, or */
+    int64_t *classes;
+} request;
+
+static request request_for(const mc_fitted *f, ask what, double *values, int64_t *classes) {
+    return (request){.f = f, .what = what, .floats = what == CLASSES, .values = values, .classes = classes,
+                     .width = what == DECISIONS ? mc_form_decisions(f->form, f->outputs) : f->outputs};
 }
 
 static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
@@ -43,23 +53,26 @@ static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const me
     return status;
 }
 
-static mercer_status predict_scaled(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *rows, double *out) {
-    return what == DECISIONS || f->form == MC_VALUES ? mc_fitted_decide(ctx, f, rows, out, NULL) : conclude_rows(ctx, f, rows, out);
+static mercer_status predict_scaled(mercer_ctx *ctx, request *r, const mercer_data *rows, int64_t begin) {
+    if (r->what == CLASSES)
+        return mc_fitted_classify(ctx, r->f, rows, &r->floats, r->classes + begin);
+    double *out = r->values + begin * r->width;
+    return r->what == DECISIONS || r->f->form == MC_VALUES ? mc_fitted_decide(ctx, r->f, rows, out, NULL)
+                                                           : conclude_rows(ctx, r->f, rows, out);
 }
 
-static mercer_status predict_block(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *rows, double *out) {
-    if (f->scale.kind == MC_SCALE_NONE)
-        return predict_scaled(ctx, f, what, rows, out);
+static mercer_status predict_block(mercer_ctx *ctx, request *r, const mercer_data *rows, int64_t begin) {
+    if (r->f->scale.kind == MC_SCALE_NONE)
+        return predict_scaled(ctx, r, rows, begin);
     mercer_data *scaled = NULL;
-    MC_TRY(mc_scale_apply(ctx, &f->scale, rows, &scaled));
-    const mercer_status status = predict_scaled(ctx, f, what, scaled, out);
+    MC_TRY(mc_scale_apply(ctx, &r->f->scale, rows, &scaled));
+    const mercer_status status = predict_scaled(ctx, r, scaled, begin);
     mercer_data_free(scaled);
     return status;
 }
 
 /* Dense rows of numbers are looked at where they are. */
-static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, int64_t begin,
-                                   int64_t end, double *out) {
+static mercer_status predict_range(mercer_ctx *ctx, request *r, const mercer_data *data, int64_t begin, int64_t end) {
     mercer_data *block = NULL;
     if (!data->row_start && !data->texts) {
         mercer_data view = *data;
@@ -68,29 +81,35 @@ static mercer_status predict_range(mercer_ctx *ctx, const mc_fitted *f, ask what
         view.target = view.weight = NULL;
         view.class_of = NULL;
         view.outputs = view.classes = 0;
-        return predict_block(ctx, f, what, &view, out + begin * width_of(f, what));
+        return predict_block(ctx, r, &view, begin);
     }
     MC_TRY(mc_data_range(ctx, data, begin, end, &block));
-    const mercer_status status = predict_block(ctx, f, what, block, out + begin * width_of(f, what));
+    const mercer_status status = predict_block(ctx, r, block, begin);
     mercer_data_free(block);
     return status;
 }
 
-static mercer_status predict_fitted(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, double *out) {
+/* Few rows first tell whether floats will do. */
+static int64_t block_at(const request *r, int64_t begin) {
+    return r->floats && begin == 0 ? TRIAL : BLOCK;
+}
+
+static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_data *data) {
     mc_phase(ctx, "predict");
-    if (data->n <= BLOCK)
-        return predict_block(ctx, f, what, data, out);
+    if (data->n <= block_at(r, 0))
+        return predict_block(ctx, r, data, 0);
     const double n = (double)data->n;
-    for (int64_t begin = 0; begin < data->n; begin += BLOCK) {
-        const int64_t end = begin + BLOCK < data->n ? begin + BLOCK : data->n;
+    for (int64_t begin = 0, end; begin < data->n; begin = end) {
+        end = begin + block_at(r, begin) < data->n ? begin + block_at(r, begin) : data->n;
         mc_span(ctx, (double)begin / n, (double)end / n);
-        MC_TRY(predict_range(ctx, f, what, data, begin, end, out));
+        MC_TRY(predict_range(ctx, r, data, begin, end));
     }
     return MERCER_OK;
 }
 
 /* Rows with more columns than the centres, or fewer: the narrower of the two, which is sparse, is taken for as wide as the other. */
-static mercer_status predict_open(mercer_ctx *ctx, const mc_fitted *f, ask what, const mercer_data *data, double *out) {
+static mercer_status predict_open(mercer_ctx *ctx, request *r, const mercer_data *data) {
+    const mc_fitted *f = r->f;
     mercer_data centres = *f->centres, rows = *data;
     mc_fitted wide = *f;
     centres.d = rows.d = data->d > f->centres->d ? data->d : f->centres->d;
@@ -98,25 +117,26 @@ static mercer_status predict_open(mercer_ctx *ctx, const mc_fitted *f, ask what,
     wide.kernel = NULL;
     wide.kept = NULL;
     MC_TRY(mc_kernel_bind(ctx, f->kernel, &centres, &wide.kernel));
-    const mercer_status status = predict_fitted(ctx, &wide, what, &rows, out);
+    r->f = &wide;
+    const mercer_status status = predict_fitted(ctx, r, &rows);
     mercer_kernel_free(wide.kernel);
     return status;
 }
 
-static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, ask what, const mercer_data *data, double *out) {
+static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, request r) {
     const mc_fitted *f = &model->f;
     if (f->open && (data->d > f->centres->d || (data->d < f->centres->d && data->row_start)))
-        return predict_open(ctx, f, what, data, out);
+        return predict_open(ctx, &r, data);
     MC_TRY(mc_model_check_columns(ctx, model, data));
-    return predict_fitted(ctx, f, what, data, out);
+    return predict_fitted(ctx, &r, data);
 }
 
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
-    return predict(ctx, model, OUTPUTS, data, out);
+    return predict(ctx, model, data, request_for(&model->f, OUTPUTS, out, NULL));
 }
 
 mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
-    return predict(ctx, model, DECISIONS, data, out);
+    return predict(ctx, model, data, request_for(&model->f, DECISIONS, out, NULL));
 }
 
 mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
@@ -127,4 +147,12 @@ mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const me
 mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
     mc_begin(ctx);
     return mc_model_predict(ctx, model, data, out);
+}
+
+mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out) {
+    mc_begin(ctx);
+    if (!model->f.centres->classes)
+        return mc_fail(ctx, MERCER_INVALID, "classify: %s predicts numbers here, not classes; mercer_predict gives them",
+                       model->f.report.machine);
+    return predict(ctx, model, data, request_for(&model->f, CLASSES, NULL, out));
 }

@@ -77,20 +77,12 @@ void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *nu
     }
 }
 
-static int64_t winner(const double *values, int64_t count) {
-    int64_t best = 0;
-    for (int64_t k = 1; k < count; k++)
-        if (values[k] > values[best])
-            best = k;
-    return best;
-}
-
 /* right and all: weights of the model's classes, and of any other. */
 static void score_accuracy(const scoring *s, const int64_t *number, double *right, double *all, mercer_scores *out) {
     for (int64_t i = 0; i < s->data->n; i++) {
         const int64_t k = number[s->data->class_of[i]];
         all[k] += weight_of(s->data, i);
-        if (winner(s->values + i * s->outputs, s->outputs) == k)
+        if (mc_winner(s->values + i * s->outputs, s->outputs) == k)
             right[k] += weight_of(s->data, i);
     }
     double sum = 0, shares = 0, present = 0;
@@ -111,7 +103,7 @@ static double f1_of(double right, double all, double chosen) {
 static void score_f1(const scoring *s, const double *right, const double *all, double *chosen, mercer_scores *out) {
     double sum = 0;
     for (int64_t i = 0; i < s->data->n; i++)
-        chosen[winner(s->values + i * s->outputs, s->outputs)] += weight_of(s->data, i);
+        chosen[mc_winner(s->values + i * s->outputs, s->outputs)] += weight_of(s->data, i);
     for (int64_t k = 0; k < s->outputs; k++)
         sum += f1_of(right[k], all[k], chosen[k]);
     out->f1 = s->outputs == 2 ? f1_of(right[1], all[1], chosen[1]) : sum / (double)s->outputs;
@@ -149,7 +141,7 @@ static double log_loss_of(const scoring *s, const int64_t *number) {
         const int64_t class = number[s->data->class_of[i]];
         if (class >= s->outputs)
             return INFINITY; /* a class that has no probability */
-        const double most = row[winner(row, s->outputs)], own = row[class];
+        const double most = row[mc_winner(row, s->outputs)], own = row[class];
         double rest = 0;
         for (int64_t k = 0; k < s->outputs; k++)
             rest += exp(row[k] - most);

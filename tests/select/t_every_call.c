@@ -11,7 +11,7 @@ enum { N = 36, D = 10, MOST = 4 * N * N };
 /* What the calls work on, made once in a context of its own. */
 static struct {
     mercer_ctx *ctx;
-    mercer_data *data, *classes, *few;
+    mercer_data *data, *classes, *few, *many; /* many: more than are decided in double at once */
     mercer_kernel *kernel, *quadratic;
     mercer_model *ridge, *gp, *lms, *svc, *logistic;
     mercer_posterior *posterior;
@@ -55,6 +55,7 @@ static int make_world(void **state) {
     assert_ok(ctx, mercer_data_generate(ctx, "friedman1", N, 0.1, 1, &world.data));
     assert_ok(ctx, mercer_data_generate(ctx, "moons", N, 0.1, 1, &world.classes));
     assert_ok(ctx, mercer_data_take(ctx, world.data, NULL, 20, &world.few));
+    assert_ok(ctx, mercer_data_generate(ctx, "moons", 2 * N, 0.1, 2, &world.many));
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &world.kernel));
     assert_ok(ctx, mercer_kernel_parse(ctx, "(1 + linear)^2", &world.quadratic));
     world.ridge = fitted("ridge", world.kernel, world.data);
@@ -90,6 +91,7 @@ static int end_world(void **state) {
     mercer_data_free(world.data);
     mercer_data_free(world.classes);
     mercer_data_free(world.few);
+    mercer_data_free(world.many);
     close_clean(world.ctx);
     return 0;
 }
@@ -156,6 +158,7 @@ SCENARIO_PLAIN(posterior_sample, mercer_posterior_sample(ctx, world.posterior, w
 SCENARIO(model_read, data, mercer_model_read(ctx, world.ridge, path_of("table.csv"), NULL, &made))
 SCENARIO_PLAIN(predict, mercer_predict(ctx, world.ridge, world.data, out))
 SCENARIO_PLAIN(decide, mercer_decide(ctx, world.svc, world.classes, out))
+SCENARIO_PLAIN(classify, mercer_classify(ctx, world.svc, world.many, out))
 SCENARIO_PLAIN(svm_rows, mercer_svm_rows(ctx, world.svc, world.classes, out))
 static double square_value(void *user, double y, double F) {
     (void)user;
@@ -342,8 +345,8 @@ static void test_every_call_survives_failing_memory(void **state) {
         file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse,
         kernel_parse_with, test_mmd, test_hsic, cluster, cluster_spectral, kernel_bind,
         kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
-        gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        model_save, model_load,
-        model_load_with, model_to_memory, model_from_memory,
+        gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        classify,   model_save,
+        model_load,     model_load_with, model_to_memory, model_from_memory,
         model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
         posterior_std,  model_export,  export_onnx, export_onnx_double,
         posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
