@@ -9,7 +9,10 @@
 #include "model/model.h"
 #include <string.h>
 
-enum { BLOCK = 8192, TRIAL = 1024 }; /* rows */
+enum {
+    LEAST = 8192, MOST = 32768, CELLS = 1 << 20, /* rows of a block: as many as have so many columns and decisions, within limits */
+    TRIAL = 1024                                 /* rows of a first block that tells whether floats will do */
+};
 
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mercer_data *x = model->f.centres;
@@ -89,9 +92,9 @@ static mercer_status predict_range(mercer_ctx *ctx, request *r, const mercer_dat
     return status;
 }
 
-/* Few rows first tell whether floats will do. */
 static int64_t block_at(const request *r, int64_t begin) {
-    return r->floats && begin == 0 ? TRIAL : BLOCK;
+    const int64_t rows = CELLS / (r->f->centres->d + mc_form_decisions(r->f->form, r->f->outputs));
+    return r->floats && begin == 0 ? TRIAL : rows < LEAST ? LEAST : rows < MOST ? rows : MOST;
 }
 
 static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_data *data) {

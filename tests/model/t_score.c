@@ -166,7 +166,7 @@ static void test_many_rows_are_predicted_in_bounded_memory(void **state) {
     mercer_ridge set = plain(0.1);
     set.scale = "standard";
     mercer_model *model = fit_sheet(ctx, "rbf(gamma=0.4)", &s, &set);
-    enum { MANY = 40000 };
+    enum { MANY = 100000 };
     double *x = malloc(MANY * 3 * sizeof *x), *f = malloc(MANY * sizeof *f);
     for (int i = 0; i < MANY * 3; i++)
         x[i] = s.x[i % 60];
@@ -175,7 +175,7 @@ static void test_many_rows_are_predicted_in_bounded_memory(void **state) {
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     const size_t before = mercer_memory_used(ctx);
     assert_ok(ctx, mercer_predict(ctx, model, data, f));
-    assert_true(mercer_memory_peak(ctx) - before < 3u << 20);
+    assert_true(mercer_memory_peak(ctx) - before < 4u << 20);
     double first[20];
     predict_sheet(ctx, model, &s, first);
     for (int i = 0; i < MANY; i++)
