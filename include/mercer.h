@@ -898,7 +898,8 @@ MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *
 
    Scaling and default bandwidths: of all rows where ridge leaves rows out in closed form, of the rows learned from otherwise. */
 typedef struct mercer_tune {
-    const mercer_kernel *const *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times */
+    const mercer_kernel *const *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times;
+                                            knn: with its default, every gamma having the same neighbours */
     int64_t kernel_count;
     const char *const *ranges;  /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
     int64_t points;             /* of each range on the grid; 0: 8, and 50 for lambda of ridge */

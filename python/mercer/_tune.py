@@ -88,7 +88,8 @@ def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
          halving: bool | None = None, journal: str | None = None, random_state: int = 0, verbose: bool = False, **settings: Any) -> Search:
     """The best kernel, parameters and settings on rows they were not fitted to, and the model fitted with them to all rows.
 
-    kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default.
+    kernel: expressions, in which a range (gamma=0.01..10) or a set (degree={2, 3}) may stand for a number; None: rbf around its default
+        (knn: its default alone, every gamma having the same neighbours).
     settings: those of `mercer fit`, with _ for -; text with a range or a set, or a list of numbers, is searched, everything else is set.
     search: 'grid'; 'random' points; 'gradient': downhill from a few starts (ridge and gp), which candidates counts.
     hold_out: rows and target to measure on instead of folds. The other arguments are the options of `mercer tune`; score is 'accuracy',

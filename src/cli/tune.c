@@ -156,9 +156,9 @@ const verb verb_tune = {
     .usage = "DATA [-m MACHINE] [-k KERNEL ...] [--SETTING RANGE] [-o MODEL] [options]",
     .notes = "A range low..high or a set {a, b} may stand for a number in a kernel and for a number of a setting; ranges of positive "
              "numbers are\n"
-             "cut on a logarithmic scale. Without -k the gamma of rbf is searched around its default, and a setting that decides much "
-             "(C, lambda,\n"
-             "nu, neighbors) is searched unless it is given. Ridge is measured on every row left out, exactly and without refitting; "
+             "cut on a logarithmic scale. Without -k the gamma of rbf is searched around its default (not for knn: every gamma has the "
+             "same\n"
+             "neighbours), and a setting that decides much (C, lambda, nu, neighbors) is searched unless it is given. Ridge is measured on every row left out, exactly and without refitting; "
              "svc and svr\n"
              "along paths of C; the others by a fit on every fold. The best candidate is fitted to all rows and saved.\n"
              "Stopped by --time-limit or Ctrl-C, the best so far is fitted and saved, and the exit status is 4.\n\n"

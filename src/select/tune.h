@@ -248,7 +248,7 @@ mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s);
 mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                              const mercer_data *data, mercer_search *s);
 void mc_search_close(mercer_search *s);
-/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it. */
+/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it; for knn with that gamma. */
 mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
                              mercer_kernel **out);
 /* mercer_tune_run for use inside the library. */

@@ -15,3 +15,6 @@ mercer plan sine.csv -m knn; echo "exit $?"
 mercer export trees.mercer --to libsvm; echo "exit $?"
 mercer update trees.mercer trees.csv -o trees.mercer; echo "exit $?"
 mercer predict trees.mercer new.csv --std; echo "exit $?"
+# Every gamma of rbf has the same neighbours: their number alone is searched.
+mercer tune trees.csv -m knn -o best.mercer | grep "^measured\|^chosen"
+mercer tune trees.csv -m knn -k 'rbf(gamma={0.1, 1})' --neighbors '{3, 9}' -o best.mercer | grep "^measured"
