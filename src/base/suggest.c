@@ -1,9 +1,10 @@
-/* suggest.c: the nearest of some names by edit distance: letters inserted, deleted, replaced or exchanged with their neighbour
-   (the restricted distance of Damerau and Levenshtein). Upper and lower case count as equal. */
+/* suggest.c: the nearest of some names: the shortest that begins with the word, else by edit distance: letters inserted, deleted, replaced
+   or exchanged with their neighbour (the restricted distance of Damerau and Levenshtein). Upper and lower case count as equal. */
 #include "base/suggest.h"
+#include <stdbool.h>
 #include <string.h>
 
-enum { LONGEST = 63 };
+enum { LONGEST = 63, BEGINNING = 2 }; /* fewer letters begin anything */
 
 static int lower(char c) {
     return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
@@ -31,11 +32,27 @@ static int distance(const char *a, int na, const char *b, int nb) {
     return table[na % 3][nb];
 }
 
-const char *mc_suggest(const char *word, size_t length, const char *const *names, long count) {
+static bool begins(const char *name, const char *word, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (lower(name[i]) != lower(word[i]))
+            return false; /* at the end of name too */
+    return true;
+}
+
+/* Whoever types acc means accuracy, though auc is one letter away. */
+static const char *completed(const char *word, size_t length, const char *const *names, long count) {
     const char *best = NULL;
+    for (long i = 0; i < count && length >= BEGINNING; i++)
+        if (begins(names[i], word, length) && (!best || strlen(names[i]) < strlen(best)))
+            best = names[i];
+    return best;
+}
+
+const char *mc_suggest(const char *word, size_t length, const char *const *names, long count) {
+    const char *best = completed(word, length, names, count);
     int best_distance = LONGEST;
-    if (length > LONGEST)
-        return NULL;
+    if (best || length > LONGEST)
+        return best;
     for (long i = 0; i < count; i++) {
         const size_t n = strlen(names[i]);
         if (n > LONGEST)

@@ -1,9 +1,9 @@
-/* suggest.c: what a mistyped name was meant to be: the known name at the smallest edit distance, where an edit is a
-   letter inserted, left out, replaced, or exchanged with its neighbour (Damerau, 1964). */
+/* suggest.c: what a mistyped name was meant to be: the shortest known name that begins with it, else the one at the smallest edit distance,
+   where an edit is a letter inserted, left out, replaced, or exchanged with its neighbour (Damerau, 1964). */
 #include "cli.h"
 #include <string.h>
 
-enum { LONGEST = 40 };
+enum { LONGEST = 40, BEGINNING = 2 }; /* fewer letters begin anything */
 
 static int least(int a, int b) {
     return a < b ? a : b;
@@ -29,8 +29,16 @@ static int edit_distance(const char *a, const char *b) {
     return row[n % 3][m];
 }
 
+/* The beginning of a name is nearer than any slip, the more so the shorter the name. */
+static int distance_of(const char *typed, const char *name) {
+    const size_t begun = strlen(typed), whole = strlen(name);
+    if (begun >= BEGINNING && whole <= LONGEST && strncmp(typed, name, begun) == 0)
+        return (int)whole - LONGEST - 1;
+    return edit_distance(typed, name);
+}
+
 void nearest_try(nearest *best, const char *name) {
-    const int distance = edit_distance(best->text, name);
+    const int distance = distance_of(best->text, name);
     const int allowed = 1 + (int)strlen(name) / 3; /* beyond that the guess would be noise */
     if (distance <= allowed && (!best->name || distance < best->distance)) {
         best->name = name;

@@ -19,6 +19,19 @@ static void test_a_slip_finds_the_name(void **state) {
     assert_string_equal(nearest("exq"), "exp");
 }
 
+static void test_the_beginning_of_a_name_finds_it_whatever_is_nearer(void **state) {
+    (void)state;
+    static const char *const scores[] = {"auc", "log-loss", "accuracy", "f1", "rmse"};
+    assert_string_equal(mc_suggest("acc", 3, scores, 5), "accuracy");
+    assert_string_equal(mc_suggest("Acc", 3, scores, 5), "accuracy");
+    assert_string_equal(mc_suggest("auv", 3, scores, 5), "auc");
+    assert_string_equal(mc_suggest("accuracyx", 9, scores, 5), "accuracy");
+    assert_null(mc_suggest("a", 1, scores, 5));
+    assert_string_equal(nearest("ex"), "exp"); /* of several the shortest */
+    assert_string_equal(nearest("expo"), "exponential");
+    assert_string_equal(nearest("Lap"), "laplacian");
+}
+
 static void test_a_stranger_finds_nothing(void **state) {
     (void)state;
     assert_null(nearest("foo"));
@@ -32,6 +45,7 @@ static void test_a_stranger_finds_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_slip_finds_the_name),
+        cmocka_unit_test(test_the_beginning_of_a_name_finds_it_whatever_is_nearer),
         cmocka_unit_test(test_a_stranger_finds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

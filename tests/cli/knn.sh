@@ -18,3 +18,5 @@ mercer predict trees.mercer new.csv --std; echo "exit $?"
 # Every gamma of rbf has the same neighbours: their number alone is searched.
 mercer tune trees.csv -m knn -o best.mercer | grep "^measured\|^chosen"
 mercer tune trees.csv -m knn -k 'rbf(gamma={0.1, 1})' --neighbors '{3, 9}' -o best.mercer | grep "^measured"
+mercer tune trees.csv --score acc; echo "exit $?"
+mercer tune trees.csv -m knn --neigh 3; echo "exit $?"
