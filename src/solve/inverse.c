@@ -5,7 +5,7 @@
        T'T = [ T11'T11 + R'R     .      ]
              [ T22'R          T22'T22   ]
 
-   The square parts are cut into blocks of a fixed size, one BLAS call on one thread each, as in triangle.c. */
+   The square parts are cut into blocks, one BLAS call on one thread each, as in triangle.c. */
 #include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -17,7 +17,7 @@ enum { LEAF = 256, STRIP = 128, TILE = 384 };
 
 typedef struct square_part {
     mc_halves h;
-    int64_t tiles;
+    int64_t side, tiles;
 } square_part;
 
 /* One block of T11'T11 += R'R. */
@@ -32,9 +32,9 @@ static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
         row -= height;
     row += column;
     const bool flip = c.layout == MC_UPPER;
-    const int64_t i = TILE * (flip ? column : row), j = TILE * (flip ? row : column),
+    const int64_t i = s->side * (flip ? column : row), j = s->side * (flip ? row : column),
                   step = s->h.transposed ? 1 : s->h.ld;
-    const int m = (int)(c.n - i < TILE ? c.n - i : TILE), n = (int)(c.n - j < TILE ? c.n - j : TILE);
+    const int m = (int)(c.n - i < s->side ? c.n - i : s->side), n = (int)(c.n - j < s->side ? c.n - j : s->side);
     const int k = (int)s->h.second.n, ld = (int)s->h.ld, ldc = (int)c.ld;
     const double one = 1, *R = s->h.below;
     const char *first = s->h.transposed ? "N" : "T", *second = s->h.transposed ? "T" : "N";
@@ -68,7 +68,8 @@ static mercer_status square(mercer_ctx *ctx, mc_triangle t) {
         return ctx->stop;
     }
     square_part s = {.h = mc_triangle_split(t)};
-    s.tiles = mc_chunks(s.h.first.n, TILE);
+    s.side = mc_triangle_side(s.h.first.n, TILE);
+    s.tiles = mc_chunks(s.h.first.n, s.side);
     MC_TRY(square(ctx, s.h.first));
     MC_TRY(mc_for(ctx, s.tiles * (s.tiles + 1) / 2, 1, add_tile, &s));
     MC_TRY(mc_for(ctx, s.h.first.n, STRIP, multiply_strip, &s));

@@ -42,6 +42,9 @@ typedef struct mc_halves {
     bool transposed;
 } mc_halves;
 mc_halves mc_triangle_split(mc_triangle t);
+/* The side of the blocks that a side of length n is cut into: a quarter of it, for small matrices to keep several threads busy, but no
+   less than BLAS needs to be fast, nor more than most. */
+int64_t mc_triangle_side(int64_t n, int64_t most);
 
 /* Factor and solve in float: packed alike. */
 typedef struct mc_triangle_f32 {

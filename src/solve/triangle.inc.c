@@ -4,8 +4,8 @@
 enum {
     LEAF = 256,  /* triangles up to this order go to LAPACK */
     BLOCK = 128, /* and up to this to BLAS */
-    STRIP = 256, /* rows of a panel that one call solves for */
-    TILE = 384   /* side of a block of the symmetric update */
+    STRIP = 256, /* rows of a panel that one call solves for, at most */
+    TILE = 384   /* side of a block of the symmetric update, at most */
 };
 
 HALVES SPLIT(TRIANGLE t) {
@@ -85,13 +85,14 @@ static mercer_status solve_panel(mercer_ctx *ctx, TRIANGLE t, bool left, bool tr
     p.trans = trans != p.upper; /* what is stored above the diagonal is L' */
     p.m = transposed ? columns : rows;
     p.n = transposed ? rows : columns;
-    return t.n ? mc_for(ctx, left ? p.n : p.m, STRIP, solve_strip, &p) : MERCER_OK;
+    const int64_t free = left ? p.n : p.m;
+    return t.n ? mc_for(ctx, free, mc_triangle_side(free, STRIP), solve_strip, &p) : MERCER_OK;
 }
 
 /* The update of one block of A22 <- A22 - L21 L21'. */
 typedef struct update {
     HALVES h;
-    int64_t tiles;
+    int64_t side, tiles;
 } update;
 
 static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -105,9 +106,9 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         row -= height;
     row += column;
     const bool flip = c.layout == MC_UPPER; /* block (row, column) of the transposed triangle lies at (column, row) */
-    const int64_t i = TILE * (flip ? column : row), j = TILE * (flip ? row : column),
+    const int64_t i = u->side * (flip ? column : row), j = u->side * (flip ? row : column),
                   step = u->h.transposed ? u->h.ld : 1;
-    const int m = (int)(c.n - i < TILE ? c.n - i : TILE), n = (int)(c.n - j < TILE ? c.n - j : TILE);
+    const int m = (int)(c.n - i < u->side ? c.n - i : u->side), n = (int)(c.n - j < u->side ? c.n - j : u->side);
     const int k = (int)u->h.first.n, ld = (int)u->h.ld, ldc = (int)c.ld;
     const real minus = -1, one = 1, *P = u->h.below;
     const char *first = u->h.transposed ? "T" : "N", *second = u->h.transposed ? "N" : "T";
@@ -119,7 +120,8 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 }
 
 static mercer_status update_second(mercer_ctx *ctx, HALVES h) {
-    update u = {.h = h, .tiles = mc_chunks(h.second.n, TILE)};
+    const int64_t side = mc_triangle_side(h.second.n, TILE);
+    update u = {.h = h, .side = side, .tiles = mc_chunks(h.second.n, side)};
     return mc_for(ctx, u.tiles * (u.tiles + 1) / 2, 1, update_tile, &u);
 }
 

@@ -179,18 +179,21 @@ static void test_scaling_is_done_in_place(void **state) {
     close_clean(ctx);
 }
 
-/* Everything a factorisation gives, as bytes. */
+/* Everything a factorisation gives, as bytes: the factor, its inverse, the inverse of the matrix, solutions, the diagonal. */
 static double *bits_with(int threads, int64_t n, int64_t *count) {
     mercer_ctx *ctx = open_ctx(threads);
-    *count = mc_packed_count(n) * 2 + n * 3;
-    double *all = calloc((size_t)*count, sizeof *all), *L = smooth(ctx, n, 1e-3), *X = columns_of(ctx, n, 2);
+    const int64_t packed = mc_packed_count(n);
+    *count = packed * 3 + n * 3;
+    double *all = calloc((size_t)*count, sizeof *all), *L = smooth(ctx, n, 1e-3), *X = columns_of(ctx, n, 2), *whole = all + 2 * packed;
     int64_t bad;
     assert_ok(ctx, mc_cholesky_factor(ctx, n, L, &bad));
-    memcpy(all, L, (size_t)mc_packed_count(n) * 8);
+    memcpy(all, L, (size_t)packed * 8);
+    memcpy(whole, L, (size_t)packed * 8);
+    assert_ok(ctx, mc_cholesky_inverse(ctx, n, whole));
     assert_ok(ctx, mc_cholesky_solve(ctx, n, L, 2, X));
-    memcpy(all + mc_packed_count(n), X, (size_t)n * 16);
-    assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, n, L, all + mc_packed_count(n) + 2 * n));
-    memcpy(all + mc_packed_count(n) + 3 * n, L, (size_t)mc_packed_count(n) * 8);
+    memcpy(all + 3 * packed, X, (size_t)n * 16);
+    assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, n, L, all + 3 * packed + 2 * n));
+    memcpy(all + packed, L, (size_t)packed * 8);
     mc_free(L);
     mc_free(X);
     close_clean(ctx);
