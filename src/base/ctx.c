@@ -44,7 +44,7 @@ void mc_begin(mercer_ctx *ctx) {
     mc_unfail(ctx);
     ctx->stop = ctx->told = MERCER_OK;
     ctx->shield = 0;
-    mc_hold(ctx, NULL, 0);
+    mc_hold(ctx, NULL, 0, 0);
     mc_phase(ctx, NULL);
     ctx->call_began = mc_clock();
     ctx->next_progress = ctx->call_began + 0.1;

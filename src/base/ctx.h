@@ -21,6 +21,7 @@ struct mercer_ctx {
     const char *phase;
     double span_low, span_high; /* the part of the phase that loops now report on */
     bool held;                  /* the phase belongs to whoever holds it: see mc_hold */
+    double held_low, held_high; /* the piece of it that is under way; negative: unknown */
     double held_done;
     double measure, goal, gap;  /* what the phase watches, as last reported */
     const char *watches;        /* its name */

@@ -13,11 +13,18 @@ static void forget(mercer_ctx *ctx) {
     ctx->steps = ctx->vectors = 0;
 }
 
-void mc_hold(mercer_ctx *ctx, const char *phase, double done) {
+void mc_hold(mercer_ctx *ctx, const char *phase, double low, double high) {
+    ctx->held_done = ctx->held && phase ? fmax(ctx->held_done, low) : low;
     ctx->held = phase != NULL;
     ctx->phase = phase;
-    ctx->held_done = done;
+    ctx->held_low = low;
+    ctx->held_high = high;
     forget(ctx);
+}
+
+void mc_held(mercer_ctx *ctx, double done) {
+    if (ctx->held && ctx->held_low >= 0)
+        ctx->held_done = fmax(ctx->held_done, ctx->held_low + (ctx->held_high - ctx->held_low) * done);
 }
 
 void mc_phase(mercer_ctx *ctx, const char *phase) {

@@ -8,8 +8,11 @@
 void mc_phase(mercer_ctx *ctx, const char *phase);
 /* What is reported from here on, up to the next span or phase, is the part [low, high] of the phase: for a phase of many loops. */
 void mc_span(mercer_ctx *ctx, double low, double high);
-/* While a phase is held the phases of the work inside are not shown; so much of what is held is done. NULL lets go. */
-void mc_hold(mercer_ctx *ctx, const char *phase, double done);
+/* While a phase is held the phases of the work inside are not shown: the piece [low, high] of the phase follows, low negative when that is
+   unknown. NULL lets go. */
+void mc_hold(mercer_ctx *ctx, const char *phase, double low, double high);
+/* So much of the piece that is held, in [0, 1], is done: what is shown goes up only. Nothing where nothing is held. */
+void mc_held(mercer_ctx *ctx, double done);
 /* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or MERCER_TIME, with its
    message, once the caller or the clock says stop. Call it from the calling thread only. */
 mercer_status mc_progress(mercer_ctx *ctx, double done);

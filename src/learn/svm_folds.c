@@ -13,6 +13,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
@@ -322,7 +323,13 @@ typedef struct walk {
     part *part;
     int64_t parts, count;
     const double *C;
+    int64_t solved; /* programmes: for the progress */
 } walk;
+
+/* Of all programmes, once so many more are solved. */
+static double share_of(const walk *w, int64_t more) {
+    return (double)(w->solved + more) / (double)(w->m->s.tasks * w->count * w->parts);
+}
 
 /* Of each variable of a pair of classes the one of the other class on an equal row; *twin stays NULL where there is none. at: scratch. */
 static void list_twins(const mc_svm_folds *m, const mc_task *t, int64_t *at, int64_t *twin) {
@@ -398,11 +405,12 @@ static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t firs
     }
     const mc_together problem = {.n = matrix->n, .dtype = matrix->dtype, .K = matrix->whole, .diagonal = matrix->diagonal,
                                  .tolerance = w->m->s.set->tolerance, .steps_max = w->m->s.set->iterations, .count = count, .dual = dual,
-                                 .beta = beta, .f = f, .steps = steps, .room = w->m->room->sets};
+                                 .beta = beta, .f = f, .steps = steps, .begin = share_of(w, 0), .end = share_of(w, count),
+                                 .room = w->m->room->sets};
     return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_together_solve(ctx, &problem);
 }
 
-static mercer_status solve(mercer_ctx *ctx, const walk *w, const mc_matrix *matrix, const int64_t *twin, double rise) {
+static mercer_status solve(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *twin, double rise) {
     mc_svm *s = &w->m->s;
     for (int64_t k = 0; k < w->parts; k++)
         MC_TRY(begin(ctx, s, &w->part[k], matrix, twin, rise));
@@ -410,8 +418,11 @@ static mercer_status solve(mercer_ctx *ctx, const walk *w, const mc_matrix *matr
         int64_t steps[MC_TOGETHER_MOST] = {0};
         const int64_t count = w->parts - first < MC_TOGETHER_MOST ? w->parts - first : MC_TOGETHER_MOST;
         MC_TRY(solve_together(ctx, w, first, count, matrix, steps));
-        for (int64_t k = 0; k < count; k++)
+        for (int64_t k = 0; k < count; k++) {
             MC_TRY(finish(ctx, s, &w->part[first + k], matrix, steps[k]));
+            w->solved++;
+            mc_held(ctx, share_of(w, 0));
+        }
     }
     return MERCER_OK;
 }
@@ -458,7 +469,7 @@ static void close_parts(const walk *w) {
     }
 }
 
-static mercer_status walk_task(mercer_ctx *ctx, const walk *w, const mc_task *t) {
+static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_task *t) {
     view v;
     int64_t *twin = NULL;
     mercer_status status = open_view(ctx, w->m, t, &v);
@@ -559,7 +570,7 @@ static mercer_status open_part(mercer_ctx *ctx, const walk *w, const mc_svm_spli
     return many_pairs(w->m) ? MC_ALLOC(ctx, p->alpha, s->p.n * (s->classes - 1) * w->count) : MERCER_OK;
 }
 
-static mercer_status walk_all(mercer_ctx *ctx, const walk *w, const mc_svm_split *split) {
+static mercer_status walk_all(mercer_ctx *ctx, walk *w, const mc_svm_split *split) {
     const mc_svm *s = &w->m->s;
     for (int64_t k = 0; k < w->parts; k++)
         MC_TRY(open_part(ctx, w, &split[k], &w->part[k]));

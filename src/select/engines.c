@@ -8,6 +8,7 @@
        slopes    the same for one lambda at a time, with the derivatives of the error
        evidence  gp: one fit to all rows */
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/gram.h"
@@ -60,6 +61,11 @@ static mercer_status forgive(mercer_ctx *ctx, const mc_round *r, mercer_status s
     return MERCER_OK;
 }
 
+/* So many of the candidates on a split: of what is held, it and the splits after it. */
+static void tell_done(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t done, int64_t count) {
+    mc_held(ctx, (double)done / (double)count / (double)(r->splits.count - split));
+}
+
 /* ---- One fit after the other ---- */
 
 static mercer_status fit_one(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t candidate, const mercer_data *train,
@@ -79,8 +85,10 @@ static mercer_status measure_fits(mercer_ctx *ctx, const mc_round *r, const mc_r
     mercer_data *train = NULL, *test = NULL;
     MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
     mercer_status status = MERCER_OK;
-    for (int64_t c = run->begin; c < run->end && !status; c++)
+    for (int64_t c = run->begin; c < run->end && !status; c++) {
         status = fit_one(ctx, r, run, c, train, test, split, row_of(r, out, c - run->begin));
+        tell_done(ctx, r, split, c + 1 - run->begin, run->end - run->begin);
+    }
     mc_split_free(&r->splits, train, test);
     return status;
 }
@@ -91,7 +99,7 @@ typedef struct walk {
     const mc_round *round;
     char tau[40]; /* what of the settings a score may ask for */
     const mercer_data *test;
-    int64_t split;
+    int64_t split, count;
     double *out;
 } walk;
 
@@ -99,6 +107,7 @@ static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_
     walk *w = arg;
     mercer_model model = {.f = *f, .settings = w->tau}; /* borrows all */
     model.f.open = w->test->row_start != NULL;
+    tell_done(ctx, w->round, w->split, k + 1, w->count);
     return judge(ctx, w->round, &model, w->test, w->split, row_of(w->round, w->out, k));
 }
 
@@ -119,7 +128,7 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
     const mc_loss *loss = mc_loss_named(r->space->machine->name);
     const int64_t count = run->end - run->begin;
     MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
-    walk w = {.round = r, .test = test, .split = split, .out = out};
+    walk w = {.round = r, .test = test, .split = split, .count = count, .out = out};
     if (loss)
         snprintf(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
     const mercer_status status = loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, &w)

@@ -80,10 +80,16 @@ static void finish_candidate(sweep *w, int64_t c, const double *values, double s
     s->seconds[c] += seconds;
 }
 
+/* A split under way; up to the end of its run, for one that is measured with the others. */
+static void hold(mercer_ctx *ctx, const sweep *w, int64_t place, double split) {
+    const double each = (w->end - w->begin) / (double)w->runs;
+    mc_hold(ctx, "tune", w->begin + each * ((double)place + split), w->begin + each * (double)(place + 1));
+}
+
 static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run, int64_t place, double *values) {
     const int64_t splits = w->s->engine->whole ? 1 : w->round.splits.count;
     for (int64_t k = 0; k < splits; k++) {
-        mc_hold(ctx, "tune", w->begin + (w->end - w->begin) * ((double)place + (double)k / (double)splits) / (double)w->runs);
+        hold(ctx, w, place, (double)k / (double)splits);
         MC_TRY(mc_progress(ctx, 0));
         if (mc_journal_get(w->journal, &w->round, run, w->s->engine->whole ? -1 : k, values)) {
             w->s->resumed += run->end - run->begin;
@@ -470,7 +476,7 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
     if (!status)
         status = mc_follow(ctx, w->s, visit, w);
     mc_splits_close(&w->round.splits);
-    mc_hold(ctx, NULL, 1);
+    mc_hold(ctx, NULL, 1, 1);
     return status;
 }
 
@@ -505,7 +511,7 @@ mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_
         status = run_stages(ctx, &w, set->halving, data);
     if (!status && w.late)
         status = run_stages(ctx, &w, true, data);
-    mc_hold(ctx, NULL, 1);
+    mc_hold(ctx, NULL, 1, 1);
     mc_free(w.active);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "solve/together_member.h"
+#include <math.h>
 #include <string.h>
 
 enum { SET = 512, SET_SURE = 1024, SET_MOST = 16384, EPOCHS = 2, COLUMNS = 1024, ROUNDS = 64, STRIP = 2048 };
@@ -42,6 +43,7 @@ typedef struct run {
     int64_t kept;           /* rows that change */
     int64_t seen;           /* places filled since the set last grew */
     int64_t most;           /* places that there is memory for */
+    double first;           /* the largest violation of all seen */
 } run;
 
 /* ---- Room ---- */
@@ -99,6 +101,18 @@ static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
     }
 }
 
+/* By those that are done, and by how far the worst of the others is on its way to the violation allowed, on a logarithmic scale. */
+static mercer_status tell(mercer_ctx *ctx, run *r) {
+    double worst = r->p->tolerance;
+    for (int64_t a = 0; a < r->open; a++)
+        worst = fmax(worst, r->member[r->who[a]].e.violation);
+    r->first = fmax(r->first, worst);
+    const double way = r->first > r->p->tolerance ? log(r->first / worst) / log(r->first / r->p->tolerance) : 1;
+    const double share = 1 - (1 - way) * (double)r->open / (double)r->p->count;
+    mc_held(ctx, r->p->begin + (r->p->end - r->p->begin) * share);
+    return mc_progress_step(ctx, -1, (mc_watch){"violation", worst, r->p->tolerance});
+}
+
 static mercer_status look(mercer_ctx *ctx, run *r) {
     MC_TRY(mc_for(ctx, r->p->count, 1, look_at, r));
     r->open = 0;
@@ -107,7 +121,7 @@ static mercer_status look(mercer_ctx *ctx, run *r) {
             r->f[r->open] = r->p->f[k];
             r->who[r->open++] = k;
         }
-    return mc_progress(ctx, -1);
+    return tell(ctx, r);
 }
 
 /* ---- The set ---- */

@@ -400,29 +400,31 @@ static void test_one_standard_error_takes_the_stronger_penalty(void **state) {
     close_clean(ctx);
 }
 
-typedef struct watched {
-    double done;
-    int calls, back;
-} watched;
-
-static int watch(void *user, const mercer_progress *p) {
-    watched *w = user;
-    w->back += p->done < w->done;
-    w->done = p->done;
-    w->calls++;
-    return 0;
+/* Two kernels, six values of C, five folds; in pairs of classes too, and where a fine tolerance sends the folds one after the other. */
+static void test_the_progress_of_shared_folds_moves_within_a_kernel(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        watched seen = {0};
+        mercer_ctx *ctx = open_watched(&seen);
+        mercer_data *data = NULL;
+        assert_ok(ctx, mercer_data_generate(ctx, i % 2 ? "blobs" : "moons", 120, i % 2 ? 2 : 0.3, 3, &data));
+        mercer_svm svm = mercer_svm_defaults("svc");
+        wish w = wish_of("svc", "rbf(gamma={0.5, 5})", "C={0.1, 0.5, 2, 10, 30, 100}");
+        svm.tolerance = i < 2 ? svm.tolerance : 1e-6;
+        w.settings = &svm;
+        mercer_search *search = NULL;
+        assert_ok(ctx, tune(ctx, &w, data, &search));
+        assert_true(seen.back == 0 && seen.moves >= 24 && seen.leap < 0.15);
+        mercer_search_free(search);
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
 }
 
 static void test_halving_measures_the_best_with_all_rows(void **state) {
     (void)state;
     watched seen = {0};
-    mercer_ctx *ctx = NULL;
-    mercer_options options = mercer_options_defaults();
-    options.progress = watch;
-    options.progress_user = &seen;
-    options.every_step = true;
-    options.threads = 1;
-    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_ctx *ctx = open_watched(&seen);
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_generate(ctx, "moons", 1000, 0.3, 3, &data));
     wish w = wish_of("svc", "rbf(gamma=0.01..10)", "C=0.1..100");
@@ -685,6 +687,7 @@ int main(void) {
         cmocka_unit_test(test_time_goes_forward),
         cmocka_unit_test(test_groups_stay_together_or_are_refused),
         cmocka_unit_test(test_one_standard_error_takes_the_stronger_penalty),
+        cmocka_unit_test(test_the_progress_of_shared_folds_moves_within_a_kernel),
         cmocka_unit_test(test_halving_measures_the_best_with_all_rows),
         cmocka_unit_test(test_a_descent_finds_the_best_of_the_table),
         cmocka_unit_test(test_a_fit_without_parameters_tells_columns_apart),

@@ -5,6 +5,8 @@
 #include "../learn/machines_of_test.h"
 #include "base/memory.h"
 #include "select/tune.h"
+#include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MANY = 90 };
@@ -49,6 +51,35 @@ static inline mercer_status refused(mercer_ctx *ctx, wish w, const mercer_data *
     const mercer_status status = tune(ctx, &w, data, &search);
     assert_null(search);
     return status;
+}
+
+/* What the progress of searches showed. */
+typedef struct watched {
+    double done, leap; /* the last, and the largest way between two */
+    int calls, moves, back;
+} watched;
+
+static inline int watch(void *user, const mercer_progress *p) {
+    watched *w = user;
+    if (strcmp(p->phase, "tune") != 0)
+        return 0;
+    w->back += p->done < w->done;
+    w->moves += p->done > w->done;
+    w->leap = fmax(w->leap, p->done - w->done);
+    w->done = p->done;
+    w->calls++;
+    return 0;
+}
+
+static inline mercer_ctx *open_watched(watched *seen) {
+    mercer_ctx *ctx = NULL;
+    mercer_options options = mercer_options_defaults();
+    options.progress = watch;
+    options.progress_user = seen;
+    options.every_step = true;
+    options.threads = 1;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    return ctx;
 }
 
 #endif
