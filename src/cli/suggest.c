@@ -39,7 +39,7 @@ static int distance_of(const char *typed, const char *name) {
 
 void nearest_try(nearest *best, const char *name) {
     const int distance = distance_of(best->text, name);
-    const int allowed = 1 + (int)strlen(name) / 3; /* beyond that the guess would be noise */
+    const int allowed = 1 + least((int)strlen(best->text), (int)strlen(name)) / 3; /* beyond that the guess would be noise */
     if (distance <= allowed && (!best->name || distance < best->distance)) {
         best->name = name;
         best->distance = distance;

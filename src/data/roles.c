@@ -197,6 +197,32 @@ static void match_serial(const mc_schema *schema, mc_raw *raw) {
         stand_for(raw, j, &serial, false);
 }
 
+/* The nearest of the columns that stand for nothing else; NULL: none is near. */
+static mercer_status near_free(mercer_ctx *ctx, const mc_raw *raw, const char *name, const char **out) {
+    const char **names = NULL;
+    long count = 0;
+    MC_TRY(MC_ALLOC(ctx, names, raw->columns));
+    for (int64_t j = 0; j < raw->columns; j++)
+        if (raw->column[j].name && !raw->column[j].like)
+            names[count++] = raw->column[j].name;
+    *out = mc_suggest(name, strlen(name), names, count);
+    mc_free(names);
+    return MERCER_OK;
+}
+
+static mercer_status fail_lacks(mercer_ctx *ctx, const mc_raw *raw, const char *name) {
+    const char *near = NULL;
+    if (!name)
+        return mc_fail(ctx, MERCER_DATA, "%s lacks a column without a name, which the model was fitted on", raw->input->name);
+    MC_TRY(near_free(ctx, raw, name, &near));
+    const mc_quote lacking = mc_quote_of(name, (int64_t)strlen(name));
+    if (near)
+        return mc_fail(ctx, MERCER_DATA, "%s lacks column '%s', which the model was fitted on; is it '%s' there? Rename it",
+                       raw->input->name, lacking.text, mc_quote_of(near, (int64_t)strlen(near)).text);
+    return mc_fail(ctx, MERCER_DATA, "%s lacks column '%s', which the model was fitted on; add it, or name the column so that holds it",
+                   raw->input->name, lacking.text);
+}
+
 static mercer_status match_names(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
     const mc_schema *schema = reading->schema;
     match_serial(schema, raw);
@@ -208,9 +234,7 @@ static mercer_status match_names(mercer_ctx *ctx, const mc_reading *reading, mc_
         if (j >= 0)
             stand_for(raw, j, column, reading->classes > 0);
         else if (!may_lack(column))
-            return mc_fail(ctx, MERCER_DATA, "%s lacks column '%s', which the model was fitted on", raw->input->name,
-                           column->name ? mc_quote_of(column->name, (int64_t)strlen(column->name)).text
-                                        : "without a name");
+            return fail_lacks(ctx, raw, column->name);
     }
     if (reading->set->weights) {
         int64_t j = 0;

@@ -34,7 +34,7 @@ static mercer_status read_bytes(mercer_ctx *ctx, mc_loading *l, void *to, size_t
 }
 
 static mercer_status not_a_model(mercer_ctx *ctx, const mc_loading *l) {
-    return mc_fail(ctx, MERCER_FORMAT, "%s: not a model file of Mercer", l->path);
+    return mc_fail(ctx, MERCER_FORMAT, "%s: not a model file of Mercer; mercer fit writes them", l->path);
 }
 
 /* The fixed first bytes: {"__metadata__":{"format":"mercer/1","checksum":"... */

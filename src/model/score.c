@@ -208,13 +208,19 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
     return status;
 }
 
+static mercer_status fail_no_target(mercer_ctx *ctx, const mercer_data *known) {
+    const char *name = known->target_name ? known->target_name[0] : NULL;
+    return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with; %s%s%s", name ? "the model's is column '" : "add it",
+                   name ? name : "", name ? "'" : " as a column");
+}
+
 static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mercer_data *x = model->f.centres;
     const int64_t outputs = model->f.outputs;
     if (model->f.spectrum)
         return mc_fail(ctx, MERCER_INVALID, "score: %s gives scores of rows, which no target is compared with", model->f.report.machine);
     if (!data->target && !data->class_of)
-        return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with");
+        return fail_no_target(ctx, x);
     if (model->f.form == MC_REGION)
         return MERCER_OK;
     if (x->classes && !data->class_of)

@@ -30,8 +30,9 @@ static mercer_status check_classes(mercer_ctx *ctx, const mercer_data *data, int
         for (int64_t i = 0; i < data->n; i++)
             count += data->class_of[i] == c;
         if (count < folds)
-            return mc_fail(ctx, MERCER_DATA, "tune: class '%s' has %lld row%s, fewer than the %lld folds; take fewer folds", data->label[c],
-                           (long long)count, count == 1 ? "" : "s", (long long)folds);
+            return mc_fail(ctx, MERCER_DATA, "tune: class '%s' has %lld row%s, fewer than the %lld folds; %s", data->label[c],
+                           (long long)count, count == 1 ? "" : "s", (long long)folds,
+                           count == 1 ? "give more rows of it, or leave it out" : "take as many folds as that, or fewer");
     }
     return MERCER_OK;
 }
@@ -83,6 +84,8 @@ static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds
 
 static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
                                 const char *const *groups, mc_splits *s) {
+    if (data->n < 2)
+        return mc_fail(ctx, MERCER_DATA, "tune: there is one row, and what is learned is measured on others; give more rows");
     if (folds < 2 || folds > data->n)
         return mc_fail(ctx, MERCER_INVALID, "tune: folds must be in [2, %lld], the number of rows, got %lld", (long long)data->n,
                        (long long)folds);

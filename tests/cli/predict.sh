@@ -57,3 +57,11 @@ mercer fit whole.csv -k linear --scale standard -o whole.mercer -q
 printf 'a,b\n,20\n2,\n' > holes.csv
 printf 'a,b\n3,20\n2,20\n' > means.csv
 mercer predict whole.mercer holes.csv --missing mean > one.csv; mercer predict whole.mercer means.csv > two.csv; cmp one.csv two.csv && echo same
+# A column of another name, a row alone.
+printf 'weight,height,kind\n4,25,cat\n30,60,dog\n28,58,dog\n5,24,cat\n' > pets.csv
+mercer fit pets.csv -m svc -q -o pets.mercer
+printf 'weight,heigt\n4,25\n' > slip.csv
+mercer predict pets.mercer slip.csv; echo "exit $?"
+head -2 pets.csv > one.csv
+mercer tune one.csv -m knn; echo "exit $?"
+mercer plan pets.csv --rows 3; echo "exit $?"
