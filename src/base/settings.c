@@ -2,8 +2,11 @@
 #include "base/settings.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "base/suggest.h"
 #include <math.h>
 #include <string.h>
+
+enum { SETTINGS_MOST = 64 }; /* among which a name is looked for */
 
 static const double *real_at(const mercer_setting *row, const void *settings) {
     return (const double *)(const void *)((const char *)settings + row->offset);
@@ -94,6 +97,16 @@ static mercer_status put_flag(mercer_ctx *ctx, const char *owner, const mercer_s
     return MERCER_OK;
 }
 
+static mercer_status fail_unknown(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count, const char *name) {
+    const char *names[SETTINGS_MOST];
+    const int known = count < SETTINGS_MOST ? count : SETTINGS_MOST;
+    for (int i = 0; i < known; i++)
+        names[i] = rows[i].name;
+    const char *near = mc_suggest(name, strlen(name), names, known);
+    return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'%s%s%s", owner, name, near ? "; did you mean '" : "", near ? near : "",
+                   near ? "'?" : "");
+}
+
 mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count, void *settings,
                                 const char *name, const char *text) {
     for (int i = 0; i < count; i++) {
@@ -109,5 +122,5 @@ mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer
         *(const char **)field(row, settings) = text;
         return MERCER_OK;
     }
-    return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'", owner, name);
+    return fail_unknown(ctx, owner, rows, count, name);
 }

@@ -71,6 +71,8 @@ static void test_fields_from_text(void **state) {
     assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "lambda", "1x"), MERCER_INVALID, "a number, got '1x'");
     assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "rank", "1.5"), MERCER_INVALID, "whole number");
     assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "nope", "1"), MERCER_INVALID, "no setting 'nope'");
+    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "Lamda", "1"), MERCER_INVALID, "'Lamda'; did you mean 'lambda'?");
+    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "zebra", "1"), MERCER_INVALID, "no setting 'zebra'");
     close_clean(ctx);
 }
 
