@@ -708,8 +708,8 @@ MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *
 MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 
 /* The class of every row, n of them: the place of its largest value in mercer_predict, the first of equals. A support vector machine need
-   not know the values for that: it looks in floats, whose error it bounds, and in doubles at the rows that floats leave open, in half the
-   time. A decision that is 0 but for the rounding of doubles may fall to either side. */
+   not know the values for that: it looks in floats, whose error it bounds, and in doubles at the rows that floats leave open; at all of
+   them where these are many. A decision that is 0 but for the rounding of doubles may fall to either side. */
 MERCER_API mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out);
 
 /* What the winner is chosen by, n x mercer_model_decisions, row-major. Where one value per class decides they are those of
