@@ -72,10 +72,14 @@ typedef struct wanted {
     bool symmetric;
 } wanted;
 
+static int64_t stored_of(const mercer_data *data) {
+    return data->row_start ? data->row_start[data->n] : 0;
+}
+
 /* Points, -|x|^2/2 and, while opening, two vectors of doubles, for every part. */
 static size_t side_bytes(const wanted *w, const mercer_data *data) {
     const need *n = &w->need;
-    const int64_t padded = data->n + w->ops->columns, values = data->row_start ? data->row_start[data->n] : 0;
+    const int64_t padded = data->n + w->ops->columns, values = stored_of(data);
     const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
     const size_t sparse = mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
     return larger(dense, sparse) + mc_work_need(padded * n->given, sizeof(double))
@@ -83,12 +87,13 @@ static size_t side_bytes(const wanted *w, const mercer_data *data) {
            + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
 }
 
-/* One thread's space for rows and strips. */
+/* One thread's space for rows and strips; panels of either side are unpacked, those of x for its norms. */
 static size_t space_bytes(const wanted *w, int64_t rows) {
     const need *n = &w->need;
     const mercer_data *z = w->z;
     const int64_t slots = n->coordinates > MC_COORDINATES ? 8 : 1, strips = 3 * n->parts + n->temporaries;
-    const int64_t sparse = z->row_start ? z->row_start[z->n] : 0, unpacked = sparse < z->d * n->parts ? sparse : z->d * n->parts;
+    const int64_t most = stored_of(w->x) > stored_of(z) ? stored_of(w->x) : stored_of(z), sparse = z->row_start ? most : 0;
+    const int64_t unpacked = sparse < z->d * n->parts ? sparse : z->d * n->parts;
     return mc_work_need(w->ops->rows * (n->given + 4 * n->parts * w->ops->columns), sizeof(double))
            + mc_work_need(rows * (n->coordinates + n->parts + n->lines), (size_t)w->real) + mc_work_need(rows, sizeof(int64_t))
            + mc_work_need(slots * strips * 4 * w->ops->rows * w->ops->columns, (size_t)w->real)

@@ -48,20 +48,17 @@ static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_part 
     return MERCER_OK;
 }
 
-/* Compressed points, and the most values that one of the new panels has. */
-static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, mc_part *p, const mc_pack *from, mc_pack *to) {
-    const int64_t width = c->whole->ops->columns;
+static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, const mc_pack *from, mc_pack *to) {
     MC_TRY(MC_ALLOC(ctx, to->start, c->count + 1));
     for (int64_t j = 0; j < c->count; j++)
         to->start[j + 1] = to->start[j] + from->start[c->ids[j] + 1] - from->start[c->ids[j]];
     MC_TRY(MC_ALLOC(ctx, to->coordinate, to->start[c->count]));
     MC_TRY((to->values = mc_alloc_unset(ctx, to->start[c->count], c->real)) ? MERCER_OK : MERCER_MEMORY);
-    p->widest = 0;
+    mc_pack_widest(to, c->whole->ops->columns);
     for (int64_t j = 0; j < c->count; j++) {
-        const int64_t at = to->start[j], source = from->start[c->ids[j]], count = to->start[j + 1] - at, first = j / width * width;
+        const int64_t at = to->start[j], source = from->start[c->ids[j]], count = to->start[j + 1] - at;
         memcpy(to->coordinate + at, from->coordinate + source, (size_t)count * sizeof *to->coordinate);
         memcpy((char *)to->values + (size_t)at * c->real, (const char *)from->values + (size_t)source * c->real, (size_t)count * c->real);
-        p->widest = to->start[j + 1] - to->start[first] > p->widest ? to->start[j + 1] - to->start[first] : p->widest;
     }
     return MERCER_OK;
 }
@@ -72,7 +69,7 @@ static mercer_status copy_part(mercer_ctx *ctx, const columns *c, mc_part *p) {
     p->right = (mc_pack){.n = c->count, .panels = c->padded / c->whole->ops->columns, .norm2_max = from.norm2_max,
                          .shift_max = from.shift_max};
     MC_TRY(copy_vector(ctx, c, from.half, &p->right.half));
-    return p->sparse ? copy_sparse(ctx, c, p, &from, &p->right) : copy_full(ctx, c, p, &from, &p->right);
+    return p->sparse ? copy_sparse(ctx, c, &from, &p->right) : copy_full(ctx, c, p, &from, &p->right);
 }
 
 /* The plan of the whole with right sides of its own, which alone are freed with it. */

@@ -121,6 +121,14 @@ static double largest(const double *v, int64_t n) {
     return m;
 }
 
+void mc_pack_widest(mc_pack *pack, int64_t width) {
+    pack->widest = 0;
+    for (int64_t i = 0; i < pack->n; i += width) {
+        const int64_t count = pack->start[i + width < pack->n ? i + width : pack->n] - pack->start[i];
+        pack->widest = count > pack->widest ? count : pack->widest;
+    }
+}
+
 static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
     mc_pack *pack = s->pack;
     MC_TRY(MC_ALLOC(ctx, pack->start, pack->n + 1));
@@ -129,6 +137,7 @@ static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
         int32_t *coordinate;
         pack->start[i + 1] = pack->start[i] + coordinates(s, i, 0, &x, &coordinate);
     }
+    mc_pack_widest(pack, s->gram->ops->columns);
     return MC_ALLOC(ctx, pack->coordinate, pack->start[pack->n]);
 }
 
@@ -367,18 +376,6 @@ static void number_strips(mc_plan *plan) {
             plan->line[i].step.source = plan->part[plan->line[i].part].strip[plan->line[i].use];
 }
 
-/* The most values that the rows of one panel can have. */
-static int64_t widest_panel(const mc_part *p, const mercer_data *z, int64_t width) {
-    int64_t widest = 0;
-    if (p->strings)
-        return mc_words_widest(p, z, width);
-    for (int64_t i = 0; i < z->n; i += width) {
-        const int64_t count = z->row_start[i + width < z->n ? i + width : z->n] - z->row_start[i];
-        widest = count > widest ? count : widest;
-    }
-    return p->feature == MC_WAVE ? 2 * widest : widest;
-}
-
 /* The cheapest way whose error bound is in keeping with the precision; where float cannot keep it, double. */
 static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted) {
     mc_bound *temporary = NULL;
@@ -391,9 +388,6 @@ static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted) {
     g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary);
     mc_free(temporary);
     g->ops = mc_tile(ctx->isa, g->precision);
-    for (int i = 0; i < g->plan.parts; i++)
-        if (g->plan.part[i].sparse)
-            g->plan.part[i].widest = widest_panel(&g->plan.part[i], g->z, g->ops->columns);
     number_strips(&g->plan);
     return MERCER_OK;
 }

@@ -38,6 +38,7 @@ typedef struct mc_pack {
     void *values;         /* dense: panels x d x columns; sparse: the values */
     int64_t *start;       /* sparse: n + 1 */
     int32_t *coordinate;  /* sparse */
+    int64_t widest;       /* sparse: the most values in one panel */
     void *half;           /* -|x|^2 / 2 of each point, padded */
     double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
     double norm2_max, shift_max;
@@ -56,7 +57,6 @@ typedef struct mc_part {
     const mc_node *given; /* the atom whose values come from elsewhere (given.c): no coordinates; NULL: a statistic */
     bool uses[MC_USES];
     bool sparse;
-    int64_t widest;       /* sparse: the most values in one panel of the right side */
     int64_t d;            /* coordinates */
     int64_t longest;      /* of them in one row: d, or fewer in compressed rows */
     double scale;         /* coordinates are multiplied by it: the first line then reads the part as it stands */
@@ -131,6 +131,9 @@ mercer_status mc_part_phase(mercer_ctx *ctx, mc_part *part, const mercer_data *d
 mercer_status mc_part_grain(mercer_ctx *ctx, mc_part *part, const mercer_data *data);
 void mc_grain_pack(const mc_part *part, int64_t width, int64_t i, const double *x, void *values);
 void mc_grain_gather(const mc_part *part, int64_t width, int64_t rows, const int64_t *row, void *out);
+
+/* pack.c: of compressed points whose `start` is known, in panels of so many. */
+void mc_pack_widest(mc_pack *pack, int64_t width);
 
 /* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set; at worst, or likely. */
 typedef struct mc_bound {

@@ -55,7 +55,7 @@ bool mc_part_in_full(const mc_gram *g, const mc_part *p) {
 }
 
 static int64_t unpacked_reals(const mc_gram *g, const mc_part *p) {
-    return (p->widest < p->d && !mc_part_in_full(g, p) ? p->widest : p->d) * g->ops->columns;
+    return (p->right.widest < p->d && !mc_part_in_full(g, p) ? p->right.widest : p->d) * g->ops->columns;
 }
 
 typedef void *taker(void *state, int64_t count, size_t size);

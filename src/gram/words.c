@@ -68,17 +68,6 @@ int64_t mc_words_row(const mc_part *p, const mercer_data *data, int64_t i, doubl
     return found;
 }
 
-int64_t mc_words_widest(const mc_part *p, const mercer_data *data, int64_t width) {
-    int64_t widest = 0;
-    for (int64_t i = 0; i < data->n; i += width) {
-        int64_t sum = 0;
-        for (int64_t k = i; k < i + width && k < data->n; k++)
-            sum += parts_of(p->strings, data, k);
-        widest = sum > widest ? sum : widest;
-    }
-    return widest < p->d ? widest : p->d;
-}
-
 int64_t mc_words_total(const mc_node *node, const mercer_data *data) {
     int64_t total = 0;
     for (int64_t i = 0; i < data->n && (int64_t)node->parameter[1].number < data->texts; i++)

@@ -9,8 +9,6 @@ mercer_status mc_words_open(mercer_ctx *ctx, mc_part *part, const mercer_data *x
 void mc_words_close(mc_part *part);
 /* The coordinates of row i, in the order they are met, and how often; seen: part->d zeros, which they are again afterwards. */
 int64_t mc_words_row(const mc_part *part, const mercer_data *data, int64_t i, double *seen, int32_t *coordinate, double *count);
-/* The most values in one panel of so many rows. */
-int64_t mc_words_widest(const mc_part *part, const mercer_data *data, int64_t width);
 /* Bytes of text that a spectrum node reads, at most this many parts. */
 int64_t mc_words_total(const mc_node *node, const mercer_data *data);
 

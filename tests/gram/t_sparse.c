@@ -124,6 +124,24 @@ static void test_kernels_of_nonnegative_data_too(void **state) {
     close_clean(ctx);
 }
 
+/* Rows of so many columns that a panel holds the coordinates that occur in it only, each side with more of them than the other. */
+static void test_wide_rows_on_either_side(void **state) {
+    (void)state;
+    for (size_t isa = 0; isa < 3; isa++) {
+        mercer_ctx *ctx = open_isa(isas[isa], 1);
+        for (int precision = 0; ctx && precision < 2; precision++) {
+            rows full = draw(30, 3000, 0.02, false, 11), thin = draw(20, 3000, 0.001, false, 12), one = draw(1, 3000, 0.01, false, 13);
+            compare_entries(ctx, "linear", &full, NULL, (mercer_dtype)precision);
+            compare_entries(ctx, "rbf(gamma=0.3) + 0.1*periodic(period=3)", &full, &thin, (mercer_dtype)precision);
+            compare_entries(ctx, "linear + laplacian(gamma=0.1)", &thin, &full, (mercer_dtype)precision);
+            compare_entries(ctx, "cosine + rbf(gamma=0.1)", &full, &one, (mercer_dtype)precision);
+            discard(full), discard(thin), discard(one);
+        }
+        if (ctx)
+            close_clean(ctx);
+    }
+}
+
 /* Dense data, sparse data of any density, floats: one answer. */
 static void test_the_layout_of_the_data_does_not_matter(void **state) {
     (void)state;
@@ -283,6 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kernel_is_what_the_judge_says),
         cmocka_unit_test(test_kernels_of_nonnegative_data_too),
+        cmocka_unit_test(test_wide_rows_on_either_side),
         cmocka_unit_test(test_the_layout_of_the_data_does_not_matter),
         cmocka_unit_test(test_products_are_those_of_the_entries),
         cmocka_unit_test(test_survives_failing_memory_and_keeps_to_its_forecast),
