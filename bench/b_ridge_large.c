@@ -184,7 +184,7 @@ static void grow(const growth *g) {
 }
 
 int main(int argc, char **argv) {
-    const char *folder = argc > 1 ? argv[1] : "../shared/data";
+    const char *named = getenv("MERCER_DATA"), *folder = argc > 1 ? argv[1] : named ? named : "../shared/data";
     printf("The exact problem within 2 GiB, tolerance 1e-4. step: the median step of conjugate gradients; product: "
            "n^2/2 entries at the "
            "tile engine's own rate, on the same rows and for as many right-hand sides (the outputs and the intercept). "

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DATA = ROOT.parent / "shared" / "data"
+DATA = pathlib.Path(os.environ.get("MERCER_DATA", ROOT.parent / "shared/data"))  # docs/data.md says what lies there
 PEERS = ROOT / "build" / "peers"  # where tools/peers puts them
 FROM_PYPI = {"sklearn": ("scikit-learn", "scikit-learn-intelex", "pykeops"), "torch": ("gpytorch",), "thunder": ("thundersvm-cpu",)}
 ROUNDS = 3

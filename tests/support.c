@@ -59,19 +59,14 @@ uint64_t test_seed(void) {
     return seed;
 }
 
-FILE *open_shared(const char *name) {
-    const char *const folders[] = {getenv("MERCER_SHARED"), "../shared/data", "../../shared/data", "../../../shared/data"};
+FILE *open_set(const char *name) {
     char path[4096];
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        if (!folders[i])
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folders[i], name);
-        FILE *file = fopen(path, "r");
-        if (file)
-            return file;
-    }
-    print_message("# skipped: no shared/data/%s (set MERCER_SHARED to its folder)\n", name);
-    return NULL;
+    const char *tests = getenv("MERCER_TESTS");
+    snprintf(path, sizeof path, "%s/sets/%s", tests ? tests : "tests", name);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("no %s: run from the root of the sources, or set MERCER_TESTS to their folder tests", path);
+    return file;
 }
 
 void assert_close_at(double a, double b, double tolerance, const char *file, int line) {

@@ -125,7 +125,7 @@ static void bytes_multiply(const mc_tile_ops *ops, mercer_dtype precision) {
 static void test_bytes_multiply_without_rounding(void **state) {
     (void)state;
     if (!mc_isa_bytes(MC_AVX512))
-        skip();
+        skip_test("this processor has no AVX-512 VNNI");
     for (int precision = 0; precision < 2; precision++)
         bytes_multiply(mc_tile(MC_AVX512, (mercer_dtype)precision), (mercer_dtype)precision);
 }

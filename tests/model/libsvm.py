@@ -3,7 +3,7 @@
 
 Every kind of machine and every kernel is trained by both at a tight tolerance and must decide the same; a model of either must be read by the
 other and predict the same. Decisions of a LIBSVM model are computed here from the text of its file. Exits 77 (skipped) without svm-train.
---all adds every small data set of shared/data that is there (make test-long does that), --only one of them: at most MOST rows of each, PROBES
+--all adds heart_scale and what lies in $MERCER_DATA/small (make test-long does that), --only one of them: at most MOST rows of each, PROBES
 of them decided. Each program has a limit of its own: a case that svm-train does not finish within PATIENCE is skipped and counted, one that
 Mercer does not finish fails."""
 import collections
@@ -342,12 +342,14 @@ def wider(mercer, folder):
 
 
 def main(mercer, everything, only):
-    shared = [pathlib.Path(p) / "small" for p in (os.environ.get("MERCER_SHARED", ""), "../shared/data", "../../shared/data") if p]
-    folder = next((p for p in shared if (p / "heart_scale").exists()), None)
+    root = pathlib.Path(__file__).resolve().parent.parent
+    folder = pathlib.Path(os.environ.get("MERCER_DATA", root.parent.parent / "shared/data")) / "small"
     sets = {"two classes": generated(2, 40, 1), "three classes": generated(3, 50, 2)}
-    if everything and not folder:
-        print("# no shared/data/small here: generated data only")
-    if folder and (everything or only):
+    if everything or only:
+        sets["heart_scale"] = read_libsvm(root / "sets/heart_scale")
+    if everything and not folder.exists():
+        print(f"# skipped: no data sets in {folder} (MERCER_DATA names their folder, docs/data.md their origin)")
+    if folder.exists() and (everything or only):
         sets.update(read_all(folder))
     if only:
         sets = {name: rows for name, rows in sets.items() if name.startswith(only)}

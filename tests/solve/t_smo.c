@@ -289,9 +289,7 @@ static void test_a_constant_kernel_and_opposite_twins_end(void **state) {
 
 static void test_heart_scale_matches_the_published_optimum(void **state) {
     (void)state;
-    FILE *file = open_shared("small/heart_scale");
-    if (!file)
-        skip();
+    FILE *file = open_set("heart_scale");
     enum { N = 270, D = 13 };
     sample s = sample_new(N);
     double *x = calloc(N * D, sizeof *x);
