@@ -34,7 +34,7 @@ typedef enum mc_statistic {
 typedef enum mc_function_of_tile {
     MC_SAME,        /* s */
     MC_WHOLE_POWER, /* s^degree, degree a whole number of any sign */
-    MC_REAL_POWER,  /* s^p as the C function pow has it */
+    MC_REAL_POWER,  /* s^p as the C function pow has it; degree 1 or 2 where p is an odd or an even number, 0 where it is not whole */
     MC_EXP2,        /* 2^s; degree 1 where 2^-row_i is no larger than 2^MC_TILE_LIFT: fused bodies may then take 2^row_i out of the sum */
     MC_ROOT,        /* 2^-b: exponential, matern 1/2 */
     MC_MATERN3,     /* (1 + b ln 2) 2^-b */

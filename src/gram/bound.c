@@ -122,7 +122,7 @@ static mc_bound radial_bound(const mc_line *line, argument s, double u) {
     if (line->step.function == MC_ROOT)
         error += ln2 * sqrt(s.e0);
     if (line->step.function == MC_RATIONAL)
-        error += (line->step.degree ? 2 * by : 6 + 2 * by) * u;
+        error += (line->step.degree ? 2 * by : 16) * u;
     return (mc_bound){1, fmin(error, 1), 0};
 }
 
@@ -141,7 +141,8 @@ static mc_bound whole_power(mc_bound v, double n, double u) {
     return (mc_bound){out.size, out.error, v.low >= 0 ? pow(v.low, n) : fmod(n, 2) == 0 ? 0 : out.low};
 }
 
-/* v^p of v >= 0. Near 0 a root turns an error into its root; away from it the slope is bounded. */
+/* v^p of v >= 0, or of any v where p is a number that is large and whole. Near 0 a root turns an error into its root; away from it the
+   slope is bounded. */
 static mc_bound real_power(mc_bound v, double p, double u) {
     const double away = v.low - v.error, M = v.size, E = v.error;
     if (p < 0 && !(away > 0))
@@ -150,7 +151,7 @@ static mc_bound real_power(mc_bound v, double p, double u) {
     const double steep = away > 0 ? fabs(p) * pow(p < 1 ? away : M + E, p - 1) * E : INFINITY;
     const double passed = p < 0 ? steep : p < 1 ? fmin(pow(E, p), steep) : p * pow(M + E, p - 1) * E;
     return (mc_bound){p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (8 + fabs(p) * (40 + 6 * largest_log)) * most,
-                      p < 0 ? pow(M, p) : pow(fmax(v.low, 0), p)};
+                      p < 0 ? pow(M, p) : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p) : pow(fmax(v.low, 0), p)};
 }
 
 static mc_bound scaled(const mc_line *line, mc_bound v, double u) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 static const double log2e = 1.44269504088896340736;
+static const double WHOLE_MOST = 0x1p30; /* powers by squaring: beyond it they lose more digits than logarithms do */
 
 typedef struct compiler {
     mercer_ctx *ctx;
@@ -191,11 +192,22 @@ static want sum_of(mc_statistic kind, double a, const mc_value *weight) {
     return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .weigh = itself};
 }
 
-/* (a <x, z> + c)^n; n a whole number of any sign. */
+/* What raises to the power n: by squaring where n is whole and small enough to count with, otherwise as pow does. */
+static mc_function_of_tile function_of_power(double n) {
+    return n == 1 ? MC_SAME : fabs(n) <= WHOLE_MOST && n == floor(n) ? MC_WHOLE_POWER : MC_REAL_POWER;
+}
+
+static void set_power(mc_line *line, double n) {
+    const int64_t parity = n != floor(n) ? 0 : fmod(n, 2) == 0 ? 2 : 1;
+    line->step.p = n;
+    line->step.degree = line->step.function == MC_WHOLE_POWER ? (int64_t)n : parity;
+}
+
+/* (a <x, z> + c)^n. */
 static mercer_status emit_power_of_dot(compiler *c, want w, double n, place at) {
     mc_line *line;
-    MC_TRY(emit_want(c, w, n == 1 ? MC_SAME : MC_WHOLE_POWER, at, &line));
-    line->step.degree = (int64_t)n;
+    MC_TRY(emit_want(c, w, function_of_power(n), at, &line));
+    set_power(line, n);
     return MERCER_OK;
 }
 
@@ -372,19 +384,14 @@ static mercer_status emit_product(compiler *c, const mc_node *node, place at) {
     return MERCER_OK;
 }
 
-static bool is_whole(double v) {
-    return v == floor(v) && fabs(v) < 1e9;
-}
-
 static mercer_status emit_power(compiler *c, const mc_node *node, place at) {
     const mc_node *child = node->child[0];
     want w;
     mc_line *line;
-    if (is_whole(node->number) && node->number != 0 && affine_in_dot(child, &w))
+    if (node->number != 0 && affine_in_dot(child, &w))
         return emit_power_of_dot(c, w, node->number, at);
-    MC_TRY(emit_function(c, child, is_whole(node->number) ? MC_WHOLE_POWER : MC_REAL_POWER, at, &line));
-    line->step.degree = is_whole(node->number) ? (int64_t)node->number : 0;
-    line->step.p = node->number;
+    MC_TRY(emit_function(c, child, function_of_power(node->number), at, &line));
+    set_power(line, node->number);
     return MERCER_OK;
 }
 

@@ -25,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDE = 1024, ROTATIONS = 8 };
+enum { WIDE = 1024, ROTATIONS = 8, DRAWS = 1 << 16 /* of one frequency, at most */ };
 
 /* The rotation in use for one atom: row j % d serves frequency j. */
 typedef struct rotation {
@@ -205,12 +205,35 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_node *node) {
     return MERCER_INVALID;
 }
 
+/* A power, an exponential or a short period is drawn one factor after the other. */
+static mercer_status check_draws(mercer_ctx *ctx, const mc_node *node, double draws) {
+    if (draws <= DRAWS)
+        return MERCER_OK;
+    char *text = NULL;
+    MC_TRY(mc_node_print(ctx, node, &text));
+    mc_fail_at(ctx, MERCER_INVALID, node->offset,
+               "random Fourier features: one frequency of '%s' would take %.3g draws, and %d are the most; take a smaller power or factor, "
+               "or a longer length scale",
+               text, draws, DRAWS);
+    mc_free(text);
+    return MERCER_INVALID;
+}
+
+static mercer_status check_atom(mercer_ctx *ctx, const mc_node *node) {
+    const mc_value *length = &node->parameter[1];
+    if (!atoms[node->atom].draw)
+        return refuse(ctx, node);
+    for (int64_t c = 0; node->atom == MC_PERIODIC && c < (length->kind == MC_VALUE_VECTOR ? length->columns : 1); c++)
+        MC_TRY(check_draws(ctx, node, 0.5 / mc_value_at(length, c) / mc_value_at(length, c)));
+    return MERCER_OK;
+}
+
 static mercer_status mass_of(mercer_ctx *ctx, const mc_node *node, double *out) {
     double child[2] = {0, 0};
     *out = 1;
     switch (node->kind) {
     case MC_NUMBER: *out = node->number; return node->number > 0 ? MERCER_OK : refuse(ctx, node);
-    case MC_ATOM: return atoms[node->atom].draw ? MERCER_OK : refuse(ctx, node);
+    case MC_ATOM: return check_atom(ctx, node);
     case MC_SUM:
     case MC_PRODUCT:
         *out = node->kind == MC_SUM ? 0 : 1;
@@ -223,7 +246,9 @@ static mercer_status mass_of(mercer_ctx *ctx, const mc_node *node, double *out) 
     case MC_EXP:
         MC_TRY(mass_of(ctx, node->child[0], &child[0]));
         *out = node->kind == MC_EXP ? exp(child[0]) : pow(child[0], node->number);
-        return node->kind == MC_EXP || (node->number >= 1 && node->number == floor(node->number)) ? MERCER_OK : refuse(ctx, node);
+        if (node->kind == MC_POWER && !(node->number >= 1 && node->number == floor(node->number)))
+            return refuse(ctx, node);
+        return check_draws(ctx, node, node->kind == MC_EXP ? child[0] : node->number);
     case MC_NORMALIZE: return mass_of(ctx, node->child[0], &child[0]);
     case MC_COLUMNS: return mass_of(ctx, node->child[0], out);
     case MC_WEIGH: break;

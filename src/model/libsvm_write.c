@@ -47,7 +47,7 @@ int mc_libsvm_kernel_of(const mercer_model *model, double *degree, double *gamma
         *degree = p[0].number;
         *coef0 = p[1].number;
         *gamma = p[2].number;
-        return POLYNOMIAL;
+        return p[0].number == floor(p[0].number) && p[0].number <= INT32_MAX ? POLYNOMIAL : -1; /* an int there */
     case MC_RBF: *gamma = p[0].number; return p[0].kind == MC_VALUE_NUMBER ? RBF : -1;
     case MC_TANH:
         *gamma = p[0].number;
@@ -74,7 +74,8 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     double ignored;
     if (mc_libsvm_kernel_of(model, &ignored, &ignored, &ignored) < 0)
         return mc_fail(ctx, MERCER_INVALID,
-                       "export: LIBSVM knows linear, poly, rbf (one gamma), tanh and precomputed, not %s", f->kernel->text);
+                       "export: LIBSVM knows linear, poly (a whole degree), rbf (one gamma), tanh and precomputed, not %s",
+                       f->kernel->text);
     if (f->scale.kind != MC_SCALE_NONE)
         return mc_fail(ctx, MERCER_INVALID,
                        "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none", f->report.scale);

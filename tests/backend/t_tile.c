@@ -212,6 +212,84 @@ static void test_powers_of_zero_and_below_are_those_of_c(void **state) {
     on_all(powers_of_zero_and_below_are_those_of_c);
 }
 
+/* Powers too large to be counted with: whole ones take either sign, and nothing is cut off. */
+static void large_powers_are_those_of_c(const mc_tile_ops *ops, mercer_dtype precision) {
+    static double source[MOST], target[MOST];
+    static const double base[] = {0, 1, -1, 2, -2, 0.5, -0.5, 1 + 0x1p-20, -1 - 0x1p-20, 1 - 0x1p-20};
+    static const struct {
+        double p;
+        int64_t parity;
+    } powers[] = {{1e19, 2}, {-1e19, 2}, {0x1p30 + 0x1p10, 2}, {1e300, 2}, {3.5, 0}, {0x1p23 + 1, 1}, {1e-3, 0}};
+    for (size_t i = 0; i < sizeof base / sizeof *base; i++)
+        put(precision, source, (int64_t)i, base[i]);
+    for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
+        const double p = precision == MERCER_F32 ? fmin(powers[k].p, 1e30) : powers[k].p;
+        const mc_step step = {.function = MC_REAL_POWER, .alpha = 1, .coefficient = 1, .p = p, .degree = powers[k].parity};
+        ops->step(&step, 1, NULL, NULL, source, target);
+        for (size_t i = 0; i < sizeof base / sizeof *base; i++) {
+            const double wanted = precision == MERCER_F32 ? (double)powf((float)base[i], (float)p) : pow(base[i], p);
+            const double got = get(precision, target, (int64_t)i), size = fabs(log(fabs(wanted)));
+            const bool same = isfinite(wanted) && wanted != 0 ? fabs(got - wanted) <= (8 + 8 * size) * unit(precision) * fabs(wanted)
+                                                              : got == wanted || (isnan(got) && isnan(wanted));
+            if (!same)
+                fail_msg("%.17g ^ %g: %.17g, not %.17g", base[i], p, got, wanted);
+        }
+    }
+}
+
+static void test_large_powers_are_those_of_c(void **state) {
+    (void)state;
+    on_all(large_powers_are_those_of_c);
+}
+
+/* (1 + s)^-p, p so large that 1 + s has lost s. */
+static void large_exponents_lose_no_digits(const mc_tile_ops *ops, mercer_dtype precision) {
+    static double source[MOST], target[MOST];
+    for (double p = 1e2; p < 1e18; p *= 13) {
+        const mc_step step = {.function = MC_RATIONAL, .alpha = 1, .coefficient = 1, .p = p};
+        for (int64_t i = 0; i < ops->columns; i++)
+            put(precision, source, i, (double)i * 0.7 / p);
+        ops->step(&step, 1, NULL, NULL, source, target);
+        for (int64_t i = 0; i < ops->columns; i++) {
+            const double wanted = exp(-p * log1p(get(precision, source, i)));
+            if (!(fabs(get(precision, target, i) - wanted) <= 16 * unit(precision)))
+                fail_msg("p %g, s %g: %.17g, not %.17g", p, get(precision, source, i), get(precision, target, i), wanted);
+        }
+    }
+}
+
+static void test_large_exponents_lose_no_digits(void **state) {
+    (void)state;
+    on_all(large_exponents_lose_no_digits);
+}
+
+/* What is not a number stays so through every function: a value that cannot be is never taken for one that is. */
+static void what_is_no_number_stays_so(const mc_tile_ops *ops, mercer_dtype precision) {
+    static double source[MOST], target[MOST], row[MC_TILE_ROWS_MAX], column[MC_TILE_COLUMNS_MAX];
+    fill(precision, row, ops->rows, 2, 1);
+    fill(precision, column, ops->columns, 3, 1);
+    for (int64_t i = 0; i < (int64_t)ops->rows * ops->columns; i++)
+        put(precision, source, i, NAN);
+    for (int f = MC_SAME; f <= MC_SCALE; f++)
+        for (int whole = 0; whole < 2; whole++) {
+            const mc_step step = {.function = (mc_function_of_tile)f, .alpha = 1, .coefficient = 1, .p = 0.5,
+                                  .degree = f == MC_RATIONAL ? -2 * whole : f == MC_WHOLE_POWER ? 3 : whole};
+            ops->step(&step, 1, f == MC_SCALE ? row : NULL, f == MC_SCALE ? column : NULL, source, target);
+            for (int64_t i = 0; i < (int64_t)ops->rows * ops->columns; i++)
+                if (!isnan(get(precision, target, i)))
+                    fail_msg("function %d of NaN: %g", f, get(precision, target, i));
+        }
+    ops->radial(NULL, 1, row, column, source, target);
+    assert_true(isnan(get(precision, target, 0)));
+    ops->angle(NULL, 1, source, target);
+    assert_true(isnan(get(precision, target, 0)));
+}
+
+static void test_what_is_no_number_stays_so(void **state) {
+    (void)state;
+    on_all(what_is_no_number_stays_so);
+}
+
 static void vectors_scale_and_compare(const mc_tile_ops *ops, mercer_dtype precision) {
     static double source[MOST], target[MOST], row[MC_TILE_ROWS_MAX], column[MC_TILE_COLUMNS_MAX];
     const int64_t rows = ops->rows, width = ops->columns;
@@ -314,6 +392,9 @@ int main(void) {
         cmocka_unit_test(test_bytes_multiply_without_rounding),
         cmocka_unit_test(test_steps_are_functions),
         cmocka_unit_test(test_powers_of_zero_and_below_are_those_of_c),
+        cmocka_unit_test(test_large_powers_are_those_of_c),
+        cmocka_unit_test(test_large_exponents_lose_no_digits),
+        cmocka_unit_test(test_what_is_no_number_stays_so),
         cmocka_unit_test(test_vectors_scale_and_compare),
         cmocka_unit_test(test_the_guard_sees_near_pairs),
         cmocka_unit_test(test_products_multiply),

@@ -96,9 +96,11 @@ static void test_what_is_not_stationary_is_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     static const char *const texts[] = {"rbf(gamma=1) + linear", "poly", "white + rbf(gamma=1)", "rbf(gamma=1)*cosine",
-                                        "form([[1,0],[0,1]])", "weigh(norm, rbf(gamma=1))"};
-    static const char *const named[] = {"'linear'", "poly", "'white'", "'cosine'", "form", "weigh"};
-    for (int i = 0; i < 6; i++) {
+                                        "form([[1,0],[0,1]])", "weigh(norm, rbf(gamma=1))", "rbf(gamma=1)^1e19", "rbf(gamma=1)^1.5",
+                                        "exp(1e6*rbf(gamma=1))", "periodic(length_scale=1e-6)"};
+    static const char *const named[] = {"'linear'", "poly", "'white'", "'cosine'", "form", "weigh",
+                                        "1e+19 draws", "^1.5", "1e+06 draws", "5e+11 draws"};
+    for (int i = 0; i < 10; i++) {
         mercer_kernel *kernel = NULL;
         mc_fourier *f = NULL;
         assert_ok(ctx, mercer_kernel_parse(ctx, texts[i], &kernel));

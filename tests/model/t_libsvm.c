@@ -76,6 +76,28 @@ static void test_what_is_written_reads_back_to_the_same_text(void **state) {
     close_clean(ctx);
 }
 
+/* LIBSVM reads a whole degree; one that is not would come back as another kernel. */
+static void test_a_degree_that_is_not_whole_is_not_written(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {1, 2, 3, 4}, y[] = {1, 2, 2, 3};
+    const mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_ridge set = mercer_ridge_defaults();
+    set.allow_indefinite = true;
+    set.scale = "none";
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "poly(degree=1.5)", &kernel));
+    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+    assert_fails(ctx, mercer_model_export(ctx, model, "libsvm", "x.model"), MERCER_INVALID, "a whole degree");
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static void test_a_precomputed_kernel_reads_the_row_itself(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -170,6 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_model_of_three_classes_decides_by_its_definition),
         cmocka_unit_test(test_what_is_written_reads_back_to_the_same_text),
+        cmocka_unit_test(test_a_degree_that_is_not_whole_is_not_written),
         cmocka_unit_test(test_a_precomputed_kernel_reads_the_row_itself),
         cmocka_unit_test(test_a_model_of_one_class_and_crlf_are_read),
         cmocka_unit_test(test_damage_is_named_with_its_line),

@@ -57,7 +57,7 @@ static const REAL F(exp2_c)[] = {
 
 INLINE V F(vexp2_by)(const REAL *c, V x) {
     const REAL lowest = BITS == 32 ? -126 : -1022, shift = BITS == 32 ? (REAL)0x1.8p23 : (REAL)0x1.8p52;
-    x = F(vmax)(x, F(all)(lowest));
+    x = F(vmax)(F(all)(lowest), x);
     const V whole = x + shift, p = F(polynomial)(c, EXP2_DEGREE, x - (whole - shift));
     return (V)((VI)p + ((VI)whole << MANTISSA));
 }
@@ -69,7 +69,7 @@ INLINE V F(vexp2)(V x) {
 /* The square of 2^(x/2) overflows and underflows as 2^x must. */
 INLINE V F(vexp2_any)(V x) {
     const REAL highest = BITS == 32 ? 127 : 1023;
-    const V half = F(vexp2)(F(vmin)(x * (REAL)0.5, F(all)(highest)));
+    const V half = F(vexp2)(F(vmin)(F(all)(highest), x * (REAL)0.5));
     return half * half;
 }
 #endif
@@ -96,10 +96,24 @@ INLINE V F(vlog2)(V x) {
     return whole + s * F(polynomial)(F(log2_c), LOG2_DEGREE, s * s);
 }
 
-/* x^p: 0 and negative numbers as the C function pow has them for p that is not whole. */
-INLINE V F(vpower)(V x, REAL p) {
-    const V y = F(vexp2_any)(p * F(vlog2)(x)), limit = F(all)(p > 0 ? 0 : (REAL)INFINITY);
-    return F(select)(x, y, F(select)(-x, F(all)((REAL)NAN), limit));
+/* log2(1 + q) of q >= 0: what the sum rounds off is added again, so that small q keep their digits. */
+INLINE V F(vlog2_from_1)(V q) {
+    const V x = 1 + q, lost = q - (x - 1);
+    return F(vlog2)(x) + lost * F(vinverse)(x) * (REAL)1.44269504088896340736;
+}
+
+/* log2 |x| of any x but 0; NaN of infinities. */
+INLINE V F(vlog2_size)(V x) {
+    const REAL least = BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022, lift = (REAL)0x1p64;
+    const V a = F(vabs)(x), small = least - a;
+    return F(vlog2)(F(select)(small, a * lift, a)) - F(select)(small, F(all)(64), (V){0}) + (a - a);
+}
+
+/* x^p for a p that is no number to square up to: 0 and negative numbers as the C function pow has them. parity: 1 or 2 of an odd or an
+   even p, 0 of one that is not whole. */
+INLINE V F(vpower)(V x, REAL p, int64_t parity) {
+    const V y = F(vexp2_any)(p * F(vlog2_size)(x)), below = parity == 0 ? F(all)((REAL)NAN) : parity == 1 ? -y : y;
+    return F(select)(x, y, F(select)(-x, below, x + (p > 0 ? 0 : (REAL)INFINITY))); /* 0, or NaN which stays so */
 }
 
 /* x^n by squaring, n >= 0; exact powers stay exact. */
@@ -119,7 +133,7 @@ INLINE V F(vwhole_power)(V x, int64_t n) {
 
 /* tanh x = 1 - 2 / (1 + e^2x): the error is absolute, one unit in the last place of 1. */
 INLINE V F(vtanh)(V x) {
-    const V bounded = F(vmin)(x * (REAL)2.885390081777926815, F(all)(120));
+    const V bounded = F(vmin)(F(all)(120), x * (REAL)2.885390081777926815);
     return 1 - 2 * F(vinverse)(1 + F(vexp2_any)(bounded));
 }
 

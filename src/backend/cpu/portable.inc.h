@@ -11,12 +11,15 @@ INLINE V F(select)(V m, V a, V b) {
     return (V)(((VI)a & mask) | ((VI)b & ~mask));
 }
 
+/* Of a number and NaN the second, as the processor's own instructions have it: constants come first. */
 INLINE V F(vmax)(V a, V b) {
-    return F(select)(a - b, a, b);
+    const VI mask = (VI)(a > b);
+    return (V)(((VI)a & mask) | ((VI)b & ~mask));
 }
 
 INLINE V F(vmin)(V a, V b) {
-    return F(select)(a - b, b, a);
+    const VI mask = (VI)(a < b);
+    return (V)(((VI)a & mask) | ((VI)b & ~mask));
 }
 
 INLINE V F(vsqrt)(V a) {

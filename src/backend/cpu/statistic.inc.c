@@ -106,7 +106,7 @@ INLINE bool F(radial_tile)(bool guarded, REAL share, const REAL *row, const REAL
             const V norms = row[r] + z[g], s = F(load)(dot + at) + norms;
             if (guarded)
                 worst[g] = F(vmax)(worst[g], s - share * norms);
-            F(store)(out + at, F(vmin)(s, (V){0}));
+            F(store)(out + at, F(vmin)((V){0}, s));
         }
     UNROLL for (int g = 1; g < GROUPS; g++)
         worst[0] = F(vmax)(worst[0], worst[g]);
@@ -138,7 +138,7 @@ INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
     const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
     V worst = F(all)(-1);
     for (int64_t i = 0; i < ROWS * COLUMNS; i += LANES) {
-        const V c = F(load)(dot + i), near = F(vmax)(2 - 2 * c, F(all)(0)), far = F(vmax)(2 + 2 * c, F(all)(least));
+        const V c = F(load)(dot + i), near = F(vmax)(F(all)(0), 2 - 2 * c), far = F(vmax)(F(all)(least), 2 + 2 * c);
         worst = F(vmax)(worst, share - F(vmin)(near, far));
         F(store)(out + i, F(select)(-c, -far, near));
     }

@@ -7,24 +7,24 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
     switch (function) {
     case MC_SAME: return s;
     case MC_WHOLE_POWER: return F(vwhole_power)(s, step->degree);
-    case MC_REAL_POWER: return F(vpower)(s, (REAL)step->p);
+    case MC_REAL_POWER: return F(vpower)(s, (REAL)step->p, step->degree);
     case MC_EXP2: return F(vexp2_any)(s);
-    case MC_ROOT: return F(vexp2)(-F(vsqrt)(F(vmax)(s, zero)));
+    case MC_ROOT: return F(vexp2)(-F(vsqrt)(F(vmax)(zero, s)));
     case MC_MATERN3: {
-        const V minus_b = -F(vsqrt)(F(vmax)(s, zero));
+        const V minus_b = -F(vsqrt)(F(vmax)(zero, s));
         return (1 - minus_b * ln2) * F(vexp2)(minus_b);
     }
     case MC_MATERN5: {
-        const V square = F(vmax)(s, zero), minus_b = -F(vsqrt)(square);
+        const V square = F(vmax)(zero, s), minus_b = -F(vsqrt)(square);
         return (1 - minus_b * ln2 + square * (ln2 * ln2 / 3)) * F(vexp2)(minus_b);
     }
     case MC_RATIONAL: {
-        const V q = F(vmax)(s, zero);
+        const V q = F(vmax)(zero, s);
         if (step->degree) { /* up to 8: the power does not overflow */
-            const V base = 1 + F(vmin)(q, F(all)(BITS == 32 ? (REAL)0x1p15 : (REAL)0x1p120));
+            const V base = 1 + F(vmin)(F(all)(BITS == 32 ? (REAL)0x1p15 : (REAL)0x1p120), q);
             return F(vinverse)(F(vwhole)(base, (uint64_t)-step->degree));
         }
-        return F(vexp2)(F(vlog2)(1 + q) * (REAL)-step->p);
+        return F(vexp2)(F(vlog2_from_1)(q) * (REAL)-step->p);
     }
     case MC_HYPERBOLIC: return F(vtanh)(s);
     case MC_ARC0:
@@ -48,7 +48,7 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
 INLINE V F(argument)(mc_function_of_tile function, REAL row, V column, V source) {
     switch (function) {
     case MC_SCALE: return source * (row * column);
-    case MC_SCALE_SIGN: return source * F(vmax)(row * column, (V){0});
+    case MC_SCALE_SIGN: return source * F(vmax)((V){0}, row * column);
     case MC_EQUAL: {
         const VI same = (VI)((VI)F(all)(row) == (VI)column);
         return (V)((VI)F(all)(1) & same);
