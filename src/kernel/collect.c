@@ -6,13 +6,13 @@
      2*k + 3*k              =  5*k                        k*k^2            =  k^3
      k - k                  =  0                          0*k              =  0
 
-   Numbers are the doubles they read as. Sums of them are exact before they become one double, products are taken in double; what
-   would overflow or underflow is left as it is. So no sign is ever lost to rounding. Parts with ranges are not merged: each of them
-   is to be chosen on its own. */
+   Numbers are the doubles they read as, and only what is exact is computed: 0.1*3*k and 0.1*k + 0.2*k stay as they are. A factor that
+   was written stays a factor, 1*k too: it is a parameter that can be learned. Parts with ranges are not merged: each of them is to be
+   chosen on its own. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/fold.h"
 #include "kernel/node.h"
-#include "kernel/range.h"
 #include "kernel/simplify.h"
 #include <math.h>
 #include <string.h>
@@ -36,30 +36,34 @@ static mercer_status insert_front(mercer_ctx *ctx, mc_node *node, double number)
     return MERCER_OK;
 }
 
-static bool has_factor(const mc_node *node) {
+bool mc_has_factor(const mc_node *node) {
     return node->kind == MC_PRODUCT && is_number(node->child[0]);
 }
 
 double mc_get_factor(const mc_node *node) {
-    return has_factor(node) ? node->child[0]->number : 1;
+    return mc_has_factor(node) ? node->child[0]->number : 1;
 }
 
-mercer_status mc_set_factor(mercer_ctx *ctx, mc_node **io, double c) {
-    if (has_factor(*io) && c != 1) {
+/* The factor c in front, 1 too. */
+static mercer_status put_factor(mercer_ctx *ctx, mc_node **io, double c) {
+    if (mc_has_factor(*io)) {
         (*io)->child[0]->number = c;
         return MERCER_OK;
     }
-    if (has_factor(*io)) {
-        remove_child(*io, 0);
-        if ((*io)->children == 1)
-            mc_node_unwrap(io, 0);
-        return MERCER_OK;
-    }
-    if (c == 1)
-        return MERCER_OK;
     if ((*io)->kind != MC_PRODUCT)
         MC_TRY(mc_node_wrap(ctx, MC_PRODUCT, (*io)->offset, io));
     return insert_front(ctx, *io, c);
+}
+
+mercer_status mc_set_factor(mercer_ctx *ctx, mc_node **io, double c) {
+    if (c != 1)
+        return put_factor(ctx, io, c);
+    if (mc_has_factor(*io)) {
+        remove_child(*io, 0);
+        if ((*io)->children == 1)
+            mc_node_unwrap(io, 0);
+    }
+    return MERCER_OK;
 }
 
 /* ---- Flattening ---- */
@@ -67,7 +71,7 @@ mercer_status mc_set_factor(mercer_ctx *ctx, mc_node **io, double c) {
 /* -(a + b) inside of a sum: the signs go to the terms. */
 static mercer_status push_minus(mercer_ctx *ctx, mc_node **io) {
     mc_node *node = *io;
-    if (!has_factor(node) || node->child[0]->number != -1 || node->children != 2 || node->child[1]->kind != MC_SUM)
+    if (!mc_has_factor(node) || node->child[0]->number != -1 || node->children != 2 || node->child[1]->kind != MC_SUM)
         return MERCER_OK;
     mc_node_unwrap(io, 1);
     for (int i = 0; i < (*io)->children; i++) {
@@ -118,40 +122,14 @@ static mercer_status flatten(mercer_ctx *ctx, mc_node *node) {
 
 /* ---- Sums ---- */
 
-/* A sum of doubles without error, as parts that do not overlap, the largest last (Shewchuk, 1997). 64 parts span all exponents. */
-typedef struct exact {
-    double part[64];
-    int count;
-} exact;
-
-static void add_to(exact *sum, double b) {
-    int kept = 0;
-    for (int i = 0; i < sum->count; i++) {
-        const double a = sum->part[i], s = a + b, t = s - a, error = (a - (s - t)) + (b - t); /* a + b = s + error */
-        if (error != 0)
-            sum->part[kept++] = error;
-        b = s;
-    }
-    sum->part[kept++] = b;
-    sum->count = kept;
-}
-
-/* The sum as a double: within a unit in the last place, of the right sign, and 0 only if the sum is. */
-static double total_of(const exact *sum) {
-    double total = 0;
-    for (int i = 0; i < sum->count; i++)
-        total += sum->part[i];
-    return total;
-}
-
 /* All numbers become one where the first stood; 0 goes. */
 static void gather_terms(mc_node *node) {
-    exact sum = {0};
+    mc_exact_sum sum = {0};
+    double total;
     for (int i = 0; i < node->children; i++)
         if (is_number(node->child[i]))
-            add_to(&sum, node->child[i]->number);
-    double total = total_of(&sum);
-    if (!isfinite(total))
+            mc_exact_add(&sum, node->child[i]->number);
+    if (!mc_fold_sum(&sum, &total))
         return;
     for (int i = 0; i < node->children;) {
         mc_node *term = node->child[i];
@@ -173,7 +151,7 @@ static const mc_node *factor_at(const mc_node *term, int i) {
 
 /* The same but for the numeric factor in front. */
 static bool same_tail(const mc_node *a, const mc_node *b) {
-    const int a0 = has_factor(a), b0 = has_factor(b);
+    const int a0 = mc_has_factor(a), b0 = mc_has_factor(b);
     const int n = a->kind == MC_PRODUCT ? a->children - a0 : 1, m = b->kind == MC_PRODUCT ? b->children - b0 : 1;
     if (n != m || is_number(a) || is_number(b))
         return false;
@@ -183,32 +161,47 @@ static bool same_tail(const mc_node *a, const mc_node *b) {
     return true;
 }
 
-/* Take the terms after the i-th that differ from it by a factor only, and add up the factors. */
-static double take_equal_terms(mc_node *node, int i) {
-    exact sum = {0};
-    add_to(&sum, mc_get_factor(node->child[i]));
-    for (int j = i + 1; j < node->children; j++) {
-        if (!same_tail(node->child[i], node->child[j]))
+/* The terms from the i-th on that differ from it by a factor only: how many, the sum of their factors where that is exact, and whether one
+   of the factors was written, as 2 or 1 is and a minus sign is not. */
+typedef struct likes {
+    int count;
+    bool exact, written;
+    double factor;
+} likes;
+
+static likes find_likes(const mc_node *node, int i) {
+    mc_exact_sum sum = {0};
+    likes found = {0};
+    for (int j = i; j < node->children; j++) {
+        const mc_node *term = node->child[j];
+        if (j > i && !same_tail(node->child[i], term))
             continue;
-        exact more = sum;
-        add_to(&more, mc_get_factor(node->child[j]));
-        if (!isfinite(total_of(&more)))
-            continue;
-        sum = more;
-        remove_child(node, j--);
+        found.count++;
+        found.written |= mc_has_factor(term) && term->child[0]->number != -1;
+        mc_exact_add(&sum, mc_get_factor(term));
     }
-    return total_of(&sum);
+    found.exact = mc_fold_sum(&sum, &found.factor);
+    return found;
+}
+
+static mercer_status merge_likes(mercer_ctx *ctx, mc_node *node, int i, const likes *found) {
+    for (int j = node->children - 1; j > i; j--)
+        if (same_tail(node->child[i], node->child[j]))
+            remove_child(node, j);
+    if (found->factor == 1 && found->written)
+        return put_factor(ctx, &node->child[i], 1);
+    return mc_set_factor(ctx, &node->child[i], found->factor);
 }
 
 static mercer_status merge_terms(mercer_ctx *ctx, mc_node *node) {
     for (int i = 0; i < node->children; i++) {
         if (is_number(node->child[i]) || mc_node_any(node->child[i], mc_node_ranges))
             continue;
-        const double c = take_equal_terms(node, i);
-        if (c == 0)
+        const likes found = find_likes(node, i);
+        if (found.exact && found.count > 1)
+            MC_TRY(merge_likes(ctx, node, i, &found));
+        if (mc_has_factor(node->child[i]) && node->child[i]->child[0]->number == 0)
             remove_child(node, i--);
-        else
-            MC_TRY(mc_set_factor(ctx, &node->child[i], c));
     }
     return MERCER_OK;
 }
@@ -226,9 +219,12 @@ static void settle(mc_node **io, double neutral) {
 
 mercer_status mc_collect_sum(mercer_ctx *ctx, mc_node **io) {
     mc_node *node = *io;
-    for (int i = 0; i < node->children; i++)
-        MC_TRY(push_minus(ctx, &node->child[i]));
-    MC_TRY(flatten(ctx, node));
+    for (int before = 0; before < node->children;) { /* a minus that was pushed may meet a sum again: -(a + 1*(b + c)) */
+        for (int i = 0; i < node->children; i++)
+            MC_TRY(push_minus(ctx, &node->child[i]));
+        before = node->children;
+        MC_TRY(flatten(ctx, node));
+    }
     MC_TRY(merge_terms(ctx, node));
     gather_terms(node);
     settle(io, 0);
@@ -237,20 +233,20 @@ mercer_status mc_collect_sum(mercer_ctx *ctx, mc_node **io) {
 
 /* ---- Products ---- */
 
-static bool multiply_numbers(const mc_node *node, double *out) {
-    bool zero = false;
-    *out = 1;
+/* A number takes in those after it whose product with it is exact. */
+static void multiply_numbers(mc_node *node) {
     for (int i = 0; i < node->children; i++)
-        if (is_number(node->child[i])) {
-            *out *= node->child[i]->number;
-            zero |= node->child[i]->number == 0;
+        for (int j = i + 1; is_number(node->child[i]) && j < node->children; j++) {
+            double product;
+            if (is_number(node->child[j]) && mc_fold_product(node->child[i]->number, node->child[j]->number, &product)) {
+                node->child[i]->number = product;
+                remove_child(node, j);
+                j = i; /* what did not fit before may fit the product */
+            }
         }
-    if (zero)
-        *out = 0;
-    return zero || (isfinite(*out) && fabs(*out) >= 0x1p-1022);
 }
 
-/* Numbers whose product is beyond the doubles stay apart, in front, with the sign of all of them on the first and none of them 1. */
+/* The numbers that are left move to the front, with the sign of all of them on the first. */
 static void line_up_numbers(mc_node *node) {
     int front = 0;
     bool minus = false;
@@ -260,28 +256,33 @@ static void line_up_numbers(mc_node *node) {
             continue;
         minus ^= number->number < 0;
         number->number = fabs(number->number);
-        if (number->number == 1)
-            remove_child(node, i--);
-        else {
-            memmove(node->child + front + 1, node->child + front, (size_t)(i - front) * sizeof *node->child);
-            node->child[front++] = number;
-        }
+        memmove(node->child + front + 1, node->child + front, (size_t)(i - front) * sizeof *node->child);
+        node->child[front++] = number;
     }
     if (minus)
         node->child[0]->number = -node->child[0]->number;
 }
 
-/* All numbers become one in front; 1 goes, and 0 takes everything with it. */
-static mercer_status gather_factors(mercer_ctx *ctx, mc_node *node) {
-    double c;
-    if (!multiply_numbers(node, &c)) {
-        line_up_numbers(node);
-        return MERCER_OK;
-    }
-    for (int i = node->children - 1; i >= 0; i--)
-        if (is_number(node->child[i]) || c == 0)
-            remove_child(node, i);
-    return c == 1 ? MERCER_OK : insert_front(ctx, node, c);
+/* Some number is more than a minus sign. */
+static bool has_written(const mc_node *node) {
+    for (int i = 0; i < node->children; i++)
+        if (is_number(node->child[i]) && node->child[i]->number != -1)
+            return true;
+    return false;
+}
+
+/* All numbers become one in front, as far as that is exact; two minus signs go, and 0 takes everything with it. */
+static void gather_factors(mc_node *node) {
+    const bool written = has_written(node);
+    multiply_numbers(node);
+    line_up_numbers(node);
+    if (!mc_has_factor(node))
+        return;
+    if (node->child[0]->number == 1 && !written)
+        remove_child(node, 0);
+    else if (node->child[0]->number == 0)
+        while (node->children > 1)
+            remove_child(node, 1);
 }
 
 /* k^p as (k, p) for a whole p, anything else as (itself, 1). */
@@ -318,7 +319,7 @@ static mercer_status merge_all_factors(mercer_ctx *ctx, mc_node *node) {
 
 mercer_status mc_collect_product(mercer_ctx *ctx, mc_node **io) {
     MC_TRY(flatten(ctx, *io));
-    MC_TRY(gather_factors(ctx, *io));
+    gather_factors(*io);
     MC_TRY(merge_all_factors(ctx, *io));
     settle(io, 1);
     return MERCER_OK;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "kernel/exact.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include <float.h>
@@ -74,14 +75,20 @@ static int64_t rank_of(double *S, int64_t n) {
     return n;
 }
 
+/* The rank is found in double; that no x'Ax is negative is said only of small matrices, for which it is certain. */
 static mercer_status find_rank(mercer_ctx *ctx, mc_value *A) {
+    enum { CERTAIN_ROWS = 32 };
     const int64_t n = A->rows;
+    mc_psd psd = MC_PSD_UNSURE;
     double *S = mc_alloc(ctx, n * n, sizeof *S);
     if (!S)
         return MERCER_MEMORY;
     memcpy(S, A->numbers, (size_t)(n * n) * sizeof *S);
     A->number = (double)rank_of(S, n);
     mc_free(S);
+    if (n <= CERTAIN_ROWS)
+        MC_TRY(mc_psd_test(ctx, A->numbers, n, &psd));
+    A->low = psd == MC_PSD_YES ? 0 : -INFINITY;
     return MERCER_OK;
 }
 

@@ -171,8 +171,8 @@ static void skip(const mc_node *node, sink *s) {
 static void product(const mc_node *node, const pair *p, double w, sink *s) {
     for (int i = 0; i < node->children; i++) {
         double others = w;
-        if (mc_slots(node->child[i], NULL, 0) == 0)
-            continue;
+        if (mc_slots(node->child[i], NULL, 0) == 0 || (i > 0 && node->child[i]->kind == MC_NUMBER))
+            continue; /* of the numbers of a product the first is a slot */
         for (int j = 0; j < node->children; j++)
             others *= j == i ? 1 : value(node->child[j], p);
         descend(node->child[i], p, others, s);

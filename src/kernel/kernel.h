@@ -29,7 +29,8 @@ typedef enum mc_value_kind {
 typedef struct mc_value {
     mc_value_kind kind;
     double number;          /* NUMBER; the rank of a MATRIX; NaN for all others */
-    double low, high;       /* RANGE; NUMBER chosen from one: what learning keeps to, where low < high */
+    double low, high;       /* RANGE; NUMBER chosen from one: what learning keeps to, where low < high. low of a MATRIX: 0 when it is
+                               surely positive semidefinite, else minus infinity */
     int64_t rows, columns;  /* VECTOR: 1 x columns; MATRIX; SET: 1 x columns */
     double *numbers;
     char *file;
@@ -120,7 +121,7 @@ double mc_eval(const mc_node *node, const double *x, const double *z, int64_t d)
 double mc_function_eval(const mc_function *f, const double *x, int64_t d);
 
 /* Parameters that a Gaussian process may learn, in the order they are printed: every NUMBER or VECTOR value of an atom that is not
-   an integer, and every positive factor of a product or term. */
+   an integer, every positive term that is a number, and the number in front of a product where it is positive. */
 typedef struct mc_slot {
     const mc_node *node;
     int parameter;   /* -1: node->number */
@@ -136,6 +137,8 @@ mercer_shape mc_shape(const mc_node *node, int64_t d);
 mercer_status mc_node_copy(mercer_ctx *ctx, const mc_node *node, mc_node **out);
 void mc_node_free(mc_node *node);
 bool mc_node_equal(const mc_node *a, const mc_node *b);
+/* The same function without the factor 1 in front, which a tree keeps where one was written. */
+const mc_node *mc_node_bare(const mc_node *node);
 mercer_status mc_node_print(mercer_ctx *ctx, const mc_node *node, char **out);
 /* A kernel around a tree it takes over: simplified, printed, its open and ranges flags set. Frees the tree on failure. */
 mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out);

@@ -64,6 +64,13 @@ static const char *range_begin(const mc_lexer *lexer, const char *p) {
     return lexer->end - p >= 2 && p[0] == '.' && p[1] == '.' ? p : lexer->end;
 }
 
+/* Digits that say something else than 0, before the exponent. */
+static bool is_written_zero(const char *p, const char *end) {
+    while (p < end && (*p == '0' || *p == '.'))
+        p++;
+    return p == end || !is_digit(*p);
+}
+
 static void read_number(mc_lexer *lexer, const char *p) {
     double number;
     const char *q = mc_number_read(p, range_begin(lexer, p), &number);
@@ -71,6 +78,8 @@ static void read_number(mc_lexer *lexer, const char *p) {
         fail(lexer, p - lexer->text, "this is not a number", -1);
     else if (isinf(number))
         fail(lexer, p - lexer->text, "this number is too large for a double", -1);
+    else if (number == 0 && !is_written_zero(p, q))
+        fail(lexer, p - lexer->text, "this number is too small for a double; write 0 if that is meant", -1);
     else if (q < lexer->end && is_letter(*q))
         fail(lexer, q - lexer->text, "a number runs into a letter; write '*' between a factor and a kernel", -1);
     else {

@@ -218,6 +218,11 @@ bool mc_node_equal(const mc_node *a, const mc_node *b) {
     return true;
 }
 
+const mc_node *mc_node_bare(const mc_node *node) {
+    const bool once = node->kind == MC_PRODUCT && node->children == 2 && node->child[0]->kind == MC_NUMBER && node->child[0]->number == 1;
+    return once ? node->child[1] : node;
+}
+
 bool mc_node_any(const mc_node *node, bool (*yes)(const mc_node *)) {
     if (yes(node))
         return true;

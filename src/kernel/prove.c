@@ -162,7 +162,10 @@ static int atom(prover *p, const mc_term *term, int64_t d) {
     switch (node->atom) {
     case MC_LINEAR: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_LINEAR);
     case MC_POLY: return unfolded(p, term, d, MC_RULE_POLY);
-    case MC_RBF: return unfolded(p, term, d, MC_RULE_RBF);
+    case MC_RBF: {
+        const int line = unfolded(p, term, d, MC_RULE_RBF);
+        return line == NONE ? schoenberg(p, term, d) : line;
+    }
     case MC_LAPLACIAN:
     case MC_EXPONENTIAL:
     case MC_PERIODIC:

@@ -1,18 +1,19 @@
 /* shape.c: what can be said about a kernel from its expression alone.
 
    The diagonal k(x, x) is followed as an interval over all x of the domain: atoms give theirs, sums add, products multiply, and so on.
-   Its upper end is the bound; [1, 1] is what normalised means. Interval ends are computed in double, outward rounding is not needed: a
-   claim is only made from ends that are exact or from an upper end that a rounding may move by one unit.
+   Its upper end is the bound; [1, 1] is what normalised means. Ends are rounded outwards (interval.h), so 1 + 1e-17 is not taken for 1.
 
    The dimension is that of an explicit feature map: sums put maps beside each other, products multiply them, k^p takes the monomials of
    degree p. It is an upper bound on the rank of a Gram matrix, not always the least one. */
+#include "kernel/fold.h"
 #include "kernel/node.h"
-#include "kernel/range.h"
+#include "kernel/term.h"
+#include "kernel/user.h"
 #include <math.h>
 
 typedef struct facts {
     bool stationary, isotropic, dot_product;
-    mc_range diagonal;
+    mc_interval diagonal;
     double dimension; /* infinity: infinite or unknown; a double, so that products cannot overflow */
 } facts;
 
@@ -63,7 +64,7 @@ static facts poly_facts(const mc_node *node, int64_t d) {
     const bool known = node->parameter[0].kind == MC_VALUE_NUMBER && node->parameter[1].kind == MC_VALUE_NUMBER;
     facts f = {.dot_product = true, .diagonal = {-INFINITY, INFINITY}, .dimension = INFINITY};
     if (known)
-        f.diagonal = mc_range_power((mc_range){c, INFINITY}, p);
+        f.diagonal = mc_iv_power((mc_interval){c, INFINITY}, p);
     if (known && c >= 0)
         f.dimension = monomials(columns_known(d) + (c > 0), p); /* c > 0 adds the constant as one more variable */
     return f;
@@ -93,26 +94,29 @@ static facts arccos_facts(const mc_node *node, int64_t d) {
 
 static facts tanh_facts(const mc_node *node, int64_t d) {
     (void)d;
-    const double a = node->parameter[0].number, c = tanh(node->parameter[1].number);
+    const double a = node->parameter[0].number;
+    const mc_interval c = mc_iv_tanh(mc_value_range(&node->parameter[1]));
     facts f = {.dot_product = true, .diagonal = {-1, 1}, .dimension = INFINITY};
-    if (a >= 0) /* neither holds for a range, and fmax and fmin pass over one in c */
-        f.diagonal.low = fmax(-1, c);
+    if (a >= 0) /* neither holds for a range */
+        f.diagonal.lo = c.lo;
     if (a <= 0)
-        f.diagonal.high = fmin(1, c);
+        f.diagonal.hi = c.hi;
     return f;
 }
 
 static facts form_facts(const mc_node *node, int64_t d) {
     (void)d;
     const mc_value *A = &node->parameter[0];
-    const bool positive = A->kind == MC_VALUE_MATRIX && A->number >= 0;
-    return (facts){.diagonal = {positive ? 0 : -INFINITY, positive && A->number == 0 ? 0 : INFINITY},
-                   .dimension = positive ? A->number : INFINITY};
+    const bool matrix = A->kind == MC_VALUE_MATRIX;
+    return (facts){.diagonal = {matrix ? A->low : -INFINITY, matrix && A->number == 0 ? 0 : INFINITY},
+                   .dimension = matrix && A->number >= 0 ? A->number : INFINITY};
 }
 
+/* Of a matrix that is given nothing is known before it is read, and of a function only what the program vouches for. */
 static facts given_facts(const mc_node *node, int64_t d) {
-    (void)node, (void)d;
-    return (facts){.diagonal = {0, INFINITY}, .dimension = INFINITY};
+    (void)d;
+    const bool positive = node->atom == MC_USER && mc_user_positive(node->parameter[0].user);
+    return (facts){.diagonal = {positive ? 0 : -INFINITY, INFINITY}, .dimension = INFINITY};
 }
 
 /* A string has one part at least. */
@@ -154,7 +158,7 @@ static facts together(const mc_node *node, int64_t d) {
         all.stationary &= f.stationary;
         all.isotropic &= f.isotropic;
         all.dot_product &= f.dot_product;
-        all.diagonal = sum ? mc_range_add(all.diagonal, f.diagonal) : mc_range_multiply(all.diagonal, f.diagonal);
+        all.diagonal = sum ? mc_iv_add(all.diagonal, f.diagonal) : mc_iv_mul(all.diagonal, f.diagonal);
         all.dimension = sum ? all.dimension + f.dimension : times(all.dimension, f.dimension);
     }
     return all;
@@ -162,30 +166,30 @@ static facts together(const mc_node *node, int64_t d) {
 
 static facts power_facts(const mc_node *node, int64_t d) {
     facts f = facts_of(node->child[0], d);
-    f.diagonal = mc_range_power(f.diagonal, node->number);
+    f.diagonal = mc_iv_power(f.diagonal, node->number);
     f.dimension = monomials(f.dimension, node->number);
     return f;
 }
 
 static facts exp_facts(const mc_node *node, int64_t d) {
     facts f = facts_of(node->child[0], d);
-    f.diagonal = (mc_range){exp(f.diagonal.low), exp(f.diagonal.high)};
+    f.diagonal = mc_iv_exp(f.diagonal);
     f.dimension = INFINITY;
     return f;
 }
 
 static facts normalize_facts(const mc_node *node, int64_t d) {
     facts f = facts_of(node->child[0], d);
-    const mc_range r = f.diagonal;
+    const mc_interval r = f.diagonal;
     f.dot_product = false;
-    f.diagonal = (mc_range){r.low > 0 ? 1 : r.low >= 0 ? 0 : -1, r.high < 0 ? -1 : r.high <= 0 ? 0 : 1};
+    f.diagonal = (mc_interval){r.lo > 0 ? 1 : r.lo >= 0 ? 0 : -1, r.hi < 0 ? -1 : r.hi <= 0 ? 0 : 1};
     return f;
 }
 
 static facts weigh_facts(const mc_node *node, int64_t d) {
     const facts inside = facts_of(node->child[0], d);
-    const mc_range f2 = mc_range_power(mc_range_of_function(node->function), 2);
-    return (facts){.diagonal = mc_range_multiply(f2, inside.diagonal), .dimension = inside.dimension};
+    const mc_interval f2 = mc_iv_square(mc_function_range(node->function));
+    return (facts){.diagonal = mc_iv_mul(f2, inside.diagonal), .dimension = inside.dimension};
 }
 
 /* Some of the columns: what holds for |x - z| or <x, z> of those does not hold for the whole. */
@@ -213,14 +217,14 @@ static facts facts_of(const mc_node *node, int64_t d) {
 
 mercer_shape mc_shape(const mc_node *node, int64_t d) {
     const facts f = facts_of(node, d);
-    const bool bounded = f.diagonal.high < INFINITY;
+    const bool bounded = f.diagonal.hi < INFINITY;
     return (mercer_shape){
         .stationary = f.stationary,
         .isotropic = f.isotropic,
         .dot_product = f.dot_product,
-        .normalised = f.diagonal.low == 1 && f.diagonal.high == 1,
+        .normalised = f.diagonal.lo == 1 && f.diagonal.hi == 1,
         .bounded = bounded,
-        .bound = bounded ? f.diagonal.high : INFINITY,
+        .bound = bounded ? f.diagonal.hi : INFINITY,
         .dimension = f.dimension <= 0x1p53 ? (int64_t)f.dimension : -1,
     };
 }

@@ -1,24 +1,17 @@
 /* simplify.c: the canonical tree, from the leaves up. Each rule meets a node whose children are simple and leaves one that is.
 
      k^1 = k                  k^0 = 1                (k^a)^b = k^(ab) for whole a, b     (c*k)^p = c^p*k^p for whole p
-     exp(c), c^p              the number             weigh(c, k) = c^2*k                 c[...] = c
+     exp(0) = 1               c^p = the number       weigh(c, k) = c^2*k                 c[...] = c
      (k[inner])[outer]        one list of columns    (c*k)[...] = c*k[...]               normalize(k[...]) = normalize(k)[...]
      normalize(normalize(k)) = normalize(k)          normalize(c*k) = sign(c)*normalize(k)
      normalize(linear) = cosine                      normalize(k) = k when k(x, x) = 1
 
-   Sums and products are in collect.c. */
+   Sums and products are in collect.c. A number is computed only where nothing is rounded (fold.h). */
 #include "kernel/simplify.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/fold.h"
 #include "kernel/node.h"
-#include "kernel/range.h"
-#include <float.h>
-#include <math.h>
-
-/* Whether a computed number may stand for what it was computed from. */
-static bool is_sound(double v) {
-    return isfinite(v) && fabs(v) >= DBL_MIN;
-}
 
 /* *io becomes the number v. */
 static mercer_status become(mercer_ctx *ctx, mc_node **io, double v) {
@@ -50,27 +43,27 @@ static mercer_status simplify_power(mercer_ctx *ctx, mc_node **io);
 /* (c*k)^p = c^p * k^p */
 static mercer_status pull_factor(mercer_ctx *ctx, mc_node **io) {
     mc_node *power = *io;
-    const double c = mc_get_factor(power->child[0]), cp = pow(c, power->number);
-    if (c == 1 || !mc_is_whole(power->number) || !is_sound(cp))
+    const double c = mc_get_factor(power->child[0]);
+    double cp;
+    if (!mc_has_factor(power->child[0]) || !mc_is_whole(power->number) || !mc_fold_power(c, power->number, &cp))
         return MERCER_OK;
     MC_TRY(mc_set_factor(ctx, &power->child[0], 1));
     MC_TRY(simplify_power(ctx, io));
-    return scale(ctx, io, cp);
+    return c == -1 && cp == 1 ? MERCER_OK : scale(ctx, io, cp);
 }
 
 static mercer_status simplify_power(mercer_ctx *ctx, mc_node **io) {
     mc_node *node = *io, *child = node->child[0];
     const double p = node->number;
+    double v;
     if (p == 1) {
         mc_node_unwrap(io, 0);
         return MERCER_OK;
     }
     if (p == 0)
         return become(ctx, io, 1);
-    if (child->kind == MC_NUMBER) {
-        const double v = pow(child->number, p);
-        return is_sound(v) || (child->number == 0 && p > 0) ? become(ctx, io, v) : MERCER_OK;
-    }
+    if (child->kind == MC_NUMBER)
+        return mc_fold_power(child->number, p, &v) ? become(ctx, io, v) : MERCER_OK;
     if (child->kind == MC_POWER && mc_is_whole(p) && mc_is_whole(child->number) && mc_is_whole(p * child->number)) {
         child->number *= p;
         mc_node_unwrap(io, 0);
@@ -81,18 +74,17 @@ static mercer_status simplify_power(mercer_ctx *ctx, mc_node **io) {
 
 static mercer_status simplify_exp(mercer_ctx *ctx, mc_node **io) {
     const mc_node *child = (*io)->child[0];
-    const double v = exp(child->number);
-    return child->kind == MC_NUMBER && is_sound(v) ? become(ctx, io, v) : MERCER_OK;
+    return child->kind == MC_NUMBER && child->number == 0 ? become(ctx, io, 1) : MERCER_OK;
 }
 
 static mercer_status simplify_weigh(mercer_ctx *ctx, mc_node **io) {
     mc_node *node = *io;
     const mc_function *f = node->function;
-    const double c2 = f->number * f->number;
-    if (f->kind != MC_F_NUMBER || !(is_sound(c2) || f->number == 0))
+    double c2;
+    if (f->kind != MC_F_NUMBER || !mc_fold_product(f->number, f->number, &c2))
         return MERCER_OK;
     mc_node_unwrap(io, 0);
-    return scale(ctx, io, c2);
+    return c2 == 1 ? MERCER_OK : scale(ctx, io, c2);
 }
 
 static bool all_numbered(const mc_node *node) {
@@ -124,7 +116,7 @@ static mercer_status simplify_columns(mercer_ctx *ctx, mc_node **io) {
     mc_node *outer = *io, *inner = outer->child[0];
     if (inner->kind == MC_NUMBER)
         return become(ctx, io, inner->number);
-    if (mc_get_factor(inner) != 1)
+    if (mc_has_factor(inner))
         return pull_out(ctx, io);
     if (inner->kind != MC_COLUMNS || !all_numbered(inner) || !all_numbered(outer) || !lies_within(inner, outer))
         return MERCER_OK;
@@ -149,10 +141,10 @@ static mercer_status under_columns(mercer_ctx *ctx, mc_node **io) {
 /* normalize(c*k) = sign(c) * normalize(k) */
 static mercer_status drop_factor(mercer_ctx *ctx, mc_node **io) {
     mc_node *node = *io;
-    const double sign = mc_get_factor(node->child[0]) < 0 ? -1 : 1;
+    const bool minus = mc_get_factor(node->child[0]) < 0;
     MC_TRY(mc_set_factor(ctx, &node->child[0], 1));
     MC_TRY(simplify_normalize(ctx, io));
-    return mc_set_factor(ctx, io, sign * mc_get_factor(*io));
+    return minus ? scale(ctx, io, -1) : MERCER_OK;
 }
 
 static mercer_status simplify_normalize(mercer_ctx *ctx, mc_node **io) {
@@ -161,7 +153,7 @@ static mercer_status simplify_normalize(mercer_ctx *ctx, mc_node **io) {
         return become(ctx, io, (child->number > 0) - (child->number < 0));
     if (child->kind == MC_COLUMNS)
         return under_columns(ctx, io);
-    if (mc_get_factor(child) != 1)
+    if (mc_has_factor(child))
         return drop_factor(ctx, io);
     if (child->kind == MC_ATOM && child->atom == MC_LINEAR)
         child->atom = MC_COSINE;

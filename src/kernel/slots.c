@@ -52,9 +52,15 @@ static void add(walk *w, mc_slot slot, int label) {
     w->count++;
 }
 
-static void visit(walk *w, const mc_node *node, bool in_product) {
+/* Of numbers that stay side by side in a product, 0.1*3*k, the first is learned: it alone can make the product any number. */
+static bool is_slot(const mc_node *number, const mc_node *parent) {
+    return number->number > 0 && !(parent && parent->kind == MC_PRODUCT && parent->child[0] != number);
+}
+
+static void visit(walk *w, const mc_node *node, const mc_node *parent) {
+    const bool in_product = parent && parent->kind == MC_PRODUCT;
     const int label = node->kind == MC_ATOM ? (int)node->atom : in_product ? FACTOR : CONSTANT;
-    if (node->kind == MC_NUMBER && node->number > 0) {
+    if (node->kind == MC_NUMBER && is_slot(node, parent)) {
         w->seen[label]++;
         add(w, (mc_slot){node, -1, 0}, label);
     }
@@ -65,12 +71,12 @@ static void visit(walk *w, const mc_node *node, bool in_product) {
                 add(w, (mc_slot){node, i, j}, label);
     }
     for (int i = 0; i < node->children; i++)
-        visit(w, node->child[i], node->kind == MC_PRODUCT);
+        visit(w, node->child[i], node);
 }
 
 int64_t mc_slots(const mc_node *root, mc_slot *out, int64_t room) {
     walk w = {.out = out, .room = room};
-    visit(&w, root, false);
+    visit(&w, root, NULL);
     return w.count;
 }
 
@@ -80,7 +86,7 @@ mercer_status mc_slots_fill(mercer_ctx *ctx, mercer_kernel *kernel) {
     MC_TRY(MC_ALLOC(ctx, kernel->slot_name, kernel->slots));
     mc_text names = mc_text_open(ctx);
     walk w = {.out = kernel->slot, .room = kernel->slots, .names = &names, .begin = kernel->slot_name};
-    visit(&w, kernel->root, false);
+    visit(&w, kernel->root, NULL);
     return mc_text_take(&names, &kernel->slot_names);
 }
 

@@ -251,8 +251,10 @@ static const mc_term *dot(mc_pool *pool, mc_amount amount) {
     return term;
 }
 
-/* |x - z|^2 = |x|^2 - 2<x, z> + |z|^2, column by column. */
+/* |x - z|^2 = |x|^2 - 2<x, z> + |z|^2, column by column. Not where 2 gamma is beyond the doubles. */
 static const mc_term *unfold_rbf(mc_pool *pool, const mc_node *atom) {
+    if (isinf(mc_amount_of(2, atom, 0).factor))
+        return NULL;
     const mc_term *inner = mc_term_unary(pool, MC_T_EXP, mc_amount_number(0), NULL, dot(pool, mc_amount_of(2, atom, 0)));
     return mc_term_unary(pool, MC_T_WEIGH, mc_amount_of(1, atom, 0), NULL, inner);
 }

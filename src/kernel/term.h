@@ -88,6 +88,8 @@ const mc_term *mc_term_unfold(mc_pool *pool, const mc_node *atom);
 
 /* All values a term may take at any two points; everything when nothing better is known. */
 mc_interval mc_term_range(const mc_term *term);
+/* All values f may take at the points where it is defined: a root or a logarithm of what may be negative is taken only where it is not. */
+mc_interval mc_function_range(const mc_function *f);
 /* f >= 0 wherever it is defined, by its form alone. */
 bool mc_function_nonnegative(const mc_function *f);
 /* The expression makes sense only for points without negative entries (chi2, intersection). */

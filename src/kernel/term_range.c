@@ -45,59 +45,60 @@ mc_interval mc_term_range(const mc_term *term) {
     }
 }
 
-/* ---- the sign of f(x) ------------------------------------------------------------------------------------------------------ */
-
-static mc_interval function_range(const mc_function *f);
+/* ---- the values of f(x) ------------------------------------------------------------------------------------------------------ */
 
 static bool same_square(const mc_function *f) {
     return f->kind == MC_F_MULTIPLY && f->child[0]->kind == MC_F_COLUMN && f->child[1]->kind == MC_F_COLUMN
            && f->child[0]->column == f->child[1]->column;
 }
 
-static mc_interval function_power(const mc_function *f) {
+/* A power that is not whole is defined only where the base is not negative. */
+static mc_interval function_power(const mc_function *f, mc_interval base) {
     const bool number = f->child[1]->kind == MC_F_NUMBER;
-    const mc_interval base = function_range(f->child[0]);
-    if (base.lo >= 0 || (number && f->child[1]->number != floor(f->child[1]->number)))
-        return mc_iv_of(0, INFINITY); /* a power that is not whole is defined only where the base is not negative */
-    return number ? mc_iv_power(base, f->child[1]->number) : mc_iv_everything();
+    const double p = f->child[1]->number;
+    const mc_interval zero = mc_iv(0);
+    if (number && p == floor(p) && base.lo < 0)
+        return mc_iv_power(base, p);
+    if (!number && base.lo < 0)
+        return mc_iv_everything();
+    return number ? mc_iv_max(mc_iv_power(mc_iv_max(base, zero), p), zero) : mc_iv_of(0, INFINITY);
 }
 
-static mc_interval function_pair(const mc_function *f) {
-    const mc_interval a = function_range(f->child[0]), b = function_range(f->child[1]);
-    switch (f->kind) {
-    case MC_F_ADD: return mc_iv_add(a, b);
-    case MC_F_SUBTRACT: return mc_iv_sub(a, b);
-    case MC_F_MULTIPLY: return same_square(f) ? mc_iv_of(0, INFINITY) : mc_iv_mul(a, b);
-    default: return a.lo >= 0 && b.lo >= 0 ? mc_iv_of(0, INFINITY) : mc_iv_div(a, b); /* where the quotient is defined */
-    }
+static bool holds_zero(mc_interval a) {
+    return a.lo <= 0 && a.hi >= 0;
 }
 
-/* Where f is defined: a root or a logarithm of what may be negative is taken only where it is not. */
-static mc_interval function_range(const mc_function *f) {
+static mc_interval quotient(mc_interval a, mc_interval b) {
+    return holds_zero(b) && a.lo >= 0 && b.lo >= 0 ? mc_iv_of(0, INFINITY) : mc_iv_div(a, b);
+}
+
+mc_interval mc_function_range(const mc_function *f) {
+    const mc_interval a = f->child[0] ? mc_function_range(f->child[0]) : mc_iv(0);
+    const mc_interval b = f->child[1] ? mc_function_range(f->child[1]) : mc_iv(0), from_zero = mc_iv_max(a, mc_iv(0));
     switch (f->kind) {
     case MC_F_NUMBER: return mc_iv(f->number);
     case MC_F_NORM2:
     case MC_F_NORM: return mc_iv_of(0, INFINITY);
     case MC_F_COLUMN: return mc_iv_everything();
-    case MC_F_NEGATE: return mc_iv_neg(function_range(f->child[0]));
-    case MC_F_ADD:
-    case MC_F_SUBTRACT:
-    case MC_F_MULTIPLY:
-    case MC_F_DIVIDE: return function_pair(f);
-    case MC_F_POWER: return function_power(f);
-    case MC_F_EXP: return mc_iv_exp(function_range(f->child[0]));
-    case MC_F_LOG: return mc_iv_log(mc_iv_max(function_range(f->child[0]), mc_iv(0)));
-    case MC_F_SQRT: return mc_iv_of(0, INFINITY);
+    case MC_F_NEGATE: return mc_iv_neg(a);
+    case MC_F_ADD: return mc_iv_add(a, b);
+    case MC_F_SUBTRACT: return mc_iv_sub(a, b);
+    case MC_F_MULTIPLY: return same_square(f) ? mc_iv_of(0, INFINITY) : mc_iv_mul(a, b);
+    case MC_F_DIVIDE: return quotient(a, b);
+    case MC_F_POWER: return function_power(f, a);
+    case MC_F_EXP: return mc_iv_exp(a);
+    case MC_F_LOG: return mc_iv_log(from_zero);
+    case MC_F_SQRT: return mc_iv_sqrt(from_zero);
     case MC_F_SIN:
     case MC_F_COS: return mc_iv_of(-1, 1);
-    case MC_F_TANH: return mc_iv_tanh(function_range(f->child[0]));
-    case MC_F_ABS: return mc_iv_of(0, INFINITY);
+    case MC_F_TANH: return mc_iv_tanh(a);
+    case MC_F_ABS: return mc_iv_abs(a);
     }
     return mc_iv_everything();
 }
 
 bool mc_function_nonnegative(const mc_function *f) {
-    return function_range(f).lo >= 0;
+    return mc_function_range(f).lo >= 0;
 }
 
 /* ---- domains ---------------------------------------------------------------------------------------------------------------- */

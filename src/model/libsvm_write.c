@@ -37,7 +37,7 @@ static int type_of(const mercer_model *model) {
 }
 
 int mc_libsvm_kernel_of(const mercer_model *model, double *degree, double *gamma, double *coef0) {
-    const mc_node *node = model->f.kernel->root;
+    const mc_node *node = mc_node_bare(model->f.kernel->root);
     const mc_value *p = node->parameter;
     if (node->kind != MC_ATOM)
         return -1;
@@ -167,7 +167,7 @@ mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, 
     for (int64_t i = 0; i < f->centres->n; i++) {
         for (int64_t k = 0; k < width; k++)
             mc_text_add(&text, "%.17g ", f->alpha[i * width + k]);
-        add_vector(&text, f->centres, i, f->kernel->root->kind == MC_ATOM && f->kernel->root->atom == MC_PRECOMPUTED);
+        add_vector(&text, f->centres, i, mc_kernel_precomputed(f->kernel));
     }
     const size_t size = (size_t)text.length;
     char *bytes = NULL;

@@ -124,6 +124,9 @@ static void test_names_are_distinct(void **state) {
            "matern.length_scale 3.factor",
            NULL);
     expect(ctx, "linear - 2*rbf(gamma=1)", "rbf.gamma", NULL);
+    expect(ctx, "1.0*rbf(gamma=1) + 0.1*white", "factor rbf.gamma 2.factor", NULL);
+    expect(ctx, "0.1*3*linear", "factor", (double[]){3 * 6.8125});
+    expect(ctx, "-0.1*3*linear", "", NULL);
     expect(ctx, "arccos(order=2)^2 + white", "", NULL);
     close_clean(ctx);
 }

@@ -138,6 +138,25 @@ static void test_learning_finds_the_noise_and_survives_a_file(void **state) {
     close_clean(ctx);
 }
 
+/* A factor 1 is a factor: where learning starts from does not decide what is learned, and the model keeps it. */
+static void test_a_factor_of_one_is_learned(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = noisy_sine(ctx, 40, 9, false);
+    mercer_model *one = fit(ctx, "1.0*rbf(gamma=1) + 0.1*white", data, NULL), *two = fit(ctx, "2*rbf(gamma=1) + 0.1*white", data, NULL);
+    mercer_gp set = mercer_gp_defaults();
+    set.learn = false;
+    mercer_model *fixed = fit(ctx, "1.0*rbf(gamma=1) + 0.1*white", data, &set);
+    assert_close(mercer_model_report(one)->log_evidence, mercer_model_report(two)->log_evidence, 1e-4);
+    assert_int_equal(mercer_kernel_parameters(mercer_model_kernel(one)), 3);
+    assert_string_equal(mercer_kernel_text(mercer_model_kernel(fixed)), "1*rbf(gamma=1) + 0.1*white");
+    mercer_model_free(one);
+    mercer_model_free(two);
+    mercer_model_free(fixed);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* The mean and variance of many draws, to five standard errors. */
 static void test_samples_have_the_posterior_moments(void **state) {
     (void)state;
@@ -260,6 +279,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mean_and_std_are_the_textbook_formulas),
         cmocka_unit_test(test_learning_finds_the_noise_and_survives_a_file),
+        cmocka_unit_test(test_a_factor_of_one_is_learned),
         cmocka_unit_test(test_samples_have_the_posterior_moments),
         cmocka_unit_test(test_duplicates_far_rows_and_bad_input),
         cmocka_unit_test(test_survives_failing_memory),
