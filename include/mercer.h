@@ -704,7 +704,8 @@ MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *
 /* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the first of equals.
    Columns must be the model's in number and, where both have names, in name. The first prediction of at most 64 dense rows leaves the rows
    of the model packed, so that later ones of few rows take microseconds: as many bytes as they have values, freed with the model and
-   counted by the context of that call; not where that would be more than a quarter of what its limit leaves. */
+   counted by the context of that call; not where that would be more than a quarter of what its limit leaves. Every value is a finite
+   number: one that no double holds, or whose kernel values none holds, is MERCER_NUMERIC with a message that names the row. */
 MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 
 /* The class of every row, n of them: the place of its largest value in mercer_predict, the first of equals. A support vector machine need

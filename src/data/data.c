@@ -81,11 +81,15 @@ void mercer_data_free(mercer_data *data) {
         return;
     void *const blocks[] = {data->values, data->row_start,   data->column,  data->target,
                             data->label,  data->class_of,    data->weight,  data->name,
-                            data->text,   data->target_name, data->numbered};
+                            data->text,   data->target_name, data->numbered, data->place};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);
     mc_schema_free(&data->schema);
     mc_free(data);
+}
+
+int64_t mc_data_row_number(const mercer_data *data, int64_t i) {
+    return (data->place ? data->place[i] : data->first + i) + 1;
 }
 
 void mc_data_strip(mercer_data *data) {

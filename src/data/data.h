@@ -50,6 +50,8 @@ struct mercer_data {
     char **text;     /* n x texts strings, row-major */
     char **numbered; /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
     mc_schema schema;
+    int64_t first;   /* place of the first row in the table these are a part of, for messages */
+    int64_t *place;  /* of every row, where they do not follow each other; NULL: they do */
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
@@ -94,6 +96,9 @@ int64_t mc_data_text_find(const mercer_data *data, const char *name);
 const char *mc_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
 /* Forget the texts of the rows. For data not yet handed out. */
 void mc_data_drop_texts(mercer_data *data);
+
+/* The number of a row for a message: from 1, in the table that the caller knows. */
+int64_t mc_data_row_number(const mercer_data *data, int64_t i);
 
 /* Element (i, j), a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);

@@ -87,6 +87,7 @@ static mercer_status take_all(mercer_ctx *ctx, taking *t) {
     to->classes = from->classes;
     to->texts = from->texts;
     to->missing = from->missing;
+    to->first = t->rows ? 0 : from->first;
     void *target = NULL, *class_of = NULL, *weight = NULL;
     mercer_status status = take_values(ctx, t);
     if (!status)
@@ -129,6 +130,8 @@ mercer_status mc_data_range(mercer_ctx *ctx, const mercer_data *data, int64_t be
         rows[i - begin] = i;
     const mercer_status status = mc_data_take(ctx, data, rows, end - begin, out);
     mc_free(rows);
+    if (!status)
+        (*out)->first = data->first + begin;
     return status;
 }
 

@@ -12,7 +12,7 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/given.h"
+#include "gram/fault.h"
 #include "gram/multiply.h"
 #include <math.h>
 #include <sched.h>
@@ -219,7 +219,7 @@ static mercer_status run(mercer_ctx *ctx, mc_product *p) {
         MC_TRY(mc_for(ctx, tasks(p), 1, apply_pair, p));
     }
     unscale(p);
-    return mc_given_faults(ctx, p->g);
+    return mc_fault_report(ctx, p->g);
 }
 
 /* ---- The call ---- */

@@ -3,7 +3,8 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/given.h"
+#include "gram/fault.h"
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -31,6 +32,20 @@ static double real_at(const mc_gram *g, const void *values, int64_t at) {
     return g->precision == MERCER_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
 }
 
+/* The number of row i of a rectangle in K. */
+static int64_t row_of(const rectangle *r, int64_t i) {
+    return r->rows ? r->rows[i] : r->i0 + i;
+}
+
+/* n doubles as floats, from column j0 + at on; what floats cannot hold is a fault. */
+static void narrow_run(const rectangle *r, int64_t i, int64_t at, const double *values, int64_t n, float *out) {
+    for (int64_t k = 0; k < n; k++)
+        out[k] = (float)values[k];
+    for (int64_t k = 0; r->gram->fault && k < n; k++)
+        if (!isfinite(out[k]))
+            mc_fault_note(r->gram, row_of(r, i), r->j0 + at + k);
+}
+
 /* n reals to row i of out from column at on, in its own type. */
 static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *values, int64_t from, int64_t n) {
     const int64_t size = mc_real_size(r->gram);
@@ -41,8 +56,7 @@ static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *valu
         for (int64_t k = 0; k < n; k++)
             ((double *)(void *)row)[at + k] = (double)((const float *)values)[from + k];
     else
-        for (int64_t k = 0; k < n; k++)
-            ((float *)(void *)row)[at + k] = (float)((const double *)values)[from + k];
+        narrow_run(r, i, at, (const double *)values + from, n, (float *)(void *)row + at);
 }
 
 /* n doubles as floats and what these round off. */
@@ -147,7 +161,7 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     r->group_rows = groups * g->ops->rows;
     mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
-    status = status ? status : mc_given_faults(ctx, g);
+    status = status ? status : mc_fault_report(ctx, g);
     return !status && r->mirror ? mc_for(ctx, r->count, SQUARE, turn_over, r) : status;
 }
 
@@ -181,7 +195,7 @@ mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out
     if (!gram->symmetric)
         return mc_fail(ctx, MERCER_INTERNAL, "the diagonal of a Gram operator that is not symmetric was asked for");
     memcpy(out, gram->diagonal, (size_t)gram->x->n * sizeof *out);
-    return mc_given_diagonal(ctx, gram, out);
+    return mc_fault_diagonal(ctx, gram, out);
 }
 
 /* ---- Packed ---- */
@@ -248,5 +262,5 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
     MC_TRY(mc_spaces_open(ctx, gram, ctx->threads, groups, &work, &t.space));
     const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
     mc_work_close(&work);
-    return status ? status : mc_given_faults(ctx, gram);
+    return status ? status : mc_fault_report(ctx, gram);
 }

@@ -210,16 +210,36 @@ static mc_bound combined(mc_combine combine, mc_bound old, mc_bound v, double u)
                       old.low >= 0 && v.low >= 0 ? old.low * v.low : -size};
 }
 
-mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary) {
+/* The larger of the two; what is no number is as large as can be. */
+static double farther(double reach, double size) {
+    return size <= reach ? reach : isnan(size) ? INFINITY : size;
+}
+
+double mc_largest(const double *v, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = farther(most, fabs(v[i]));
+    return most;
+}
+
+/* The argument of a line, where it is one of a part. */
+static double argument_size(const mc_plan *plan, const mc_line *line, arithmetic by) {
+    const bool part = line->part >= 0 && line->vector == MC_VECTOR_NONE && line->step.function != MC_CONSTANT;
+    return part ? argument_of(plan, line, by).size : 0;
+}
+
+mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary, double *reach) {
     const double u = rounding(precision);
     const arithmetic by = {u, worst};
+    *reach = 0;
     for (int i = 0; i < plan->temporaries; i++)
         temporary[i] = (mc_bound){0};
     for (int i = 0; i < plan->lines; i++) {
         const mc_line *line = &plan->line[i];
-        const mc_bound v = times(line_bound(plan, line, temporary, by), line->step.coefficient, u);
+        const mc_bound raw = line_bound(plan, line, temporary, by), v = times(raw, line->step.coefficient, u);
         mc_bound *target = &temporary[line->step.target];
         *target = combined(line->step.combine, *target, v, u);
+        *reach = farther(farther(farther(*reach, argument_size(plan, line, by)), raw.size), farther(v.size, target->size));
     }
     mc_bound all = temporary[0];
     all.error *= worst ? 1.01 : 1;

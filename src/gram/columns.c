@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/given.h"
+#include "gram/fault.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct columns {
@@ -125,11 +126,12 @@ static mercer_status open_lent(mercer_ctx *ctx, const mc_gram *whole, const int6
     g->lent = true;
     g->z = taken;
     g->diagonal = NULL;
+    g->fault = NULL;
     const int64_t width = whole->ops->columns;
     const columns c = {whole, ids, count, mc_chunks(count, width) * width, (size_t)mc_real_size(whole)};
-    const mercer_status status = copy_plan(ctx, &c, g);
     *out = g;
-    return status;
+    MC_TRY(copy_plan(ctx, &c, g));
+    return whole->fault ? mc_fault_open(ctx, g, INFINITY) : MERCER_OK;
 }
 
 mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count, mc_gram **out) {

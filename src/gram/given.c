@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "gram/fault.h"
 #include "kernel/user.h"
 #include <math.h>
 #include <string.h>
@@ -23,14 +24,6 @@ bool mc_gram_given(const mc_gram *g) {
         if (g->plan.part[i].given)
             return true;
     return false;
-}
-
-mercer_status mc_given_open(mercer_ctx *ctx, mc_gram *g) {
-    if (!mc_gram_given(g))
-        return MERCER_OK;
-    MC_TRY(MC_ALLOC(ctx, g->fault, 1));
-    atomic_init(&g->fault->pair, INT64_MAX);
-    return MERCER_OK;
 }
 
 /* ---- One side ---- */
@@ -100,13 +93,6 @@ mercer_status mc_given_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc_part 
 
 /* ---- Strips ---- */
 
-static void note(const mc_gram *g, int64_t i, int64_t j) {
-    const int64_t pair = i * g->z->n + j;
-    int64_t seen = atomic_load(&g->fault->pair);
-    while (pair < seen && !atomic_compare_exchange_weak(&g->fault->pair, &seen, pair))
-        ;
-}
-
 static void put(const mc_gram *g, void *out, int64_t at, double v) {
     if (g->precision == MERCER_F32)
         ((float *)out)[at] = (float)v;
@@ -130,7 +116,7 @@ typedef struct strip_place {
 static void set(const mc_gram *g, const strip_place *s, int64_t r, int64_t c, double v, void *out) {
     const int64_t rows = g->ops->rows, width = g->ops->columns, j = s->first + c < g->z->n ? s->first + c : g->z->n - 1;
     if (isnan(v) && !(g->symmetric && s->row[r] == j)) /* the judge has the diagonal */
-        note(g, s->row[r], j);
+        mc_fault_note(g, s->row[r], j);
     put(g, out, (c / width * rows + r) * width + c % width, v);
 }
 
@@ -176,32 +162,19 @@ static const mc_node *first_given(const mc_gram *g) {
     return g->plan.part[i].given;
 }
 
-static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
+mercer_status mc_given_fail(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
     const mc_node *node = first_given(g);
+    const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
     if (node->atom == MC_USER)
         return mc_fail(ctx, MERCER_NUMERIC, "user(\"%.80s\"): the function gave no number for row %lld and row %lld",
-                       node->parameter[0].file, (long long)i + 1, (long long)j + 1);
-    return mc_fail(ctx, MERCER_DATA,
-                   "precomputed: the value for row %lld and row %lld is not in the data: one of them must have a serial number from 1 "
-                   "to %lld in its first column",
-                   (long long)i + 1, (long long)j + 1, (long long)g->plan.part[0].columns - 1);
-}
-
-mercer_status mc_given_faults(mercer_ctx *ctx, const mc_gram *g) {
-    const int64_t pair = g->fault ? atomic_exchange(&g->fault->pair, INT64_MAX) : INT64_MAX;
-    return pair == INT64_MAX ? MERCER_OK : fail_pair(ctx, g, pair / g->z->n, pair % g->z->n);
-}
-
-mercer_status mc_given_diagonal(mercer_ctx *ctx, const mc_gram *g, const double *diagonal) {
-    for (int64_t i = 0; g->fault && i < g->x->n; i++) {
-        if (!isnan(diagonal[i]))
-            continue;
-        if (first_given(g)->atom == MC_USER)
-            return fail_pair(ctx, g, i, i);
+                       node->parameter[0].file, x, z);
+    if (g->symmetric && i == j)
         return mc_fail(ctx, MERCER_DATA,
                        "precomputed: k(x,x) of row %lld is not known, and it is needed here: its first column must hold its serial number, "
                        "or -k(x,x)",
-                       (long long)i + 1);
-    }
-    return MERCER_OK;
+                       x);
+    return mc_fail(ctx, MERCER_DATA,
+                   "precomputed: the value for row %lld and row %lld is not in the data: one of them must have a serial number from 1 "
+                   "to %lld in its first column",
+                   x, z, (long long)g->plan.part[0].columns - 1);
 }

@@ -17,7 +17,7 @@ struct mc_gram {
     mercer_data *taken;           /* z, where it is the operator's own */
     bool lent;                    /* all but the right sides belongs to another operator (columns.c) */
     const mc_gram *kept;          /* its right side is ours: packs, centres, columns' vectors (again.c); NULL: our own */
-    struct mc_fault *fault;       /* values from elsewhere that are none (given.c); NULL: there are no such parts */
+    struct mc_fault *fault;       /* entries that are no numbers (fault.h); NULL: there can be none */
 };
 
 /* What the right side that is ours only to use says of a part or a line; NULL: there is none. */

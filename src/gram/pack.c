@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "gram/fault.h"
 #include "gram/given.h"
 #include "gram/vectors.h"
 #include "gram/words.h"
@@ -114,13 +115,6 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     }
 }
 
-static double largest(const double *v, int64_t n) {
-    double m = 0;
-    for (int64_t i = 0; i < n; i++)
-        m = fmax(m, fabs(v[i]));
-    return m;
-}
-
 void mc_pack_widest(mc_pack *pack, int64_t width) {
     pack->widest = 0;
     for (int64_t i = 0; i < pack->n; i += width) {
@@ -181,8 +175,8 @@ static mercer_status measure(mercer_ctx *ctx, side *s) {
     MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
     MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
     MC_TRY(mc_for(ctx, pack->n, 256, measure_rows, s));
-    pack->norm2_max = largest(pack->norm2, pack->n);
-    pack->shift_max = largest(pack->shift, pack->n);
+    pack->norm2_max = mc_largest(pack->norm2, pack->n);
+    pack->shift_max = mc_largest(pack->shift, pack->n);
     return MERCER_OK;
 }
 
@@ -340,7 +334,8 @@ static void set_ways(mc_plan *plan, bool careful) {
 static bool accept(mc_gram *g, mercer_dtype precision, bool careful, double tolerance, mc_bound *temporary) {
     set_ways(&g->plan, careful);
     g->precision = precision;
-    const mc_bound likely = mc_plan_bound(&g->plan, precision, false, temporary);
+    double reach;
+    const mc_bound likely = mc_plan_bound(&g->plan, precision, false, temporary, &reach);
     const bool fits = precision == MERCER_F64 || (likely.size < 1e30 && likely.size > 1e-25);
     return fits && likely.error <= tolerance * likely.size;
 }
@@ -385,11 +380,12 @@ static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted) {
                        || accept(g, MERCER_F64, false, 1e-12, temporary);
     if (!found)
         accept(g, MERCER_F64, true, 0, temporary);
-    g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary);
+    double reach;
+    g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary, &reach);
     mc_free(temporary);
     g->ops = mc_tile(ctx->isa, g->precision);
     number_strips(&g->plan);
-    return MERCER_OK;
+    return mc_fault_open(ctx, g, reach);
 }
 
 static void drop_measures(mc_plan *plan) {
@@ -406,7 +402,6 @@ static void drop_measures(mc_plan *plan) {
 
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
     MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
-    MC_TRY(mc_given_open(ctx, g));
     for (int i = 0; i < g->plan.parts; i++)
         MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_kept_part(g, i), precision));
     MC_TRY(each_side(ctx, g, measure));

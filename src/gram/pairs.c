@@ -2,7 +2,7 @@
    beside it. Entries of one panel of columns are made together, as many rows at a time as a tile has. */
 #include "base/parallel.h"
 #include "base/status.h"
-#include "gram/given.h"
+#include "gram/fault.h"
 
 enum { GRAIN = 256 };
 
@@ -50,5 +50,5 @@ mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t 
     MC_TRY(mc_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunks(count, GRAIN)), 1, &work, &p.space));
     const mercer_status status = mc_for(ctx, count, GRAIN, fill, &p);
     mc_work_close(&work);
-    return status ? status : mc_given_faults(ctx, gram);
+    return status ? status : mc_fault_report(ctx, gram);
 }

@@ -140,7 +140,10 @@ typedef struct mc_bound {
     double size, error;
     double low; /* K_ij >= low, where something is known of it: at least -size */
 } mc_bound;
-mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary); /* one per temporary */
+/* temporary: one per temporary; *reach bounds every value on the way to K_ij, infinite where nothing is known. */
+mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary, double *reach);
+/* The largest |v_i|; infinite where one is no number. */
+double mc_largest(const double *v, int64_t n);
 /* The worst error in two terms, relative |K_ij| + rest: those of a Gaussian, otherwise all of it in the rest. */
 void mc_plan_terms(const mc_plan *plan, mercer_dtype precision, double all, double *relative, double *rest);
 

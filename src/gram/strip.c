@@ -2,6 +2,7 @@
 
    For every run of panels: sparse parts unpack the panel, long rows are accumulated block by block of coordinates over all groups (so that
    a block of the panel stays in the cache), then each group has its statistics, its lines and its exact diagonal. */
+#include "gram/fault.h"
 #include "gram/given.h"
 #include <string.h>
 
@@ -149,7 +150,9 @@ static void finish(const task *t, mc_sink *sink, void *arg) {
     void *values = strip_of(t, 0);
     if (g->symmetric)
         set_diagonal(t, values);
-    sink(arg, &(mc_strip){.space = t->space, .group = t->group, .panel = t->panel, .panels = t->panels, .values = values});
+    const mc_strip strip = {.space = t->space, .group = t->group, .panel = t->panel, .panels = t->panels, .values = values};
+    mc_fault_watch(g, &strip);
+    sink(arg, &strip);
 }
 
 /* ---- Sparse panels ---- */
@@ -253,7 +256,8 @@ bool mc_gram_fuses(const mc_gram *g) {
         return false;
     const mc_part *p = &g->plan.part[0];
     const bool one_sum = g->precision == MERCER_F64 || p->d <= MC_TILE_RUN;
-    return !p->sparse && !p->given && !(p->grain > 0) && !mc_part_long(p) && one_sum && g->plan.line[0].use != MC_USE_ANGLE;
+    return !p->sparse && !p->given && !(p->grain > 0) && !mc_part_long(p) && one_sum && g->plan.line[0].use != MC_USE_ANGLE
+           && !g->fault; /* a fused body shows no values to look at */
 }
 
 void mc_space_fused(const mc_gram *g, const mc_space *s, int64_t group, int64_t p0, int64_t p1, const mc_right *right) {

@@ -120,19 +120,12 @@ static mercer_status identities(mercer_ctx *ctx, const mc_gram *g, mc_line *line
     return MERCER_OK;
 }
 
-static double largest(const double *v, int64_t n) {
-    double m = 0;
-    for (int64_t i = 0; i < n; i++)
-        m = fmax(m, fabs(v[i]));
-    return m;
-}
-
 static mercer_status measure_columns(mercer_ctx *ctx, const mc_gram *g, mc_line *line) {
     if (!g->symmetric)
         MC_TRY(node_vector(ctx, line, g->z, &line->col_double));
     else
         line->col_double = line->row_double;
-    line->col_max = largest(line->col_double, g->z->n);
+    line->col_max = mc_largest(line->col_double, g->z->n);
     return MERCER_OK;
 }
 
@@ -140,7 +133,7 @@ static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_line *line, co
     if (line->vector == MC_VECTOR_IDENTITY)
         return identities(ctx, g, line);
     MC_TRY(node_vector(ctx, line, g->x, &line->row_double));
-    line->row_max = largest(line->row_double, g->x->n);
+    line->row_max = mc_largest(line->row_double, g->x->n);
     if (!kept)
         return measure_columns(ctx, g, line);
     line->col_max = kept->col_max;

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "gram/fourier.h"
-#include "learn/fitted.h"
+#include "learn/finite.h"
 #include "learn/kept.h"
 #include "learn/neighbours.h"
 #include "learn/weights.h"
@@ -128,8 +128,9 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     } else if (f->centres->n > 0) {
         status = product(ctx, f, -1, rows, f->alpha, decisions, out, entry);
     }
+    MC_TRY(status);
     add_intercepts(f, rows->n, decisions, out);
-    return status;
+    return mc_finite_values(ctx, rows, decisions, out);
 }
 
 /* A decision of exactly zero goes to the second class of a pair and to the outside of a region: the sides are kept apart by the least

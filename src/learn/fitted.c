@@ -1,5 +1,5 @@
 /* fitted.c: the shape of a fitted thing, and its end. Apart from the learners, so that a predictor links none of them. */
-#include "learn/fitted.h"
+#include "learn/finite.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -76,7 +76,9 @@ mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kerne
                              void *arg) {
     f->kernel = kernel;
     f->scale = scale;
-    const mercer_status status = each(ctx, arg, k, f);
+    mercer_status status = mc_finite_fitted(ctx, f);
+    if (!status)
+        status = each(ctx, arg, k, f);
     f->kernel = NULL;
     f->scale = (mc_scale){0};
     return status;

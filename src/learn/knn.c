@@ -94,7 +94,9 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     mc_problem p;
     *out = (mc_fitted){0};
     MC_TRY(prepare(ctx, settings, kernel, data, &p));
-    const mercer_status status = keep(ctx, settings, data, &p, out);
+    mercer_status status = mc_neighbours_check(ctx, p.kernel, p.x);
+    if (!status)
+        status = keep(ctx, settings, data, &p, out);
     if (!status)
         mc_fitted_take(out, &p, mc_clock() - began);
     mc_problem_close(&p);

@@ -304,6 +304,14 @@ static mercer_status diagonal_of(mercer_ctx *ctx, const mercer_kernel *kernel, c
     return status;
 }
 
+mercer_status mc_neighbours_check(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *centres) {
+    double *room = NULL;
+    MC_TRY(MC_ALLOC(ctx, room, centres->n));
+    const mercer_status status = diagonal_of(ctx, kernel, centres, room);
+    mc_free(room);
+    return status;
+}
+
 static double noise_of(const mc_gram *gram) {
     return 2 * mc_gram_entry_error(gram);
 }

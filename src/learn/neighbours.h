@@ -10,6 +10,8 @@ size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const m
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out);
 
 /* The error of a square computed among the centres, beside that of its sum: what a program that predicts without Mercer counts as zero. */
+/* What every search needs of the centres, k(z,z), is there: found at the fit, not at the first prediction. */
+mercer_status mc_neighbours_check(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *centres);
 mercer_status mc_neighbours_noise(mercer_ctx *ctx, const mc_fitted *f, double *out);
 
 #endif

@@ -37,13 +37,16 @@ int64_t mc_problem_places(const mercer_data *data, int64_t *place) {
     return count;
 }
 
-/* The rows of positive weight as new data. */
+/* The rows of positive weight as new data that know where they stood. */
 static mercer_status take_weighty(mercer_ctx *ctx, const mercer_data *data, int64_t count, mercer_data **out) {
     int64_t *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, rows, count));
     mc_problem_places(data, rows);
     const mercer_status status = mc_data_take(ctx, data, rows, count, out);
-    mc_free(rows);
+    if (status)
+        mc_free(rows);
+    else
+        (*out)->place = rows;
     return status;
 }
 
@@ -72,6 +75,10 @@ static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer
     }
     if (!status)
         status = mc_scale_apply(ctx, &p->scale, taken ? taken : data, &p->x);
+    if (!status && taken) {
+        p->x->place = taken->place;
+        taken->place = NULL;
+    }
     mercer_data_free(taken);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "learn/finite.h"
 #include "learn/loss.h"
 #include "learn/machines.h"
 #include "model/format.h"
@@ -40,6 +41,7 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
     MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
     double *distance = &model->f.report.certificate.distance;
     *distance = *distance > 0 ? *distance : NAN; /* most machines bound none */
+    MC_TRY(mc_finite_fitted(ctx, &model->f));
     return mc_fitted_keep(ctx, &model->f);
 }
 
@@ -79,6 +81,7 @@ static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const
     MC_TRY(mc_model_can_hold(ctx, data));
     MC_TRY(settings_text(ctx, row, loss->name, set, &model->settings));
     MC_TRY(mc_own_loss_fit(ctx, loss, set, kernel, data, &model->f));
+    MC_TRY(mc_finite_fitted(ctx, &model->f));
     return mc_fitted_keep(ctx, &model->f);
 }
 

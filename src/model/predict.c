@@ -80,6 +80,7 @@ static mercer_status predict_range(mercer_ctx *ctx, request *r, const mercer_dat
     if (!data->row_start && !data->texts) {
         mercer_data view = *data;
         view.n = end - begin;
+        view.first = data->first + begin;
         view.values = (char *)data->values + (size_t)(begin * data->d) * mc_dtype_size(data->dtype);
         view.target = view.weight = NULL;
         view.class_of = NULL;

@@ -4,6 +4,7 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "learn/finite.h"
 #include "learn/lms.h"
 #include "model/model.h"
 
@@ -33,6 +34,8 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
     mercer_status status = settings_text(ctx, &chosen, &made->settings);
     if (!status)
         status = mc_lms_update(ctx, &model->f, data, &chosen, &made->f);
+    if (!status)
+        status = mc_finite_fitted(ctx, &made->f);
     if (!status)
         status = mc_fitted_keep(ctx, &made->f);
     if (status)

@@ -434,9 +434,10 @@ static int made_again(mercer_ctx *ctx, const char *text, const mercer_data *z, c
             continue;
         made++;
         assert_ok(ctx, mc_gram_open(ctx, kernel, rows[i], z, MERCER_F64, &anew));
-        assert_ok(ctx, mc_gram_apply(ctx, again, 1, alpha, a));
-        assert_ok(ctx, mc_gram_apply(ctx, anew, 1, alpha, b));
-        assert_memory_equal(a, b, sizeof a);
+        const mercer_status status = mc_gram_apply(ctx, again, 1, alpha, a); /* far rows leave the range of a double */
+        assert_true(status == MERCER_OK || status == MERCER_NUMERIC);
+        assert_int_equal(mc_gram_apply(ctx, anew, 1, alpha, b), status);
+        assert_true(status || memcmp(a, b, sizeof a) == 0);
         assert_true(mc_gram_entry_error(again) == mc_gram_entry_error(anew));
         mc_gram_close(again), mc_gram_close(anew);
     }
