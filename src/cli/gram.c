@@ -89,14 +89,15 @@ static int compute(session *s, gram *g) {
 static int write_csv(session *s, const gram *g, const char *path) {
     char *bytes = NULL, number[32];
     size_t size = 0;
+    int code = EXIT_DONE;
     FILE *out = open_memstream(&bytes, &size);
-    for (int64_t i = 0; out && i < g->n; i++)
+    for (int64_t i = 0; out && i < g->n && code == EXIT_DONE; i++, code = session_alive(s))
         for (int64_t j = 0; j < g->m; j++)
             fprintf(out, "%s%s", mercer_number_text(g->K[i * g->m + j], number), j + 1 < g->m ? "," : "\n");
     const bool failed = !out || ferror(out) || fclose(out);
-    const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
+    const mercer_status status = code ? MERCER_OK : failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
     free(bytes);
-    return status ? session_fail(s, status) : EXIT_DONE;
+    return status ? session_fail(s, status) : code;
 }
 
 static int write_matrix(session *s, const gram *g, const char *path) {

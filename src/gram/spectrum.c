@@ -18,6 +18,7 @@
    for the further draws of a power, plain normals are taken. */
 #include "gram/spectrum.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "kernel/node.h"
@@ -25,7 +26,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDE = 1024, ROTATIONS = 8, DRAWS = 1 << 16 /* of one frequency, at most */ };
+enum { WIDE = 1024, ROTATIONS = 8, LOOK = 4096, TRIES = 1000, DRAWS = 1 << 16 /* of one frequency, at most */ };
+static const double MANY = 1e6; /* the mean of Poisson numbers whose difference is as good as normal */
 
 /* The rotation in use for one atom: row j % d serves frequency j. */
 typedef struct rotation {
@@ -35,6 +37,9 @@ typedef struct rotation {
 } rotation;
 
 typedef struct draw {
+    mercer_ctx *ctx;
+    mercer_status status; /* told to stop: nothing more is drawn */
+    int64_t drawn;        /* pieces of frequencies: a power or an exponential takes as many as it says */
     mc_rng rng;
     uint64_t seed;
     int64_t j;
@@ -43,6 +48,13 @@ typedef struct draw {
     rotation rotation[ROTATIONS];
     int rotations;
 } draw;
+
+/* Looks at the clock now and then: how many pieces one frequency takes is the kernel's to say. */
+static bool goes_on(draw *s) {
+    if (++s->drawn % LOOK == 0 && !s->status)
+        s->status = mc_progress(s->ctx, -1);
+    return !s->status;
+}
 
 /* ---- Numbers of several laws ---- */
 
@@ -55,24 +67,34 @@ static double chi_squared(mc_rng *rng, int64_t degrees) {
     return sum;
 }
 
-/* Marsaglia and Tsang (2000); below 1 by the power of a uniform number. Shape and scale 1. */
+/* Marsaglia and Tsang (2000); below 1 by the power of a uniform number. Shape and scale 1. Nineteen in twenty are taken: a thousand are not
+   where the shape is so large that the test is rounding, and then the law is as good as its mean. */
 static double gamma_law(mc_rng *rng, double shape) {
     if (shape < 1)
         return gamma_law(rng, shape + 1) * pow(1 - mc_rng_uniform(rng), 1 / shape);
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
-    for (;;) {
+    for (int k = 0; k < TRIES; k++) {
         const double x = mc_rng_normal(rng), v = pow(1 + c * x, 3), u = 1 - mc_rng_uniform(rng);
         if (v > 0 && log(u) < 0.5 * x * x + d - d * v + d * log(v))
             return d * v;
     }
+    return d;
 }
 
 /* Arrivals of unit rate up to time mean. */
-static int64_t poisson(mc_rng *rng, double mean) {
+static int64_t poisson(draw *s, double mean) {
     int64_t count = -1;
-    for (double time = 0; time <= mean; count++)
-        time -= log(1 - mc_rng_uniform(rng));
+    for (double time = 0; time <= mean && goes_on(s); count++)
+        time -= log(1 - mc_rng_uniform(&s->rng));
     return count;
+}
+
+/* The difference of two Poisson numbers: symmetric, with variance 2 mean; its fourth moment is that of the normal law to 1 / (6 mean). */
+static double poisson_difference(draw *s, double mean) {
+    if (mean > MANY)
+        return nearbyint(sqrt(2 * mean) * mc_rng_normal(&s->rng));
+    const int64_t p = poisson(s, mean), q = poisson(s, mean);
+    return (double)(p - q);
 }
 
 static double cauchy(mc_rng *rng) {
@@ -179,7 +201,7 @@ static void draw_laplacian(draw *s, const mc_node *node, const mc_view *view) {
 static void draw_periodic(draw *s, const mc_node *node, const mc_view *view) {
     for (int64_t c = 0; c < view->d; c++) {
         const double length = mc_value_at(&node->parameter[1], c), mean = 1 / (2 * length * length);
-        const double k = (double)(poisson(&s->rng, mean) - poisson(&s->rng, mean));
+        const double k = poisson_difference(s, mean);
         add(s, view, c, 2 * 3.14159265358979323846 / mc_value_at(&node->parameter[0], c) * k);
     }
 }
@@ -292,12 +314,12 @@ static void draw_node(draw *s, const mc_node *node, const mc_view *view) {
         draw_node(s, node->child[0], &inner);
         return;
     }
-    case MC_EXP: times = poisson(&s->rng, known_mass(node->child[0])); break;
-    case MC_POWER: times = (int64_t)node->number; break;
+    case MC_EXP: times = poisson(s, known_mass(node->child[0])); break;
+    case MC_POWER: times = (int64_t)fmin(node->number, 0x1p62); break;
     case MC_PRODUCT:
     case MC_NORMALIZE: break;
     }
-    for (int64_t t = 0; t < times; t++)
+    for (int64_t t = 0; t < times && goes_on(s); t++)
         for (int i = 0; i < node->children; i++)
             draw_node(s, node->child[i], view);
 }
@@ -315,7 +337,7 @@ static mercer_status give_rotations(mercer_ctx *ctx, draw *s, const mc_node *nod
 }
 
 mercer_status mc_spectrum_draw(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, uint64_t seed, int64_t count, double *omega) {
-    draw s = {.seed = seed};
+    draw s = {.ctx = ctx, .seed = seed};
     mercer_status status = MC_ALLOC(ctx, s.z, d);
     if (!status)
         status = give_rotations(ctx, &s, kernel->root, d);
@@ -325,6 +347,7 @@ mercer_status mc_spectrum_draw(mercer_ctx *ctx, const mercer_kernel *kernel, int
         s.rng = mc_rng_at(seed, MC_STREAM_FOURIER, (uint64_t)s.j);
         s.omega = omega + s.j * d;
         draw_node(&s, kernel->root, &whole);
+        status = s.status;
     }
     for (int i = 0; i < s.rotations; i++)
         mc_free(s.rotation[i].Q);

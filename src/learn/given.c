@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
-#include "gram/check.h"
 #include "gram/gram.h"
 #include "kernel/view.h"
+#include "solve/check.h"
 #include "solve/cholesky.h"
 #include <math.h>
 

@@ -134,6 +134,25 @@ mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *post
 
 /* ---- Samples ---- */
 
+typedef struct taking {
+    int64_t n, m;
+    const double *V;
+    double *C;
+} taking;
+
+/* C <- C - V'V, columns [begin, end) of the packed lower half. */
+static void take_products(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const taking *t = arg;
+    for (int64_t j = begin; j < end; j++)
+        for (int64_t i = j; i < t->m; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < t->n; k++)
+                sum += t->V[k * t->m + i] * t->V[k * t->m + j];
+            t->C[mc_packed_place(t->m, i, j)] -= sum;
+        }
+}
+
 /* C, packed: the lower half of k(X*, X*) - V'V. */
 static mercer_status covariance(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, const double *V,
                                 double *C) {
@@ -143,14 +162,8 @@ static mercer_status covariance(mercer_ctx *ctx, const mercer_posterior *p, cons
     const mercer_status status = mc_gram_packed(ctx, gram, NULL, C);
     mc_gram_close(gram);
     MC_TRY(status);
-    for (int64_t j = 0; j < m; j++)
-        for (int64_t i = j; i < m; i++) {
-            double sum = 0;
-            for (int64_t k = 0; k < n; k++)
-                sum += V[k * m + i] * V[k * m + j];
-            C[mc_packed_place(m, i, j)] -= sum;
-        }
-    return mc_progress(ctx, 1);
+    taking t = {n, m, V, C};
+    return mc_for(ctx, m, 1, take_products, &t);
 }
 
 /* C -> its factor, with the diagonal raised by a growing multiple of rounding until that is possible. */
@@ -162,14 +175,16 @@ static mercer_status factor_covariance(mercer_ctx *ctx, int64_t m, double scale,
         for (int64_t i = 0; i < m; i++)
             L[mc_packed_place(m, i, i)] += shift;
         MC_TRY(mc_cholesky_factor(ctx, m, L, &bad));
-        if (bad && shift > 1e-3 * scale)
+        if (bad && !(shift <= 1e-3 * scale && isfinite(scale)))
             return mc_fail(ctx, MERCER_NUMERIC, "posterior: the covariance at these rows is not positive semidefinite");
     }
     return MERCER_OK;
 }
 
-static void draw(const double *L, int64_t m, int64_t count, uint64_t seed, double *z, double *out) {
+static mercer_status draw(mercer_ctx *ctx, const double *L, int64_t m, int64_t count, uint64_t seed, double *z,
+                          double *out) {
     for (int64_t s = 0; s < count; s++) {
+        MC_TRY(mc_progress(ctx, (double)s / (double)count));
         mc_rng rng = mc_rng_at(seed, MC_STREAM_POSTERIOR, (uint64_t)s);
         for (int64_t i = 0; i < m; i++)
             z[i] = mc_rng_normal(&rng);
@@ -177,6 +192,7 @@ static void draw(const double *L, int64_t m, int64_t count, uint64_t seed, doubl
             for (int64_t j = 0; j <= i; j++)
                 out[i * count + s] += L[mc_packed_place(m, i, j)] * z[j];
     }
+    return MERCER_OK;
 }
 
 /* out holds the means; add the draws. */
@@ -202,7 +218,7 @@ static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const me
     if (!status)
         status = factor_covariance(ctx, m, scale > 0 ? scale : 1, C, L);
     if (!status)
-        draw(L, m, count, seed, z, out);
+        status = draw(ctx, L, m, count, seed, z, out);
     double *all[] = {V, C, L, z};
     for (int i = 0; i < 4; i++)
         mc_free(all[i]);

@@ -118,12 +118,15 @@ static int by_margin(const void *arg, int64_t a, int64_t b) {
     return (x > y) - (x < y);
 }
 
-/* Up the sorted rows, group of ties by group: each second-class row is above all earlier first-class rows. */
+/* Up the sorted rows, group of ties by group: each second-class row is above all earlier first-class rows. A margin that is no number has
+   no place among the others, and then there is no area. */
 static double area(const scoring *s, const int64_t *number, const int64_t *order) {
     double below = 0, above = 0, pairs = 0;
     for (int64_t i = 0; i < s->data->n;) {
         double group[3] = {0, 0, 0};
         const double level = margin(s, order[i]);
+        if (isnan(level))
+            return NAN;
         for (; i < s->data->n && margin(s, order[i]) == level; i++)
             group[number[s->data->class_of[order[i]]]] += weight_of(s->data, order[i]);
         pairs += group[1] * (below + group[0] / 2);

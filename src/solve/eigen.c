@@ -93,6 +93,28 @@ mercer_status mc_eigen(mercer_ctx *ctx, int64_t n, double *A, double *w) {
     return status;
 }
 
+mercer_status mc_eigenvalues(mercer_ctx *ctx, int64_t n, double *A, double *w) {
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work,
+                        2 * mc_work_need(n, sizeof(double)) + mc_work_need(mc_tridiagonal_room(n), sizeof(double))));
+    double *below = mc_work_take(&work, n, sizeof *below), *tau = mc_work_take(&work, n, sizeof *tau);
+    double *room = mc_work_take(&work, mc_tridiagonal_room(n), sizeof *room);
+    const double scale = tame(n, A);
+    const int order = (int)n;
+    int info = 0;
+    mercer_status status = mc_tridiagonal(ctx, n, A, w, below, tau, room);
+    if (!status)
+        dsterf_(&order, w, below, &info);
+    if (info)
+        status =
+            mc_fail(ctx, MERCER_NUMERIC, "eigen: LAPACK's dsterf did not converge on a matrix of order %lld (info %d)",
+                    (long long)n, info);
+    for (int64_t i = 0; i < n; i++)
+        w[i] *= scale;
+    mc_work_close(&work);
+    return status;
+}
+
 /* A row-major n x t matrix is the column-major t x n one that BLAS sees: G' = X' U, X' = G' U'. */
 typedef struct product {
     int64_t n, t;

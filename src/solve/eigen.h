@@ -14,6 +14,8 @@ size_t mc_eigen_bytes(int64_t n);
 /* A: n x n, its lower half is read (row- or column-major alike: the other half must mirror it); overwritten by U,
    eigenvector k in A[k*n ... k*n + n-1]. */
 mercer_status mc_eigen(mercer_ctx *ctx, int64_t n, double *A, double *w);
+/* w alone; A is overwritten. */
+mercer_status mc_eigenvalues(mercer_ctx *ctx, int64_t n, double *A, double *w);
 /* G <- U' X: the coordinates; X <- U G: back. Both n x t, row-major. */
 mercer_status mc_eigen_forward(mercer_ctx *ctx, int64_t n, const double *U, int64_t t, const double *X, double *G);
 mercer_status mc_eigen_back(mercer_ctx *ctx, int64_t n, const double *U, int64_t t, const double *G, double *X);

@@ -92,6 +92,31 @@ static void test_every_stationary_expression_is_estimated_without_bias(void **st
     close_clean(ctx);
 }
 
+/* However many arrivals a law has in the mean, a number of it is drawn at once: the spread of the frequencies is what it must be. */
+static void test_laws_of_large_numbers_are_drawn_at_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel;
+        double square; /* the mean of omega^2 */
+    } rows[] = {{"periodic(period=1, length_scale=1e-3)", 4 * 9.8696044010893586 * 1e6},
+                {"periodic(period=1, length_scale=7.0710e-4)", 4 * 9.8696044010893586 / (7.0710e-4 * 7.0710e-4)},
+                {"periodic(period=1, length_scale=1e-9)", 4 * 9.8696044010893586 * 1e18},
+                {"rq(alpha=1e300, length_scale=2)", 0.25}};
+    mercer_ctx *ctx = open_ctx(1);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        mercer_kernel *kernel = NULL;
+        double omega[2000], sum = 0;
+        assert_ok(ctx, mercer_kernel_parse(ctx, rows[k].kernel, &kernel));
+        assert_ok(ctx, mc_spectrum_draw(ctx, kernel, 1, test_seed(), k < 2 ? 20 : 2000, omega));
+        for (int i = 0; i < (k < 2 ? 20 : 2000); i++)
+            sum += omega[i] * omega[i] / (k < 2 ? 20 : 2000);
+        const double ratio = sum / rows[k].square;
+        assert_true(ratio > (k < 2 ? 0.1 : 0.85) && ratio < (k < 2 ? 4 : 1.15));
+        mercer_kernel_free(kernel);
+    }
+    close_clean(ctx);
+}
+
 static void test_what_is_not_stationary_is_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -200,6 +225,7 @@ static void test_survives_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_stationary_expression_is_estimated_without_bias),
+        cmocka_unit_test(test_laws_of_large_numbers_are_drawn_at_once),
         cmocka_unit_test(test_what_is_not_stationary_is_named),
         cmocka_unit_test(test_frequencies_of_a_block_are_orthogonal),
         cmocka_unit_test(test_sparse_rows_and_kept_frequencies_give_the_same_features),

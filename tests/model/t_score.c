@@ -94,6 +94,26 @@ static void test_two_classes_have_an_area(void **state) {
     close_clean(ctx);
 }
 
+/* Whatever made them: no loop waits for two of them to be equal. */
+static void test_values_that_are_no_numbers_have_no_area(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const char *const labels[] = {"a", "b", "a", "b"};
+    const double x[] = {1, 2, 3, 4}, bad[] = {NAN, INFINITY, -INFINITY};
+    for (int b = 0; b < 3; b++) {
+        const double values[] = {1, -1, bad[b], bad[b], -1, 1, bad[b], 0};
+        mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+        mercer_data *data = NULL;
+        mercer_scores scores;
+        assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+        const mc_judged judged = {.known = data, .data = data, .outputs = 2, .values = values, .tau = NAN};
+        assert_ok(ctx, mc_score_values(ctx, &judged, &scores));
+        assert_true(isnan(scores.auc));
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 static void test_what_cannot_be_scored_is_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -192,6 +212,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_are_scored_by_the_definitions),
         cmocka_unit_test(test_several_outputs_are_averaged),
         cmocka_unit_test(test_two_classes_have_an_area),
+        cmocka_unit_test(test_values_that_are_no_numbers_have_no_area),
         cmocka_unit_test(test_what_cannot_be_scored_is_refused),
         cmocka_unit_test(test_columns_are_compared_by_name),
         cmocka_unit_test(test_many_rows_are_predicted_in_bounded_memory),

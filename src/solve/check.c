@@ -1,10 +1,10 @@
 /* check.c: what a Gram matrix must satisfy, measured: symmetry, eigenvalues, the Cauchy-Schwarz inequality, rank. */
-#include "gram/check.h"
-#include "backend/blas.h"
+#include "solve/check.h"
 #include "base/ctx.h"
-#include "base/parallel.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
+#include "solve/eigen.h"
 #include <math.h>
 
 static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
@@ -15,46 +15,35 @@ static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
     return MERCER_OK;
 }
 
-static double asymmetry(const double *K, int64_t n) {
-    double worst = 0;
-    for (int64_t i = 0; i < n; i++)
+static mercer_status asymmetry(mercer_ctx *ctx, const double *K, int64_t n, double *worst) {
+    for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < i; j++)
-            worst = fmax(worst, fabs(K[i * n + j] - K[j * n + i]));
-    return worst;
+            *worst = fmax(*worst, fabs(K[i * n + j] - K[j * n + i]));
+        MC_TRY(mc_progress(ctx, -1));
+    }
+    return MERCER_OK;
 }
 
 /* max over i > j of (K_ij^2 - K_ii K_jj) / max K_ii^2: at most 0 up to rounding for a valid kernel. */
-static void cauchy_schwarz(const double *K, int64_t n, mercer_gram_facts *out) {
+static mercer_status cauchy_schwarz(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     double largest = 0, worst = -INFINITY;
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(K[i * n + i]));
     const double scale = largest > 0 ? largest : 1;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        MC_TRY(mc_progress(ctx, -1));
         for (int64_t j = 0; j < i; j++) {
-            const double excess = (K[i * n + j] / scale) * (K[i * n + j] / scale) - (K[i * n + i] / scale) * (K[j * n + j] / scale);
+            const double excess =
+                (K[i * n + j] / scale) * (K[i * n + j] / scale) - (K[i * n + i] / scale) * (K[j * n + j] / scale);
             if (excess > worst) {
                 worst = excess;
                 out->row = j;
                 out->column = i;
             }
         }
+    }
     out->cauchy_schwarz = n > 1 ? worst : 0;
-}
-
-static mercer_status eigenvalues(mercer_ctx *ctx, int n, double *a, double *w) {
-    int info = 0, ask = -1, iwant = 0;
-    double want = 0;
-    dsyevd_("N", "L", &n, a, &n, w, &want, &ask, &iwant, &ask, &info, 1, 1);
-    const int lwork = (int)want, liwork = iwant;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(lwork, sizeof(double)) + mc_work_need(liwork, sizeof(int))));
-    double *space = mc_work_take(&work, lwork, sizeof *space);
-    int *ispace = mc_work_take(&work, liwork, sizeof *ispace);
-    const mc_region region = mc_blas_begin();
-    dsyevd_("N", "L", &n, a, &n, w, space, &lwork, ispace, &liwork, &info, 1, 1);
-    mc_blas_end(region);
-    mc_work_close(&work);
-    return info ? mc_fail(ctx, MERCER_NUMERIC, "the eigenvalues of K did not converge (dsyevd said %d)", info) : MERCER_OK;
+    return MERCER_OK;
 }
 
 static void judge_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
@@ -73,7 +62,7 @@ static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, merce
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];
-    const mercer_status status = eigenvalues(ctx, (int)n, a, w);
+    const mercer_status status = mc_eigenvalues(ctx, n, a, w);
     if (!status)
         judge_spectrum(w, n, out);
     mc_work_close(&work);
@@ -83,12 +72,14 @@ static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, merce
 mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     *out = (mercer_gram_facts){.row = -1, .column = -1, .positive = true};
     if (n < 0 || n > 40000)
-        return mc_fail(ctx, MERCER_INVALID, "n must be in [0, 40000] for a check by eigenvalues, got %lld", (long long)n);
+        return mc_fail(ctx, MERCER_INVALID, "n must be in [0, 40000] for a check by eigenvalues, got %lld",
+                       (long long)n);
     if (n == 0)
         return MERCER_OK;
     MC_TRY(check_finite(ctx, K, n));
-    out->asymmetry = asymmetry(K, n);
-    cauchy_schwarz(K, n, out);
+    mc_phase(ctx, "check");
+    MC_TRY(asymmetry(ctx, K, n, &out->asymmetry));
+    MC_TRY(cauchy_schwarz(ctx, K, n, out));
     return spectrum(ctx, K, n, out);
 }
 

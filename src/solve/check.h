@@ -1,6 +1,6 @@
 /* check.h: facts about a Gram matrix, for callers inside the library. */
-#ifndef MC_GRAM_CHECK_H
-#define MC_GRAM_CHECK_H
+#ifndef MC_SOLVE_CHECK_H
+#define MC_SOLVE_CHECK_H
 
 #include <mercer.h>
 
