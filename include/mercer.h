@@ -541,9 +541,10 @@ MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *ke
 typedef struct mercer_pca {
     int64_t components;
     bool center;
-    double tolerance;   /* krylov: the residual |M v - theta v| to reach, relative to the largest eigenvalue */
-    const char *scale;  /* auto, none, standard, minmax; kept in the model */
-    const char *solver; /* auto, dense, krylov */
+    double tolerance;      /* krylov: the residual |M v - theta v| to reach, relative to the largest eigenvalue */
+    const char *scale;     /* auto, none, standard, minmax; kept in the model */
+    const char *solver;    /* auto, dense, krylov */
+    bool allow_indefinite; /* fit although the kernel is not proved: directions of positive eigenvalues, whose sum the variance is then */
 } mercer_pca;
 MERCER_API mercer_pca mercer_pca_defaults(void);
 MERCER_API mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
@@ -670,7 +671,8 @@ typedef struct mercer_report {
     double step;               /* lms: the length of its steps; 0 otherwise */
     int64_t held_out;          /* lms: rows held out, and the error on them, weighted, over all outputs; 0 without */
     double held_out_rmse;
-    double variance;           /* pca: the trace of M, the sum over all directions; 0 otherwise */
+    double variance;           /* pca: the trace of M, the sum over all directions (of a kernel that is not proved, over those
+                                  of positive eigenvalues); 0 otherwise */
     int64_t neighbors;         /* knn: rows that decide; 0 otherwise */
     double stored;             /* support vector machines: the share of values that were stored, 1 where rows were held dense, less where
                                   they were held sparse; 0 otherwise; not saved in the model */

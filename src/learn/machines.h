@@ -38,7 +38,7 @@ enum { MC_LMS_SETTINGS = 10 };
 extern const mercer_setting mc_lms_settings[MC_LMS_SETTINGS];
 extern const mc_learner mc_lms_learner;
 
-enum { MC_PCA_SETTINGS = 5 };
+enum { MC_PCA_SETTINGS = 6 };
 extern const mercer_setting mc_pca_settings[MC_PCA_SETTINGS];
 extern const mc_learner mc_pca_learner;
 

@@ -49,13 +49,18 @@ const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
      .initial_text = "auto",
      .choices = "auto|dense|krylov",
      .help = "all eigenvalues of the stored matrix, or the largest from products that store nothing"},
+    {.name = "allow-indefinite",
+     .type = MERCER_FLAG,
+     ROW(allow_indefinite),
+     .high = 1,
+     .help = "fit although the kernel is not proved: the directions of positive eigenvalues, found by dense"},
 };
 
 static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
                              mc_problem *out) {
     const mercer_pca *set = settings;
-    MC_TRY(mc_problem_open_rows(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out));
-    const int64_t n = out->n, most = n - set->center;
+    MC_TRY(mc_problem_open_rows(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out));
+    const int64_t n = out->n, most = out->proved ? n - set->center : n; /* 0 is not the smallest eigenvalue then: all can be looked at */
     if (set->components <= most)
         return MERCER_OK;
     mc_problem_close(out);
@@ -100,9 +105,10 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_prob
     o.possible = o.bytes <= mc_memory_left(ctx);
     if (!o.possible)
         o.reason = "needs more memory than the limit leaves";
-    if (way == KRYLOV && shape.steps < 2) {
+    if (way == KRYLOV && (shape.steps < 2 || !p->proved)) {
         o.possible = false;
-        o.reason = "so many components of so few rows are found with all the others";
+        o.reason = p->proved ? "so many components of so few rows are found with all the others"
+                             : "starts from a factor, which only a kernel has; this one is not proved";
     }
     return o;
 }
@@ -121,7 +127,7 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc
     if (out->chosen >= 0)
         return;
     out->automatic = true;
-    const int liked = dense_pays(set, p->n) ? DENSE : KRYLOV, other = liked == DENSE ? KRYLOV : DENSE;
+    const int liked = !p->proved || dense_pays(set, p->n) ? DENSE : KRYLOV, other = liked == DENSE ? KRYLOV : DENSE;
     out->chosen = !out->option[liked].possible && out->option[other].possible ? other : liked;
 }
 
@@ -132,6 +138,8 @@ static mercer_status choose_way(mercer_ctx *ctx, const mercer_pca *set, const mc
     const mc_option *o = &options.option[options.chosen];
     if (o->possible)
         return MERCER_OK;
+    if (*out == KRYLOV && !p->proved)
+        return mc_fail(ctx, MERCER_INVALID, "pca: solver krylov needs a kernel that is proved; use solver dense");
     if (*out == KRYLOV && mc_pca_shape_of(p->n, set->components).steps < 2)
         return mc_fail(ctx, MERCER_INVALID, "pca: solver krylov finds a few components of many rows, not %lld of %lld; use solver dense",
                        (long long)set->components, (long long)p->n);
@@ -203,6 +211,11 @@ static void write_report(const work *w, int way) {
     out->d = p->x->d;
     out->outputs = w->set->components;
     out->iterations = w->result.products;
+    if (!p->proved) { /* the trace counts what is below zero against the rest */
+        const double explained = out->variance - out->objective;
+        out->variance = fmax(w->result.positive, explained);
+        out->objective = out->variance - explained;
+    }
     const bool reached = way == DENSE || out->certificate.residual_relative <= w->set->tolerance;
     out->stopped = reached ? "no" : w->stopped == MERCER_TIME ? "time" : w->stopped ? "caller" : w->result.settled ? "precision" : "steps";
     out->lambda = out->norm = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;

@@ -32,6 +32,7 @@ void mc_pca_write(const mc_pca_matrix *m, double *K);
 
 typedef struct mc_pca_result {
     int64_t products; /* of Krylov spaces; 0: all eigenvalues were computed */
+    double positive;  /* dense: the sum of the eigenvalues above zero */
     bool settled;
 } mc_pca_result;
 

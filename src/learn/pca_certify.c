@@ -12,7 +12,8 @@
 
    Sign: the entry of v_c of the largest size, the first of those within 1e-8 of it, is positive.
 
-   Rounding, as in certify.c: |computed (K b)_i - (K b)_i| <= entry |b|_1 + gamma_n sqrt(k_ii) sum_j sqrt(k_jj) |b_j|. */
+   Rounding: |computed (K b)_i - (K b)_i| <= entry |b|_1 + gamma_n sum_j |k_ij| |b_j|, where of a kernel |k_ij| <= sqrt(k_ii k_jj), as in
+   certify.c; where k is not proved to be one, that sum is made from the entries. */
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
@@ -20,7 +21,7 @@
 #include <float.h>
 #include <math.h>
 
-static const double slack = 1.01, SAME = 1e-8;
+static const double slack = 1.01, SAME = 1e-8, NEGATIVE = 1e-5;
 
 typedef struct check {
     const mc_problem *p;
@@ -30,6 +31,7 @@ typedef struct check {
     double *V;        /* n x k */
     double *B, *KB;   /* n x t: S V, S q */
     double *diagonal; /* K_ii */
+    double *reach;    /* n x t: sum_j |K_ij| |B_jk|; NULL where the kernel is proved */
     mc_fitted *f;
 } check;
 
@@ -75,6 +77,20 @@ static double form(const check *c, int64_t a, int64_t b) {
     return (double)sum;
 }
 
+/* |K| |B|, a row of K at a time. */
+static mercer_status write_reach(mercer_ctx *ctx, const check *c, const mc_gram *gram, double *row) {
+    for (int64_t i = 0; i < c->n; i++) {
+        MC_TRY(mc_gram_block(ctx, gram, i, i + 1, 0, c->n, MERCER_F64, row, c->n));
+        for (int64_t k = 0; k < c->t; k++) {
+            long double sum = 0;
+            for (int64_t j = 0; j < c->n; j++)
+                sum += (long double)fabs(row[j]) * fabs(c->B[j * c->t + k]);
+            c->reach[i * c->t + k] = (double)sum;
+        }
+    }
+    return MERCER_OK;
+}
+
 /* A bound on the rounding of column k of S K B. */
 static double rounding_of(const check *c, int64_t k, double theta) {
     const double t = (double)(c->n + 2) * DBL_EPSILON / 2, gamma = t / (1 - t), u = DBL_EPSILON / 2;
@@ -84,7 +100,8 @@ static double rounding_of(const check *c, int64_t k, double theta) {
         reach += sqrt(fmax(c->diagonal[i], 0)) * fabs(c->B[i * c->t + k]);
     }
     for (int64_t i = 0; i < c->n; i++) {
-        const double product = c->entry * (double)absolute + gamma * sqrt(fmax(c->diagonal[i], 0)) * (double)reach;
+        const double along = c->reach ? c->reach[i * c->t + k] : sqrt(fmax(c->diagonal[i], 0)) * (double)reach;
+        const double product = c->entry * (double)absolute + gamma * along;
         const double e = root_of(c, i) * (product + 8 * u * fabs(c->KB[i * c->t + k])) + 8 * u * fabs(theta * c->V[i * c->k + k]);
         square += (long double)e * e;
     }
@@ -124,6 +141,20 @@ static void keep_component(const check *c, int64_t k, double theta) {
     f->intercept[k] = c->m->q ? -form(c, c->k, k) / sqrt(theta * weight_sum(c)) : 0;
 }
 
+/* The last of the eigenvalues that were asked for lies further below zero than rounding reaches: the matrix is not that of a kernel. */
+static mercer_status check_positive(mercer_ctx *ctx, const check *c, const double *spectrum, int64_t rank) {
+    const double last = spectrum[2 * (c->k - 1)];
+    long double size = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        size += (long double)root_of(c, i) * root_of(c, i) * fabs(c->diagonal[i]);
+    if (-last <= NEGATIVE * spectrum[0] || -last <= (double)c->n * DBL_EPSILON * (double)size)
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_NOT_A_KERNEL,
+                   "pca: eigenvalue %lld of the matrix of %.200s is %.6g (the largest %.6g): it is not positive semidefinite and has %lld "
+                   "directions of positive variance; ask for at most as many, or add white to the kernel",
+                   (long long)c->k, mercer_kernel_text(c->p->kernel), last, spectrum[0], (long long)rank);
+}
+
 /* How many of the k can be told from zero, and from what taking the mean off leaves of it; all of them, or an error that says so. */
 static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *spectrum) {
     const double mean = c->m->q ? 8 * DBL_EPSILON * form(c, c->k, c->k) : 0, least = fmax((double)c->n * DBL_EPSILON * spectrum[0], mean);
@@ -132,6 +163,8 @@ static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *s
         rank++;
     if (rank == c->k)
         return MERCER_OK;
+    if (!c->p->proved)
+        MC_TRY(check_positive(ctx, c, spectrum, rank));
     if (rank == 0)
         return mc_fail(ctx, MERCER_DATA, "pca: the rows are all the same in feature space: there is no variance to explain");
     return mc_fail(ctx, MERCER_INVALID,
@@ -155,11 +188,14 @@ static void write_report(const check *c, double rounding, mercer_report *out) {
     out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
 }
 
-static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram) {
+/* row: room for one of K. */
+static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram, double *row) {
     double rounding = 0;
     write_columns(c);
     MC_TRY(mc_gram_diagonal(ctx, gram, c->diagonal));
     MC_TRY(mc_gram_apply(ctx, gram, c->t, c->B, c->KB));
+    if (c->reach)
+        MC_TRY(write_reach(ctx, c, gram, row));
     for (int64_t k = 0; k < c->k; k++) {
         const double theta = form(c, k, k), error = rounding_of(c, k, theta);
         rounding = fmax(rounding, error);
@@ -173,25 +209,26 @@ static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram)
     return MERCER_OK;
 }
 
-static size_t work_bytes(int64_t n, int64_t k) {
-    return 2 * mc_work_need(n * (k + 1), 8) + mc_work_need(n, 8);
+static size_t work_bytes(int64_t n, int64_t k, bool proved) {
+    return (proved ? 2 : 3) * mc_work_need(n * (k + 1), 8) + 2 * mc_work_need(n, 8);
 }
 
 size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
-    return work_bytes(p->n, k) + mc_pca_matrix_bytes(p->n, 1) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
+    return work_bytes(p->n, k, p->proved) + mc_pca_matrix_bytes(p->n, 1) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
 }
 
 static mercer_status judge_rows(mercer_ctx *ctx, check *c) {
     mc_gram *gram = NULL;
     mc_work work;
     MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &gram));
-    mercer_status status = mc_work_open(ctx, &work, work_bytes(c->n, c->k));
+    mercer_status status = mc_work_open(ctx, &work, work_bytes(c->n, c->k, c->p->proved));
     if (!status) {
         c->entry = mc_gram_entry_error(gram);
         c->B = mc_work_take(&work, c->n * c->t, 8);
         c->KB = mc_work_take(&work, c->n * c->t, 8);
         c->diagonal = mc_work_take(&work, c->n, 8);
-        status = judge(ctx, c, gram);
+        c->reach = c->p->proved ? NULL : mc_work_take(&work, c->n * c->t, 8);
+        status = judge(ctx, c, gram, mc_work_take(&work, c->n, 8));
         mc_work_close(&work);
     }
     mc_gram_close(gram);

@@ -58,6 +58,8 @@ mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, in
     for (int64_t i = 0; i < n * k && !status; i++)
         V[i] = M[(n - 1 - i % k) * n + i / k];
     *out = (mc_pca_result){.settled = true};
+    for (int64_t i = n - 1; i >= 0 && !status && w[i] > 0; i--)
+        out->positive += w[i];
     mc_free(w);
     mc_free(M);
     return status;

@@ -108,6 +108,32 @@ static void test_more_components_than_there_are_directions_are_refused(void **st
     close_clean(ctx);
 }
 
+/* The rectangle again, its second column counted against the first: eigenvalues 36, 0, 0, -4. */
+static void test_by_consent_the_directions_of_positive_eigenvalues_are_found(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double x[] = {8, 8, 8, 6, 2, 8, 2, 6};
+    const char *text = "linear[1] - linear[2]";
+    mercer_data *data = rows_of(ctx, x, 4, 2);
+    mercer_pca set = set_of(1, "auto");
+    assert_fails(ctx, try_fit(ctx, text, data, &set), MERCER_NOT_A_KERNEL, "allow-indefinite");
+    set.allow_indefinite = true;
+    mercer_model *model = fit_pca(ctx, text, data, &set);
+    const mercer_component first = mercer_model_component(model, 0);
+    assert_close(first.eigenvalue, 36, 1e-12);
+    assert_close(first.share, 1, 1e-12); /* of what is above zero */
+    assert_true(first.bound > 1e-15 && first.bound < 1e-9);
+    set.components = 3;
+    assert_fails(ctx, try_fit(ctx, text, data, &set), MERCER_INVALID, "the data vary in 1 directions");
+    set.components = 4;
+    assert_fails(ctx, try_fit(ctx, text, data, &set), MERCER_NOT_A_KERNEL, "eigenvalue 4 of the matrix");
+    set.solver = "krylov";
+    assert_fails(ctx, try_fit(ctx, text, data, &set), MERCER_INVALID, "a kernel that is proved");
+    mercer_model_free(model);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 enum { MANY = 700, FEW = 5 };
 
 static void scores_of(int threads, const char *solver, double tolerance, double *out) {
@@ -318,6 +344,7 @@ int main(void) {
         cmocka_unit_test(test_the_axes_of_a_rectangle_are_found),
         cmocka_unit_test(test_rows_far_apart_have_equal_eigenvalues),
         cmocka_unit_test(test_more_components_than_there_are_directions_are_refused),
+        cmocka_unit_test(test_by_consent_the_directions_of_positive_eigenvalues_are_found),
         cmocka_unit_test(test_krylov_spaces_find_what_the_whole_decomposition_finds),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(test_scores_are_uncorrelated_with_the_eigenvalues_as_squares),
