@@ -19,6 +19,8 @@ static void *field(const mercer_setting *row, void *settings) {
 int mc_choice(const char *choices, const char *text) {
     const size_t length = strlen(text);
     int place = 0;
+    if (strchr(text, '|'))
+        return -1; /* two choices are not one */
     for (const char *p = choices; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL, place++)
         if (strncmp(p, text, length) == 0 && (p[length] == '|' || p[length] == '\0'))
             return place;

@@ -60,7 +60,15 @@ enum { ALPHA, INTERCEPT, NOISE, SHIFT, FACTOR, CLASS_START, ROW, COST, BOX, PRIM
 
 mc_model_shape mc_model_shape_of(const mercer_model *model) {
     const mercer_data *x = model->f.centres;
-    return (mc_model_shape){.n = x->n,
+    const mercer_report *report = &model->f.report;
+    return (mc_model_shape){.machine = report->machine,
+                            .solver = report->solver,
+                            .rows = report->n,
+                            .neighbors = report->neighbors,
+                            .labelled = x->label != NULL,
+                            .worded = x->texts > 0,
+                            .by_distance = model->f.by_distance,
+                            .n = x->n,
                             .d = x->d,
                             .outputs = model->f.outputs,
                             .form = model->f.form,

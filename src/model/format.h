@@ -32,11 +32,16 @@ typedef struct mc_field {
 enum { MC_FIELDS = 40 };
 extern const mc_field mc_report_fields[MC_FIELDS];
 
-/* What decides which arrays there are and how large. */
+/* What decides which arrays there are and how large, and what must go with it (kinds.h). */
 typedef struct mc_model_shape {
+    const char *machine, *solver;
     int64_t n, d, outputs, features;
+    int64_t rows;      /* of the training data */
+    int64_t neighbors; /* 0: none are asked */
     mc_form form;
     bool row, boxed, primal; /* whether the model has these arrays */
+    bool labelled, worded;   /* classes; texts beside the columns */
+    bool by_distance;
     int64_t stored; /* values of sparse centres; -1: dense */
     mercer_dtype dtype;
     bool scaled, noisy, spectral;

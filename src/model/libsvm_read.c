@@ -13,6 +13,7 @@
 #include "data/strings.h"
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
+#include "model/kinds.h"
 #include "model/libsvm.h"
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ typedef struct reader {
     double *rho;
     int64_t *label, *count; /* per class; NULL: not given */
     int64_t columns, stored; /* of the vectors */
+    unsigned seen;           /* bits of the keys */
 } reader;
 
 /* ---- Words ---- */
@@ -164,6 +166,9 @@ static mercer_status read_line(mercer_ctx *ctx, reader *r, bool *vectors) {
         return damaged(ctx, r, "this word is none that a model has");
     }
     *vectors = k == VECTORS_FOLLOW;
+    if (length > 0 && r->seen & 1u << k)
+        return damaged(ctx, r, "this word stood before: what it said then has been counted by");
+    r->seen |= length > 0 ? 1u << k : 0;
     if ((k == RHO || k == LABEL || k == COUNT) && r->classes < 1)
         return damaged(ctx, r, "nr_class must stand before what is counted by it");
     if (length > 0)
@@ -305,7 +310,7 @@ static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f)
     if (!status)
         status = mc_kernel_bind(ctx, kernel, f->centres, &f->kernel);
     mercer_kernel_free(kernel);
-    return status;
+    return status && status != MERCER_MEMORY ? damaged(ctx, r, "its degree, gamma and coef0 make no kernel") : status;
 }
 
 /* One class only: a model without vectors that always answers it. */
@@ -343,6 +348,18 @@ static void write_report(const reader *r, mc_fitted *f) {
         *numbers[i] = NAN;
 }
 
+/* Against what models of ours keep: labels apart, a form that goes with the type, counts that add up. */
+static mercer_status judge(mercer_ctx *ctx, const reader *r, const mercer_model *model) {
+    const mc_model_shape shape = mc_model_shape_of(model);
+    mc_flaw why;
+    bool good = mc_shape_agrees(&shape, &why);
+    if (good)
+        MC_TRY(mc_arrays_agree(ctx, model, &shape, &good, &why));
+    if (good)
+        MC_TRY(mc_words_agree(ctx, model, &shape, &good, &why));
+    return good ? MERCER_OK : damaged(ctx, r, why.text);
+}
+
 static mercer_status assemble(mercer_ctx *ctx, reader *r, mercer_model *model) {
     mc_fitted *f = &model->f;
     MC_TRY(read_head(ctx, r));
@@ -360,7 +377,7 @@ static mercer_status assemble(mercer_ctx *ctx, reader *r, mercer_model *model) {
     MC_TRY(make_kernel(ctx, r, f));
     write_report(r, f);
     model->settings = mc_copy_text(ctx, "", 0);
-    return model->settings ? MERCER_OK : MERCER_MEMORY;
+    return model->settings ? judge(ctx, r, model) : MERCER_MEMORY;
 }
 
 bool mc_libsvm_is_model(const char *bytes, size_t size) {

@@ -2,13 +2,14 @@
 
    In this order: the header's length against the file's size; the fixed first bytes (format, version, checksum); the
    JSON; the shapes, which must tile the rest of the file exactly, so that a file that lies about sizes is refused
-   before memory is taken for them; the arrays; the checksum; the values (finite, indices in range); then names, schema
-   and kernel. The file is read once. */
+   before memory is taken for them; the arrays; the checksum; the values; then names, schema and kernel. What goes together is said in
+   kinds.c. The file is read once. */
 #include "model/load.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "model/kinds.h"
 #include "model/libsvm.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -177,48 +178,6 @@ static mercer_status check_sum(mercer_ctx *ctx, const mc_loading *l) {
     return mc_damaged(ctx, l, "its checksum is %.16s and its bytes give %s", l->checksum, digits);
 }
 
-/* Rows in order and inside the stored values; columns rising and below d. */
-static mercer_status check_sparse(mercer_ctx *ctx, const mc_loading *l) {
-    const mercer_data *x = l->model->f.centres;
-    bool good = x->row_start[0] == 0 && x->row_start[x->n] == l->shape.stored;
-    for (int64_t i = 0; good && i < x->n; i++)
-        good = x->row_start[i] <= x->row_start[i + 1] && x->row_start[i + 1] <= l->shape.stored;
-    for (int64_t i = 0; good && i < x->n; i++)
-        for (int64_t k = x->row_start[i]; good && k < x->row_start[i + 1]; k++)
-            good =
-                x->column[k] >= 0 && x->column[k] < x->d && (k == x->row_start[i] || x->column[k - 1] < x->column[k]);
-    return good ? MERCER_OK : mc_damaged(ctx, l, "the rows of its centres are not in order");
-}
-
-/* The centres of the classes follow each other and are all of them. */
-static mercer_status check_classes(mercer_ctx *ctx, const mc_loading *l) {
-    const int64_t *start = l->model->f.class_start, classes = l->shape.outputs;
-    bool good = start[0] == 0 && start[classes] == l->shape.n;
-    for (int64_t c = 0; good && c < classes; c++)
-        good = start[c] <= start[c + 1];
-    return good ? MERCER_OK : mc_damaged(ctx, l, "the classes of its centres are not in order");
-}
-
-static mercer_status check_values(mercer_ctx *ctx, const mc_loading *l, const mc_array *arrays) {
-    for (int k = 0; k < MC_ARRAYS; k++) {
-        if (!arrays[k].dtype || arrays[k].dtype[0] != 'F')
-            continue;
-        const mercer_dtype dtype = arrays[k].size == 8 ? MERCER_F64 : MERCER_F32;
-        const int64_t count = arrays[k].shape[0] * arrays[k].shape[1];
-        if (mc_first_not_finite(dtype, mc_array_place(l->model, k), count) >= 0)
-            return mc_damaged(ctx, l, "array '%s' has a value that is not a finite number", arrays[k].name);
-    }
-    for (int64_t i = 0; l->shape.noisy && i < l->shape.n; i++)
-        if (!(l->model->f.noise[i] >= 0))
-            return mc_damaged(ctx, l, "the noise of row %lld is %g", (long long)i + 1, l->model->f.noise[i]);
-    for (int64_t i = 0; l->shape.form == MC_NEIGHBOURS && i < l->shape.n; i++)
-        if (!(l->model->f.alpha[(i + 1) * (l->shape.outputs + 1) - 1] > 0))
-            return mc_damaged(ctx, l, "the weight of row %lld is not positive", (long long)i + 1);
-    if (l->shape.form == MC_PAIRS)
-        MC_TRY(check_classes(ctx, l));
-    return l->shape.stored >= 0 ? check_sparse(ctx, l) : MERCER_OK;
-}
-
 static mercer_status read_arrays(mercer_ctx *ctx, mc_loading *l, const mc_array *arrays) {
     for (int k = 0; k < MC_ARRAYS; k++) {
         if (!arrays[k].dtype)
@@ -227,8 +186,15 @@ static mercer_status read_arrays(mercer_ctx *ctx, mc_loading *l, const mc_array 
         MC_TRY(read_bytes(ctx, l, place, mc_array_bytes(&arrays[k])));
         mc_crc64_add(&l->crc, place, mc_array_bytes(&arrays[k]));
     }
-    MC_TRY(check_sum(ctx, l));
-    return check_values(ctx, l, arrays);
+    return check_sum(ctx, l);
+}
+
+static mercer_status judge(mercer_ctx *ctx, const mc_loading *l,
+                           mercer_status agree(mercer_ctx *, const mercer_model *, const mc_model_shape *, bool *, mc_flaw *)) {
+    mc_flaw why;
+    bool good = false;
+    MC_TRY(agree(ctx, l->model, &l->shape, &good, &why));
+    return good ? MERCER_OK : mc_damaged(ctx, l, "%s", why.text);
 }
 
 /* ---- The whole ---- */
@@ -240,7 +206,9 @@ static mercer_status load(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(check_arrays(ctx, l, arrays));
     MC_TRY(make_room(ctx, l));
     MC_TRY(read_arrays(ctx, l, arrays));
-    return mc_metadata_attach(ctx, l);
+    MC_TRY(judge(ctx, l, mc_arrays_agree));
+    MC_TRY(mc_metadata_attach(ctx, l));
+    return judge(ctx, l, mc_words_agree);
 }
 
 static mercer_status measure(mercer_ctx *ctx, FILE *file, const char *path, size_t *size) {

@@ -6,9 +6,9 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "data/strings.h"
-#include "kernel/features.h"
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
+#include "model/kinds.h"
 #include "model/load.h"
 #include <math.h>
 #include <string.h>
@@ -18,12 +18,14 @@ static mercer_status text_of(mercer_ctx *ctx, const mc_loading *l, const char *k
     return *out ? MERCER_OK : mc_damaged(ctx, l, "its metadata have no text '%s'", key);
 }
 
+/* Up to 2^53: sums and products by small numbers do not overflow, and no count of anything real is larger. */
 static bool parse_count(const char *text, int64_t *out) {
     int64_t value = 0;
-    for (const char *p = text; *p; p++)
-        if (*p < '0' || *p > '9' || __builtin_mul_overflow(value, 10, &value)
-            || __builtin_add_overflow(value, *p - '0', &value))
+    for (const char *p = text; *p; p++) {
+        if (*p < '0' || *p > '9' || value > ((int64_t)1 << 53) / 10)
             return false;
+        value = 10 * value + (*p - '0');
+    }
     *out = value;
     return *text != '\0';
 }
@@ -50,6 +52,18 @@ static mercer_status count_of(mercer_ctx *ctx, const mc_loading *l, const char *
 
 /* ---- The report and the shape ---- */
 
+/* The words a field may say; machine and solver are judged together (kinds.h). */
+static const char *words_of(const char *name) {
+    static const char *const rows[][2] = {
+        {"scale", "none|standard|minmax"},
+        {"stopped", "no|time|caller|precision|steps|held-out"},
+        {"certificate.kind", "residual|gradient|sampled residual|gap|numerical gap|eigenvalues|exact|none"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i][0], name) == 0)
+            return rows[i][1];
+    return NULL;
+}
+
 /* Words are collected first: the report points into one block. */
 static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
     const char *word[MC_FIELDS];
@@ -60,6 +74,8 @@ static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
         const char *text = field->absent;
         if (!text || json_object_get(l->metadata, field->name))
             MC_TRY(text_of(ctx, l, field->name, &text));
+        if (words_of(field->name) && mc_choice(words_of(field->name), text) < 0)
+            return mc_damaged(ctx, l, "'%s' is '%.40s', which has no meaning", field->name, text);
         if (field->kind == MC_FIELD_WORD)
             word[words++] = text;
         else if (!(field->kind == MC_FIELD_COUNT ? parse_count(text, at) : parse_real(text, at)))
@@ -74,65 +90,74 @@ static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
     return MERCER_OK;
 }
 
-/* outputs squared must not overflow: pairs have that many decisions. */
+/* A text that is there with this value or not at all. */
+static mercer_status flag_of(mercer_ctx *ctx, const mc_loading *l, const char *key, const char *value, bool *out) {
+    const char *text = value;
+    *out = json_object_get(l->metadata, key) != NULL;
+    if (*out)
+        MC_TRY(text_of(ctx, l, key, &text));
+    return strcmp(text, value) == 0 ? MERCER_OK : mc_damaged(ctx, l, "'%s' is '%.40s', not '%s'", key, text, value);
+}
+
 static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
     const char *form = "values"; /* what files older than the forms mean */
     if (json_object_get(l->metadata, "form"))
         MC_TRY(text_of(ctx, l, "form", &form));
     const int place = mc_choice("values|pairs|region|neighbours", form);
-    const int64_t outputs = l->shape.outputs;
-    const bool few = place == MC_NEIGHBOURS && (l->model->f.report.neighbors < 1 || l->model->f.report.neighbors > l->shape.n);
-    if (place < 0 || few || outputs == INT64_MAX
-        || (place == MC_PAIRS && (outputs < 2 || outputs > INT32_MAX))
-        || (place == MC_REGION && outputs != 2))
-        return mc_damaged(ctx, l, "its form is '%.40s' with %lld outputs", form, (long long)outputs);
+    if (place < 0)
+        return mc_damaged(ctx, l, "its form is '%.40s'", form);
     l->shape.form = l->model->f.form = (mc_form)place;
-    l->shape.row = json_object_get(l->metadata, "row") != NULL;
-    l->model->f.by_distance = json_object_get(l->metadata, "weighting") != NULL;
-    l->shape.boxed = json_object_get(l->metadata, "box") != NULL;
-    l->shape.primal = json_object_get(l->metadata, "primal") != NULL;
+    MC_TRY(flag_of(ctx, l, "row", "kept", &l->shape.row));
+    MC_TRY(flag_of(ctx, l, "weighting", "distance", &l->shape.by_distance));
+    MC_TRY(flag_of(ctx, l, "box", "kept", &l->shape.boxed));
+    MC_TRY(flag_of(ctx, l, "primal", "kept", &l->shape.primal));
+    l->model->f.by_distance = l->shape.by_distance;
+    l->shape.labelled = json_object_get(l->metadata, "labels") != NULL;
+    l->shape.worded = json_object_get(l->metadata, "strings") != NULL;
     l->shape.features = l->shape.d; /* what files older than the count mean */
     return json_object_get(l->metadata, "features") ? count_of(ctx, l, "features", &l->shape.features) : MERCER_OK;
 }
 
-static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
-    const mercer_report *report = &l->model->f.report;
+static mercer_status read_layout(mercer_ctx *ctx, mc_loading *l, int64_t *stored) {
     const char *layout, *precision;
-    int64_t stored, dense;
     MC_TRY(text_of(ctx, l, "layout", &layout));
     MC_TRY(text_of(ctx, l, "precision", &precision));
     MC_TRY(count_of(ctx, l, "centres", &l->shape.n));
-    MC_TRY(count_of(ctx, l, "stored", &stored));
-    const int scale = mc_choice("none|standard|minmax", report->scale), real = mc_choice("F32|F64", precision);
-    const bool sparse = strcmp(layout, "sparse") == 0;
-    l->shape.d = report->d;
-    l->shape.outputs = report->outputs;
-    if (scale < 0 || real < 0 || (!sparse && strcmp(layout, "dense") != 0))
-        return mc_damaged(ctx, l, "its scale, layout or precision has no meaning");
-    MC_TRY(read_form(ctx, l));
-    const bool bare = l->shape.row || l->shape.primal; /* may have no centres */
-    const bool wordless = json_object_get(l->metadata, "strings") == NULL; /* then there are columns */
-    if (l->shape.n < !bare || l->shape.n == INT64_MAX || l->shape.d < wordless || l->shape.d > INT32_MAX || l->shape.outputs < 1)
-        return mc_damaged(ctx, l, "it has %lld centres, %lld columns and %lld outputs", (long long)l->shape.n,
-                          (long long)l->shape.d, (long long)l->shape.outputs);
-    if (!sparse && (__builtin_mul_overflow(l->shape.n, l->shape.d, &dense) || dense != stored))
-        return mc_damaged(ctx, l, "it does not store as many values as it has rows and columns");
-    l->shape.stored = sparse ? stored : -1;
+    MC_TRY(count_of(ctx, l, "stored", stored));
+    const int real = mc_choice("F32|F64", precision), sparse = mc_choice("dense|sparse", layout);
+    if (real < 0 || sparse < 0)
+        return mc_damaged(ctx, l, "its layout or precision has no meaning");
+    l->shape.stored = sparse ? *stored : -1;
     l->shape.dtype = (mercer_dtype)real;
-    l->shape.scaled = scale > 0;
-    l->shape.noisy = strcmp(report->machine, "gp") == 0;
-    l->shape.spectral = strcmp(report->machine, "pca") == 0;
-    l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
     return MERCER_OK;
+}
+
+static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
+    const mercer_report *report = &l->model->f.report;
+    const mc_model_kind *kind = mc_model_kind_of(report->machine, report->solver);
+    const int scale = mc_choice("none|standard|minmax", report->scale);
+    int64_t stored = 0, all = 0;
+    mc_flaw why;
+    l->shape = (mc_model_shape){.machine = report->machine, .solver = report->solver, .d = report->d, .rows = report->n,
+                                .outputs = report->outputs, .neighbors = report->neighbors, .scaled = scale > 0,
+                                .noisy = kind && kind->noise, .spectral = kind && kind->spectrum};
+    MC_TRY(read_layout(ctx, l, &stored));
+    MC_TRY(read_form(ctx, l));
+    l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
+    l->model->f.waves = kind && kind->centres == MC_CENTRES_WAVES;
+    if (!mc_shape_agrees(&l->shape, &why))
+        return mc_damaged(ctx, l, "%s", why.text);
+    return l->shape.stored >= 0 || (!__builtin_mul_overflow(l->shape.n, l->shape.d, &all) && all == stored)
+               ? MERCER_OK
+               : mc_damaged(ctx, l, "it does not store as many values as it has rows and columns");
 }
 
 mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l) {
     const char *settings;
     MC_TRY(read_fields(ctx, l));
-    mercer_report *report = &l->model->f.report;
-    l->model->f.waves = strcmp(report->solver, "fourier") == 0;
-    report->approximate = l->model->f.waves || strcmp(report->solver, "nystrom") == 0;
     MC_TRY(read_shape(ctx, l));
+    mercer_report *report = &l->model->f.report;
+    report->approximate = l->model->f.waves || strcmp(report->solver, "nystrom") == 0;
     MC_TRY(text_of(ctx, l, "settings", &settings));
     l->model->settings = mc_copy_text(ctx, settings, strlen(settings));
     const char *search = json_string_value(json_object_get(l->metadata, "search"));
@@ -265,28 +290,30 @@ static mercer_status read_kernel(mercer_ctx *ctx, const mc_loading *l) {
                : status;
 }
 
-/* The texts of the centres: as many for each. */
+/* The texts of the centres: as many for each. Without centres the number of them is a field of its own. */
 static mercer_status read_strings(mercer_ctx *ctx, const mc_loading *l, mercer_data *x) {
     json_t *array = NULL;
-    MC_TRY(inner_of(ctx, l, "strings", &array));
-    if (!array)
+    int64_t each = 0;
+    if (!l->shape.worded)
         return MERCER_OK;
+    if (x->n == 0)
+        MC_TRY(count_of(ctx, l, "texts", &each));
+    MC_TRY(inner_of(ctx, l, "strings", &array));
     const int64_t count = (int64_t)json_array_size(array);
+    each = x->n ? count / x->n : each;
     mercer_status status = MERCER_OK;
-    if (!json_is_array(array) || x->n < 1 || count == 0 || count % x->n != 0)
+    if (!json_is_array(array) || each < 1 || each > INT32_MAX || count != each * x->n)
         status = mc_damaged(ctx, l, "'strings' does not list as many texts for each of %lld centres", (long long)x->n);
     else
         status = list_of(ctx, l, "strings", array, &x->text);
-    x->texts = x->text ? count / x->n : 0;
+    x->texts = x->text ? each : 0;
     json_decref(array);
     return status;
 }
 
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     mercer_data *x = l->model->f.centres;
-    const bool classes = json_object_get(l->metadata, "labels") != NULL;
-    if (classes && (l->shape.outputs < 2 || l->shape.spectral))
-        return mc_damaged(ctx, l, "it has classes but one output");
+    const bool classes = l->shape.labelled;
     x->classes = classes ? l->shape.outputs : 0;
     x->outputs = classes || l->shape.spectral ? 0 : l->shape.outputs;
     MC_TRY(optional_list(ctx, l, "labels", l->shape.outputs, &x->label));
@@ -295,9 +322,5 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_schema(ctx, l, &x->schema));
     MC_TRY(read_strings(ctx, l, x));
     MC_TRY(mc_data_finish(ctx, x));
-    MC_TRY(read_kernel(ctx, l));
-    const int64_t features = l->shape.primal ? mc_features_count(l->model->f.kernel->root, l->shape.d, l->shape.features) : 0;
-    return l->shape.primal && features != l->shape.features
-               ? mc_damaged(ctx, l, "its kernel has not the %lld features that it weighs", (long long)l->shape.features)
-               : MERCER_OK;
+    return read_kernel(ctx, l);
 }

@@ -127,6 +127,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     add_list_pair(text, "targets", x->target_name, x->classes ? 1 : x->outputs);
     if (x->texts)
         add_list_pair(text, "strings", x->text, x->n * x->texts);
+    if (x->texts && x->n == 0) /* then the list does not tell */
+        mc_text_add(text, ",\"texts\":\"%lld\"", (long long)x->texts);
     add_schema(text, &x->schema);
     mc_text_bytes(text, "}", 1);
 }

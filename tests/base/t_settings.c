@@ -54,6 +54,8 @@ static void test_bad_values_are_named(void **state) {
     t.lambda = 1;
     t.scale = "big";
     assert_fails(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t), MERCER_INVALID, "one of auto|none, got 'big'");
+    t.scale = "auto|none";
+    assert_fails(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t), MERCER_INVALID, "one of auto|none, got 'auto|none'");
     close_clean(ctx);
 }
 

@@ -126,6 +126,17 @@ static void test_a_model_of_one_class_and_crlf_are_read(void **state) {
     close_clean(ctx);
 }
 
+/* Coefficients of a class that is told from no other would have no column. */
+static void test_a_model_of_one_class_has_no_vectors(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_model *model = NULL;
+    assert_fails(ctx, read_text(ctx, "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 2\nlabel 4\nSV\n1:1\n2:1\n", &model),
+                 MERCER_FORMAT, "form");
+    assert_null(model);
+    close_clean(ctx);
+}
+
 static void test_damage_is_named_with_its_line(void **state) {
     (void)state;
     static const struct {
@@ -152,6 +163,10 @@ static void test_damage_is_named_with_its_line(void **state) {
         {"1:1 3:-2", "1:1 x", "number was expected"},
         {"1:1 3:-2", "1 3:-2", "index:value"},
         {"degree 3", "degree 2.5", "line 3"},
+        {"SV\n", "nr_class 30\nSV\n", "stood before"}, /* there are numbers for three */
+        {"label 2 -1 7", "label 2 2 7", "two of its classes"},
+        {"degree 3\n", "", "no kernel"},
+        {"gamma 0.5", "gamma -0.5", "no kernel"},
     };
     mercer_ctx *ctx = open_ctx(1);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
@@ -195,6 +210,7 @@ int main(void) {
         cmocka_unit_test(test_a_degree_that_is_not_whole_is_not_written),
         cmocka_unit_test(test_a_precomputed_kernel_reads_the_row_itself),
         cmocka_unit_test(test_a_model_of_one_class_and_crlf_are_read),
+        cmocka_unit_test(test_a_model_of_one_class_has_no_vectors),
         cmocka_unit_test(test_damage_is_named_with_its_line),
         cmocka_unit_test(test_survives_failing_memory),
     };

@@ -313,7 +313,7 @@ static void test_lies_with_a_right_checksum_are_refused(void **state) {
         {0, "\"outputs\":\"2\"", "\"outputs\":2", "not a text"},
         {0, "\"outputs\":\"2\"", "\"outputs\":\"3\"", "alpha"},
         {0, "\"columns\":\"3\"", "\"columns\":\"9223372036854775807\"", "columns"},
-        {0, "\"centres\":\"7\"", "\"centres\":\"4611686018427387904\"", "store"},
+        {0, "\"centres\":\"7\"", "\"centres\":\"4611686018427387904\"", "not a count"},
         {0, "\"centres\":\"7\"", "\"centres\":\"0\"", "0 centres"},
         {0, "\"stored\":\"21\"", "\"stored\":\"22\"", "store"},
         {0, "\"layout\":\"dense\"", "\"layout\":\"sparse\"", "row_start"},
