@@ -11,8 +11,9 @@
    A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal is |f|^2 / (2 m^2).
 
    The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation itself can be wrong
-   by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c| |k|, where no |k| of a kernel is above the
-   largest k(x, x), and every term of the gap has slope at most |c_i| + C_i in it. */
+   by, and what a sum of multipliers that is not quite 0 makes of the dual: with e the error of one kernel value, every f is right to within
+   e sum |c| + gamma sum |c| |k|, where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at most
+   |c_i| + C_i in it. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -84,9 +85,18 @@ static void count_vectors(const mc_svm *s, mc_task *t) {
     }
 }
 
+/* What it costs the dual to have one coefficient take up what the sum of all is off, which must be 0: its slope there is b, up to the
+   violation. Sums that are 0 but for the rounding of additions cost nothing. */
+static double cost_of_imbalance(const mc_svm *s, const mc_task *t, long double sum, long double mass) {
+    const double off = (double)fabsl(sum);
+    if (s->kind == MC_ONE_CLASS || off <= (double)t->n * DBL_EPSILON * (double)mass)
+        return 0;
+    return off * (fabs(t->intercept) + fabs(t->violation) + 0.5 * off * mc_task_top(s, t));
+}
+
 static void measure(const mc_svm *s, mc_task *t, double entry) {
     const double scale = s->kind == MC_NU_SVC ? t->unit : 1;
-    long double norm2 = 0, loss = 0, gain = 0, mass = 0, slopes = 0, weight = 0, reach = 0;
+    long double norm2 = 0, loss = 0, gain = 0, mass = 0, slopes = 0, weight = 0, reach = 0, sum = 0;
     double margin = INFINITY;
     for (int64_t i = 0; i < t->n; i++) {
         const double c = mc_task_coefficient(t, i), bound = mc_task_bound(s, t, i) * scale, f = t->unit * t->f[i];
@@ -96,6 +106,7 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
         margin = isfinite(bound) ? margin : fmin(margin, mc_task_sign(s, t, i) * (f + t->intercept));
         gain += gain_of(s, t, i, c);
         mass += fabs(c);
+        sum += c;
         weight += bound;
         slopes += fabs(c) + (lost > 0 && isfinite(bound) ? bound : 0);
         reach = fmaxl(reach, fabs(f));
@@ -109,7 +120,7 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
     t->dual = (double)(gain - norm2 / 2);
     const long double gamma = (long double)t->n * DBL_EPSILON, each = entry * mass + gamma * (mass * mc_task_top(s, t) + reach);
     t->seen.error = fmax(t->seen.error, (double)(each / t->unit));
-    t->rounding = (double)(slopes * t->unit * t->seen.error);
+    t->rounding = (double)(slopes * t->unit * t->seen.error) + cost_of_imbalance(s, t, sum, mass);
     t->own = 2 * t->seen.error;
 }
 

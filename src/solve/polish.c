@@ -173,6 +173,37 @@ static mercer_status set_back(mercer_ctx *ctx, polish *p, int64_t *changed) {
     return move(ctx, p, count);
 }
 
+/* The free variable of a group that is farthest from its bounds; -1: there is none. */
+static int64_t roomiest(const polish *p, int group) {
+    double most = 0;
+    int64_t best = -1;
+    for (int64_t a = 0; a < p->count; a++) {
+        const int64_t t = p->variable[a];
+        const double room = fmin(p->x[t] - p->dual->low[t], p->dual->high[t] - p->x[t]);
+        if (mc_group(p->dual, t) == group && room > most) {
+            most = room;
+            best = a;
+        }
+    }
+    return best;
+}
+
+/* Where K_FF is nearly singular the steps are long and what they lose in rounding is missing from the sums: one variable takes it. False
+   where it would pass its bound. */
+static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
+    *restored = true;
+    for (int group = 0; group < 2; group++) {
+        const double lost = missing(p, group);
+        const int64_t a = roomiest(p, group), t = a < 0 ? 0 : p->variable[a];
+        if (a < 0 || lost == 0)
+            continue;
+        *restored &= p->x[t] + lost > p->dual->low[t] && p->x[t] + lost < p->dual->high[t];
+        p->x[t] += lost;
+        MC_TRY(mc_rows_add(ctx, p->rows, &p->id[a], &lost, 1, p->row, p->g));
+    }
+    return MERCER_OK;
+}
+
 static mercer_status settle(mercer_ctx *ctx, polish *p, bool *settled) {
     int64_t fewest = INT64_MAX;
     for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
@@ -186,9 +217,8 @@ static mercer_status settle(mercer_ctx *ctx, polish *p, bool *settled) {
             return MERCER_OK;
         int64_t changed = release(p);
         MC_TRY(set_back(ctx, p, &changed));
-        *settled = changed == 0;
-        if (*settled)
-            return MERCER_OK;
+        if (changed == 0)
+            return restore_sums(ctx, p, settled);
         lull = changed < fewest ? 0 : lull + 1;
         fewest = changed < fewest ? changed : fewest;
     }

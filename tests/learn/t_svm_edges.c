@@ -39,6 +39,32 @@ static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
 
 /* ---- Degenerate problems ---- */
 
+/* A kernel of few directions: what is solved for many free rows at once is nearly singular, and the sum of multipliers must not drift. */
+static void test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    static const char *const kernels[] = {"normalize(1 + linear)[1]", "linear[1]", "((1 + linear)^2)[1:2]", "cosine[1:2]"};
+    for (uint64_t item = 0; item < 60; item++) {
+        table t = random_table(100, 2, 200 + item);
+        for (int64_t i = 0; i < t.n * D; i++)
+            t.x[i] = fabs(t.x[i]);
+        const char *machine = item % 3 ? "svr" : "svc";
+        const mercer_svm set = plain(machine, 1e-3);
+        mercer_model *model = fit(ctx, machine, &set, kernels[item % 4], &t);
+        const mercer_certificate *c = &mercer_model_report(model)->certificate;
+        double sum = 0, mass = 0;
+        for (int64_t i = 0; i < mercer_model_centres(model); i++) {
+            sum += mercer_model_coefficient(model, i, 0);
+            mass += fabs(mercer_model_coefficient(model, i, 0));
+        }
+        if (!(fabs(sum) <= 1e-12 * mass && c->gap >= -c->rounding - 1e-13 * fabs(c->primal)))
+            fail_msg("%s, %s: multipliers add up to %g of %g, gap %g, rounding %g", machine, kernels[item % 4], sum, mass, c->gap,
+                     c->rounding);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 static void check_sane(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
     mercer_model *model = fit(ctx, machine, set, kernel, t);
     const mercer_certificate *c = &mercer_model_report(model)->certificate;
@@ -378,6 +404,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_hard_margin_has_no_row_inside),
         cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
+        cmocka_unit_test(test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing),
         cmocka_unit_test(test_degenerate_data_have_an_answer),
         cmocka_unit_test(test_every_C_from_tiny_to_huge_on_noise),
         cmocka_unit_test(test_a_C_beyond_what_doubles_tell_is_the_hard_margin),
