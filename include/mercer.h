@@ -800,14 +800,14 @@ MERCER_API mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model 
                                             mercer_calibration_bin *out);
 
 /* A new model from an old one and new rows, as they might arrive one by one: row i becomes a centre and moves by
-   step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When
-   there are
+   step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When there are
    more centres than the budget, those with the smallest |coefficients| sqrt(k(x,x)), the norm of what they contribute, are dropped, the
-   oldest of equals first; what they contributed is lost. A row dropped comes back when a later pass meets it. The model must be of
-   lms, or
-   of ridge, whose function is then the start of LMS steps: the result is an lms model and no longer a solution of the ridge problem. */
+   oldest of equals first; what they contributed is lost. A row dropped comes back when a later pass meets it. The model must be of lms, or
+   of ridge, whose function is then the start of LMS steps: the result is an lms model and no longer a solution of the ridge problem.
+   A model that meets the new rows worse than the old one, cut down to the budget, is none: MERCER_NUMERIC, with both errors. */
 typedef struct mercer_update {
-    double step;    /* 0: half of the bound 2 / max w k(x,x) over the new rows; a step that reaches the bound is an error that names it */
+    double step;    /* 0: 1 over the largest eigenvalue of W^1/2 K W^1/2 over the new rows, or less, so that their squared error falls; the
+                       best of longer ones under a budget. A step that reaches 2 / max w k(x,x) is an error that names it */
     int64_t budget; /* most centres; 0: no limit */
     int64_t passes; /* over the new rows, in their order */
 } mercer_update;

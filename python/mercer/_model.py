@@ -369,8 +369,8 @@ class Model:
         return out.value
 
     def update(self, X: Rows, y: ArrayLike, *, step: float = 0.0, budget: int = 0, passes: int = 1) -> Model:
-        """A new model that has learned these rows as well, one by one: of lms, or of ridge, which becomes lms. step 0 is a safe one;
-        budget: the most rows kept, 0 for all."""
+        """A new model that has learned these rows as well, one by one: of lms, or of ridge, which becomes lms. step 0 is one that lowers
+        their error; budget: the most rows kept, 0 for all. An update that would meet these rows worse than before raises NumericError."""
         wish = _header.mercer_update(step=step, budget=budget, passes=passes)
         with session() as context:
             data = self._with_target(context, _arrays.check_rows(X), y)

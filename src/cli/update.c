@@ -6,7 +6,7 @@
 static const option options[] = {
     {"output", 'o', "MODEL", "the new model file (default: MODEL itself, replaced in one piece)"},
     {"budget", 0, "N", "most centres the model may have; the least important are dropped (default 0: no limit)"},
-    {"step", 0, "S", "length of a step (default 0: half of what is safe, from the largest k(x, x))"},
+    {"step", 0, "S", "length of a step (default 0: 1 over the largest eigenvalue of K over the new rows)"},
     {"passes", 0, "N", "passes over the new rows, in their order (default 1)"},
     {0},
 };
@@ -17,6 +17,7 @@ typedef struct updating {
     mercer_data *data;
     mercer_update set;
     double seconds;
+    mercer_scores before, after; /* on the new rows */
 } updating;
 
 static int read_settings(session *s, updating *u) {
@@ -41,8 +42,12 @@ static int learn(session *s, updating *u) {
     const double began = clock_now();
     TRY_CTX(s, mercer_model_update(s->ctx, u->from, u->data, &u->set, &u->to));
     u->seconds = clock_now() - began;
-    if (!was_stopped(u))
+    if (was_stopped(u))
+        session_resume(s);
+    else
         TRY(session_alive(s));
+    TRY_CTX(s, mercer_score(s->ctx, u->from, u->data, &u->before));
+    TRY_CTX(s, mercer_score(s->ctx, u->to, u->data, &u->after));
     TRY_CTX(s, mercer_model_save(s->ctx, u->to, u->path));
     return EXIT_DONE;
 }
@@ -52,6 +57,13 @@ static int learn(session *s, updating *u) {
 /* New rows met; fewer than there are when it was stopped or some have no weight. */
 static int64_t learned(const updating *u) {
     return mercer_model_report(u->to)->n - mercer_model_report(u->from)->n;
+}
+
+static void say_errors(session *s, const updating *u) {
+    if (mercer_model_classes(u->to))
+        say(s, "new rows", "accuracy %.4g%% before, %.4g%% now", 100 * u->before.accuracy, 100 * u->after.accuracy);
+    else
+        say(s, "new rows", "RMSE %.4g before, %.4g now", u->before.rmse, u->after.rmse);
 }
 
 static void report_people(session *s, const updating *u) {
@@ -67,6 +79,7 @@ static void report_people(session *s, const updating *u) {
         say(s, "centres", "%lld", centres);
     if (strcmp(mercer_model_report(u->from)->machine, "ridge") == 0)
         say(s, "machine", "lms now: the ridge solution was where it started");
+    say_errors(s, u);
     say_certificate(s, r);
     say(s, "time", "%s", text_seconds(u->seconds).bytes);
     if (was_stopped(u))
@@ -79,6 +92,9 @@ static void report_people(session *s, const updating *u) {
 static int report_json(session *s, const updating *u) {
     json_t *object = json_report(u->to);
     json_put(object, "new_rows", json_integer(learned(u)));
+    const bool classes = mercer_model_classes(u->to) > 0;
+    json_put(object, classes ? "accuracy_before" : "rmse_before", json_value(classes ? u->before.accuracy : u->before.rmse));
+    json_put(object, classes ? "accuracy_now" : "rmse_now", json_value(classes ? u->after.accuracy : u->after.rmse));
     json_put(object, "centres", json_integer(mercer_model_centres(u->to)));
     json_put(object, "model", json_text(u->path));
     return json_finish(s, object);
@@ -117,7 +133,8 @@ const verb verb_update = {
              "The kernel, the scaling "
              "and the\n"
              "intercept stay. For lms models, and for ridge models, whose function is then the start: the result is an "
-             "lms model.\n\n"
+             "lms model.\n"
+             "An update that meets the new rows worse than the model did says so, exit status 6, and MODEL stays as it was.\n\n"
              "  mercer update houses.mercer monday.csv\n"
              "  mercer update houses.mercer tuesday.csv --budget 500 -o small.mercer\n"
              "  mercer update houses.mercer monday.csv --passes 3 --json",

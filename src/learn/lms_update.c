@@ -9,7 +9,14 @@
    depend on
    threads or blocks.
 
-   A model that is weights of explicit features stays one: w <- w + step w_i (y_i - f(x_i) - b) phi(x_i); a budget has nothing to drop. */
+   A model that is weights of explicit features stays one: w <- w + step w_i (y_i - f(x_i) - b) phi(x_i); a budget has nothing to drop.
+
+   A step of 1 / k(x, x) brings the error on its row to zero, noise and all, and whatever neighbours had learned goes with it. The step
+   taken where none is given is 1 / sigma, sigma the largest eigenvalue of W^1/2 K W^1/2 over the new rows: a pass is then about a step of
+   steepest descent, which lowers their squared error. That it did is looked at in the end: where the model was so good already that the
+   order of the rows tells, a quarter of the step is tried, and so on. An update that meets its own rows worse gives no new model. Under a
+   budget the old model is cut down to it before the two are compared, and of steps from 1 / sigma up to 1 / k(x, x) the one that meets
+   the new rows best is taken: what the dropped centres knew must be learned again from few rows. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -20,7 +27,9 @@
 #include "kernel/kernel.h"
 #include "learn/lms.h"
 #include "learn/weights.h"
+#include "solve/lanczos.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROW(field) .offset = offsetof(mercer_update, field)
@@ -30,7 +39,7 @@ const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
      .type = MERCER_REAL,
      ROW(step),
      .high = 1e300,
-     .help = "length of a step; 0: half of what is safe, from the largest k(x, x)"},
+     .help = "length of a step; 0: 1 over the largest eigenvalue of K over the new rows"},
     {.name = "budget",
      .type = MERCER_INTEGER,
      ROW(budget),
@@ -44,6 +53,11 @@ const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
      .high = 1e12,
      .help = "passes over the new rows"},
 };
+
+/* How well the rows are met: sums of w (y - f - b)^2, of w y^2, of the w of rows whose class is right, of w. */
+typedef struct tally {
+    double left, whole, right, weight;
+} tally;
 
 typedef struct updating {
     const mc_fitted *from;
@@ -61,9 +75,10 @@ typedef struct updating {
     double *phi, *scratch; /* features of a row; the row and what the map needs beside it */
     bool *alive;
     int64_t centres, learned; /* learned: new rows met so far, each counted once */
-    double step;
-    int64_t passes; /* finished */
+    double step, longest; /* longest: 1 over the largest w k(x, x) of the new rows */
+    int64_t passes;       /* finished */
     mercer_status stopped;
+    tally before; /* on the new rows */
 } updating;
 
 /* ---- What is given ---- */
@@ -134,8 +149,44 @@ static double weight_of(const updating *u, int64_t i) {
     return u->data->weight ? u->data->weight[i] : 1;
 }
 
+/* W^1/2 K W^1/2 over the new rows, as an operator. */
+typedef struct rooted {
+    const updating *u;
+    mc_gram *gram;
+    double *scratch;
+} rooted;
+
+static mercer_status apply_rooted(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    const rooted *r = self;
+    for (int64_t i = 0; i < r->u->fresh; i++)
+        r->scratch[i] = sqrt(weight_of(r->u, i)) * V[i];
+    MC_TRY(mc_gram_apply(ctx, r->gram, t, r->scratch, Y));
+    for (int64_t i = 0; i < r->u->fresh; i++)
+        Y[i] *= sqrt(weight_of(r->u, i));
+    return MERCER_OK;
+}
+
+/* Of W^1/2 K W^1/2 over the new rows; what Lanczos is unsure of is added. */
+static mercer_status largest_eigenvalue(mercer_ctx *ctx, const updating *u, double *out) {
+    enum { STEPS = 10 };
+    mercer_data *fresh = NULL;
+    rooted self = {.u = u};
+    mc_spectrum ends = {0};
+    MC_TRY(mc_data_range(ctx, u->all, u->old, u->old + u->fresh, &fresh));
+    mercer_status status = MC_ALLOC(ctx, self.scratch, u->fresh);
+    if (!status)
+        status = mc_gram_open(ctx, u->from->kernel, fresh, NULL, MERCER_F64, &self.gram);
+    if (!status)
+        status = mc_lanczos(ctx, &(mc_operator){.n = u->fresh, .apply = apply_rooted, .self = &self}, STEPS, &ends);
+    mc_gram_close(self.gram);
+    mc_free(self.scratch);
+    mercer_data_free(fresh);
+    *out = ends.high + ends.error;
+    return status;
+}
+
 static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
-    double largest = 0;
+    double largest = 0, sigma = 0;
     for (int64_t i = 0; i < u->fresh; i++)
         largest = fmax(largest, weight_of(u, i) * u->root[u->old + i] * u->root[u->old + i]);
     const double bound = largest > 0 ? 2 / largest : INFINITY;
@@ -144,30 +195,40 @@ static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
             ctx, MERCER_INVALID,
             "update: step = %g diverges: it must be below %.6g, 2 over the largest %s of the new rows (%.6g)",
             u->set->step, bound, u->data->weight ? "w k(x, x)" : "k(x, x)", largest);
-    u->step = u->set->step > 0 ? u->set->step : isfinite(bound) ? bound / 2 : 1;
+    u->longest = largest > 0 ? 1 / largest : 1;
+    u->step = u->set->step;
+    if (u->step > 0 || u->fresh == 0)
+        return MERCER_OK;
+    MC_TRY(largest_eigenvalue(ctx, u, &sigma));
+    u->step = fmin(u->longest, 1 / sigma);
     return MERCER_OK;
 }
 
-static mercer_status take_weights(mercer_ctx *ctx, updating *u) {
-    const int64_t D = u->from->features, d = u->all->d;
+static mercer_status make_room(mercer_ctx *ctx, updating *u) {
+    const int64_t n = u->old + u->fresh, D = u->from->features, d = u->all->d;
+    if (!u->from->primal) {
+        MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
+        MC_TRY(MC_ALLOC(ctx, u->rows, MC_LMS_BLOCK * n));
+        return MC_ALLOC(ctx, u->alive, n);
+    }
     MC_TRY(mc_features_open(ctx, u->from->kernel->root, d, &u->map));
     MC_TRY(MC_ALLOC(ctx, u->weights, u->t * D));
     MC_TRY(MC_ALLOC(ctx, u->phi, D));
-    MC_TRY(MC_ALLOC(ctx, u->scratch, d + mc_features_scratch(u->map)));
-    memcpy(u->weights, u->from->primal, (size_t)(u->t * D) * sizeof *u->weights);
-    return MERCER_OK;
+    return MC_ALLOC(ctx, u->scratch, d + mc_features_scratch(u->map));
 }
 
-static mercer_status take_centres(mercer_ctx *ctx, updating *u) {
-    const int64_t n = u->old + u->fresh;
-    MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
-    MC_TRY(MC_ALLOC(ctx, u->rows, MC_LMS_BLOCK * n));
-    MC_TRY(MC_ALLOC(ctx, u->alive, n));
-    for (int64_t i = 0; i < n; i++)
-        u->alive[i] = i < u->old;
+/* The old model, before any new row. */
+static void start_over(updating *u) {
+    u->learned = u->passes = 0;
+    if (u->weights) {
+        memcpy(u->weights, u->from->primal, (size_t)(u->t * u->from->features) * sizeof *u->weights);
+        return;
+    }
+    memset(u->alpha, 0, (size_t)((u->old + u->fresh) * u->t) * sizeof *u->alpha);
     memcpy(u->alpha, u->from->alpha, (size_t)(u->old * u->t) * sizeof *u->alpha);
+    for (int64_t i = 0; i < u->old + u->fresh; i++)
+        u->alive[i] = i < u->old;
     u->centres = u->old;
-    return MERCER_OK;
 }
 
 static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
@@ -178,7 +239,8 @@ static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
     const int64_t n = u->old + u->fresh;
     MC_TRY(MC_ALLOC(ctx, u->root, n));
     MC_TRY(MC_ALLOC(ctx, u->f, u->t));
-    MC_TRY(u->from->primal ? take_weights(ctx, u) : take_centres(ctx, u));
+    MC_TRY(make_room(ctx, u));
+    start_over(u); /* as long as nothing is learned it is what stands there */
     MC_TRY(mc_gram_open(ctx, u->from->kernel, u->all, NULL, MERCER_F64, &u->gram));
     MC_TRY(mc_gram_diagonal(ctx, u->gram, u->root));
     for (int64_t i = 0; i < n; i++)
@@ -248,7 +310,7 @@ static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const doub
 
 static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t begin, int64_t end) {
     const int64_t n = u->old + u->fresh;
-    int64_t ids[MC_LMS_BLOCK];
+    int64_t ids[MC_LMS_BLOCK] = {0};
     for (int64_t i = begin; i < end; i++)
         ids[i - begin] = u->old + i;
     if (!u->weights)
@@ -275,7 +337,7 @@ static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
 }
 
 /* Stopped on the way: what has been learned so far is kept. */
-static mercer_status learn(mercer_ctx *ctx, updating *u) {
+static mercer_status learn_once(mercer_ctx *ctx, updating *u) {
     mc_phase(ctx, "update");
     const mercer_status status = all_steps(ctx, u);
     if (u->learned == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
@@ -325,24 +387,138 @@ static mercer_status copy_rest(mercer_ctx *ctx, updating *u, mc_fitted *out) {
     return MERCER_OK;
 }
 
+static mercer_status values(mercer_ctx *ctx, const updating *u, double *F) {
+    return u->weights ? mc_weights_apply(ctx, u->from->kernel, u->t, u->weights, u->all, F)
+                      : mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
+}
+
+/* Whether the largest of the values is that of the row's class; y is 1 there. */
+static bool is_right(const updating *u, int64_t i, const double *f) {
+    int64_t best = 0, own = 0;
+    for (int64_t k = 0; k < u->t; k++) {
+        const double b = u->from->intercept[k], top = f[best] + u->from->intercept[best];
+        best = f[k] + b > top ? k : best;
+        own = u->Y[i * u->t + k] + b > 0 ? k : own;
+    }
+    return best == own;
+}
+
+/* F: of all rows. */
+static tally tally_of(const updating *u, const double *F) {
+    tally sum = {0};
+    const double *f = F + u->old * u->t;
+    for (int64_t i = 0; i < u->fresh; i++) {
+        const double w = weight_of(u, i);
+        for (int64_t k = 0; k < u->t; k++) {
+            const double y = u->Y[i * u->t + k] + u->from->intercept[k], r = u->Y[i * u->t + k] - f[i * u->t + k];
+            sum.left += w * r * r;
+            sum.whole += w * y * y;
+        }
+        sum.right += u->data->class_of && is_right(u, i, f + i * u->t) ? w : 0;
+        sum.weight += w;
+    }
+    return sum;
+}
+
+static mercer_status look(mercer_ctx *ctx, const updating *u, tally *out) {
+    double *F = NULL;
+    MC_TRY(MC_ALLOC(ctx, F, (u->old + u->fresh) * u->t));
+    const mercer_status status = values(ctx, u, F);
+    if (!status)
+        *out = tally_of(u, F);
+    mc_free(F);
+    return status;
+}
+
+/* Larger squares, to three digits, or clearly fewer rows right: by more than one standard error of their share. */
+static bool is_worse(const updating *u, const tally *after) {
+    const tally *before = &u->before;
+    const double share = before->right / before->weight, doubt = sqrt(share * (1 - share) * before->weight);
+    return !(after->left <= 1.001 * before->left + 1e-24 * before->whole) || after->right < before->right - doubt;
+}
+
+static mercer_status refuse_worse(mercer_ctx *ctx, const updating *u, const tally *after) {
+    const tally *before = &u->before;
+    const double cells = before->weight * (double)u->t;
+    char classes[96] = "";
+    if (u->stopped)
+        return mc_fail(ctx, u->stopped, "update: stopped where the new rows were met worse than before; the model stays as it was");
+    if (u->data->class_of)
+        snprintf(classes, sizeof classes, ", %.4g%% of their classes right instead of %.4g%%", 100 * after->right / after->weight,
+                 100 * before->right / before->weight);
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "update: the new rows would be met worse than before (RMSE %.4g instead of %.4g%s); the model stays as it was: give "
+                   "%s%s%.3g",
+                   sqrt(after->left / cells), sqrt(before->left / cells), classes, u->set->budget > 0 ? "a larger budget, or " : "",
+                   u->set->step > 0 ? "no step, so that it is chosen, or one below " : "a step below ", u->step);
+}
+
+/* Learns, and looks at what came of it whatever the clock says. */
+static mercer_status try_step(mercer_ctx *ctx, updating *u, tally *after) {
+    start_over(u);
+    MC_TRY(learn_once(ctx, u));
+    if (u->stopped)
+        mc_shield(ctx, true);
+    const mercer_status status = look(ctx, u, after);
+    if (u->stopped)
+        mc_shield(ctx, false);
+    return status;
+}
+
+/* What the new model is compared with: the old one, with no more centres than the budget. */
+static mercer_status look_before(mercer_ctx *ctx, updating *u) {
+    while (u->alive && u->set->budget > 0 && u->centres > u->set->budget)
+        drop_least(u);
+    return look(ctx, u, &u->before);
+}
+
+/* The step from 1 / sigma up to 1 / k(x, x), in fours, that meets the new rows best. */
+static mercer_status choose_longer(mercer_ctx *ctx, updating *u) {
+    double best = u->step, least = INFINITY;
+    for (;; u->step = fmin(4 * u->step, u->longest)) {
+        tally after;
+        MC_TRY(try_step(ctx, u, &after));
+        best = after.left < least ? u->step : best;
+        least = fmin(least, after.left);
+        if (!(u->step < u->longest))
+            break;
+        if (u->stopped)
+            return mc_fail(ctx, u->stopped, "update: stopped before a step was chosen; the model stays as it was");
+    }
+    u->step = best;
+    return MERCER_OK;
+}
+
+/* A step that was given is taken as it is. */
+static mercer_status learn(mercer_ctx *ctx, updating *u) {
+    enum { TRIES = 8 };
+    tally after;
+    MC_TRY(look_before(ctx, u));
+    if (u->set->budget > 0 && !(u->set->step > 0))
+        MC_TRY(choose_longer(ctx, u));
+    for (int k = 0; k < TRIES; k++, u->step /= 4) {
+        MC_TRY(try_step(ctx, u, &after));
+        if (!is_worse(u, &after))
+            return MERCER_OK;
+        if (u->stopped || u->set->step > 0)
+            break;
+    }
+    return refuse_worse(ctx, u, &after);
+}
+
 /* |y - f - b| over the new rows, |y|, and |f|, from the coefficients as they are at the end. */
 static mercer_status measure(mercer_ctx *ctx, const updating *u, mercer_report *out) {
-    double *F = NULL, left = 0, whole = 0, norm = 0;
-    const int64_t n = u->old + u->fresh, shift = u->old * u->t;
+    double *F = NULL, norm = 0;
+    const int64_t n = u->old + u->fresh;
     MC_TRY(MC_ALLOC(ctx, F, n * u->t));
-    const mercer_status status = u->weights ? mc_weights_apply(ctx, u->from->kernel, u->t, u->weights, u->all, F)
-                                            : mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
+    const mercer_status status = values(ctx, u, F);
     for (int64_t i = 0; i < (u->weights ? u->from->features : n) * u->t && !status; i++)
         norm += u->weights ? u->weights[i] * u->weights[i] : u->alpha[i] * F[i];
-    for (int64_t i = 0; i < u->fresh * u->t && !status; i++) {
-        const double w = weight_of(u, i / u->t), y = u->Y[i] + u->from->intercept[i % u->t], r = u->Y[i] - F[shift + i];
-        left += w * r * r;
-        whole += w * y * y;
-    }
+    const tally sum = status ? (tally){0} : tally_of(u, F);
     mc_free(F);
     out->norm = sqrt(fmax(norm, 0));
-    out->certificate.residual = sqrt(left);
-    out->certificate.residual_relative = left > 0 ? sqrt(left / whole) : 0;
+    out->certificate.residual = sqrt(sum.left);
+    out->certificate.residual_relative = sum.left > 0 ? sqrt(sum.left / sum.whole) : 0;
     return status;
 }
 

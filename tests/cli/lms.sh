@@ -24,6 +24,8 @@ mercer fit sine.csv -o ridge.mercer -q && mercer update ridge.mercer sine.csv -o
 mercer fit trees.csv -m lms -q && mercer update trees.mercer trees.csv -q && mercer score trees.mercer trees.csv; echo "exit $?"
 mercer update sine.mercer sine.csv --step 2; echo "exit $?"
 mercer update sine.mercer sine.csv --budget -3; echo "exit $?"
+# One that meets its own rows worse leaves the model as it was.
+cp sine.mercer kept.mercer; mercer update sine.mercer sine.csv --step 1.99 --passes 7; echo "exit $?"; cmp sine.mercer kept.mercer && rm kept.mercer
 mercer update sine.mercer sine.csv -o sine.csv; echo "exit $?"
 mercer update sine.csv sine.mercer; echo "exit $?"
 cut -d, -f 1 sine.csv > bare.csv; mercer update sine.mercer bare.csv; echo "exit $?"

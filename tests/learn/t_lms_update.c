@@ -106,7 +106,7 @@ static void test_new_rows_are_learned_by_the_plain_rule(void **state) {
         sheet s = random_sheet(ROWS, OUTPUTS, 2);
         s.weighted = variant & 2;
         mercer_update set = mercer_update_defaults();
-        set.budget = variant & 4 ? 17 : 0;
+        set.budget = variant & 4 ? 55 : 0;
         set.passes = variant & 8 ? 3 : 1;
         set.step = 0.35;
         mercer_model *updated = update_sheet(ctx, model, &s, &set);
@@ -151,6 +151,89 @@ static void test_an_update_improves_on_what_it_saw_and_keeps_the_old_model(void 
     assert_close(mercer_model_report(updated)->certificate.residual, sqrt((double)ROWS) * error_on(ctx, updated, &more), 1e-10);
     mercer_model_free(updated);
     mercer_model_free(model);
+    close_clean(ctx);
+}
+
+/* Rows around a curve, with so much noise; classes: the sign of it. */
+static mercer_data *noisy_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, double noise, bool classes) {
+    double x[3 * ROWS], y[ROWS];
+    const char *label[ROWS];
+    for (int64_t i = 0; i < n; i++) {
+        for (int c = 0; c < 3; c++)
+            x[3 * i + c] = mc_rng_normal(rng);
+        y[i] = sin(x[3 * i]) + x[3 * i + 1] + noise * mc_rng_normal(rng);
+        label[i] = y[i] > 0 ? "above" : "below";
+    }
+    const mercer_table table = {.n = n, .d = 3, .dtype = MERCER_F64, .values = x, .target = classes ? NULL : y, .outputs = !classes,
+                                .labels = classes ? label : NULL};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+/* Squares on the data: of class indicators, where it is classes. */
+static double squares_on(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
+    double f[2 * ROWS], sum = 0;
+    const int64_t t = mercer_data_classes(data) ? 2 : 1;
+    assert_ok(ctx, mercer_predict(ctx, model, data, f));
+    for (int64_t i = 0; i < mercer_data_rows(data) * t; i++)
+        sum += pow((t == 2 ? mercer_data_class(data, i / 2) == i % 2 ? 1 : -1 : mercer_data_target(data, i, 0)) - f[i], 2);
+    return sum;
+}
+
+static void test_an_update_never_meets_its_own_rows_worse(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"rbf(gamma=0.3)", "rbf(gamma=5)", "linear", "poly(degree=3)", "laplacian(gamma=0.5)"};
+    mercer_ctx *ctx = open_ctx(2);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 40);
+    int done = 0;
+    for (int k = 0; k < 60; k++) {
+        const bool classes = k % 2;
+        const double noise = 3 * mc_rng_uniform(&rng), big = mc_rng_uniform(&rng);
+        mercer_data *old = noisy_rows(ctx, &rng, ROWS, noise, classes), *new = noisy_rows(ctx, &rng, 5 + k % 50, noise, classes);
+        mercer_kernel *kernel = kernel_of(ctx, kernels[k % 5]);
+        mercer_model *model = NULL, *updated = NULL;
+        assert_ok(ctx, mercer_fit(ctx, mercer_machine_find(k % 3 ? "lms" : "ridge"), NULL, kernel, old, &model));
+        mercer_update set = mercer_update_defaults();
+        set.step = k % 4 == 3 ? big : 0;
+        set.budget = k % 7 == 6 ? 40 : 0;
+        const double before = squares_on(ctx, model, new);
+        const mercer_status status = mercer_model_update(ctx, model, new, &set, &updated);
+        if (!status)
+            assert_true(squares_on(ctx, updated, new) <= (1 + 1e-3 + 1e-6) * before || set.budget);
+        else
+            assert_true(set.step > 0 || set.budget > 0);
+        done += !status;
+        mercer_model_free(updated);
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(old);
+        mercer_data_free(new);
+    }
+    assert_true(done >= 40);
+    close_clean(ctx);
+}
+
+/* A step of 1 / k(x, x) learns the noise of each row and forgets the rows before it. */
+static void test_a_step_that_ruins_the_model_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 41);
+    mercer_data *old = noisy_rows(ctx, &rng, ROWS, 1, false), *new = noisy_rows(ctx, &rng, ROWS, 1, false);
+    mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.05)");
+    mercer_model *model = NULL, *updated = NULL;
+    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, old, &model));
+    mercer_update set = mercer_update_defaults();
+    set.step = 1;
+    assert_fails(ctx, mercer_model_update(ctx, model, new, &set, &updated), MERCER_NUMERIC, "the model stays as it was");
+    assert_null(updated);
+    set.step = 0;
+    assert_ok(ctx, mercer_model_update(ctx, model, new, &set, &updated));
+    mercer_model_free(updated);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(old);
+    mercer_data_free(new);
     close_clean(ctx);
 }
 
@@ -328,6 +411,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_new_rows_are_learned_by_the_plain_rule),
         cmocka_unit_test(test_an_update_improves_on_what_it_saw_and_keeps_the_old_model),
+        cmocka_unit_test(test_an_update_never_meets_its_own_rows_worse),
+        cmocka_unit_test(test_a_step_that_ruins_the_model_is_refused),
         cmocka_unit_test(test_threads_do_not_change_a_bit_and_files_keep_them),
         cmocka_unit_test(test_rows_without_weight_are_passed_over),
         cmocka_unit_test(test_a_stopped_update_says_what_it_learned),
