@@ -246,6 +246,29 @@ static void multiply_numbers(mc_node *node) {
         }
 }
 
+/* The place, from begin on, of the first number above 1 in size, or of one that is not; begin when there is none. */
+static int find_number(const mc_node *node, int begin, int end, bool above) {
+    for (int i = begin; i < end; i++)
+        if ((fabs(node->child[i]->number) > 1) == above)
+            return i;
+    return begin;
+}
+
+static void move_child(mc_node *node, int from, int to) {
+    mc_node *child = node->child[from];
+    memmove(node->child + to + 1, node->child + to, (size_t)(from - to) * sizeof *node->child);
+    node->child[to] = child;
+}
+
+/* Large and small by turns, so that whoever multiplies from the left meets no overflow that the product does not have. */
+static void balance_numbers(mc_node *node, int count) {
+    double size = 0;
+    for (int i = 0; i < count; i++) {
+        move_child(node, i == 0 ? 0 : find_number(node, i, count, size < 0), i);
+        size += log2(fabs(node->child[i]->number));
+    }
+}
+
 /* The numbers that are left move to the front, with the sign of all of them on the first. */
 static void line_up_numbers(mc_node *node) {
     int front = 0;
@@ -256,9 +279,9 @@ static void line_up_numbers(mc_node *node) {
             continue;
         minus ^= number->number < 0;
         number->number = fabs(number->number);
-        memmove(node->child + front + 1, node->child + front, (size_t)(i - front) * sizeof *node->child);
-        node->child[front++] = number;
+        move_child(node, i, front++);
     }
+    balance_numbers(node, front);
     if (minus)
         node->child[0]->number = -node->child[0]->number;
 }

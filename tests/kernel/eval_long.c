@@ -1,76 +1,233 @@
 #include "eval_long.h"
+#include <float.h>
 #include <math.h>
 
 enum { ROW_MAX = 1024 };
 
-static const long double PI = 3.14159265358979323846264338327950288L;
+/* ---- numbers ------------------------------------------------------------------------------------------------------------------- */
 
-static long double value(const mc_value *v, int64_t j) {
-    return v->kind == MC_VALUE_VECTOR ? v->numbers[j] : v->number;
+#ifdef HAVE_QUADMATH
+real acosq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(real, real), sinq(real),
+    sqrtq(real), tanhq(real);
+#define CALL(name) name##q
+#define OWN_UNIT 0x1p-106L /* of the last place, with the library's few units */
+#else
+#define CALL(name) name##l
+#define OWN_UNIT (8 * LDBL_EPSILON)
+#endif
+
+static const real DOUBLE_UNIT = 0x1p-51, DOUBLE_LEAST = 0x1p-1070;
+
+static real size_of(real a) {
+    return a < 0 ? -a : a;
 }
 
-static long double dot(const double *x, const double *z, int64_t d) {
-    long double sum = 0;
+/* v with the errors its operands hand down and the rounding of this step; what a double cannot hold may be anything there. */
+static wide rounded(real v, real e, real f) {
+    return (wide){v, e + size_of(v) * OWN_UNIT, size_of(v) < 1e300 ? f + size_of(v) * DOUBLE_UNIT + DOUBLE_LEAST : (real)INFINITY};
+}
+
+static wide number(double c) {
+    return (wide){c, 0, 0};
+}
+
+static wide unknown(void) {
+    return (wide){NAN, INFINITY, INFINITY};
+}
+
+static wide negate(wide a) {
+    return (wide){-a.v, a.e, a.f};
+}
+
+static wide add(wide a, wide b) {
+    return rounded(a.v + b.v, a.e + b.e, a.f + b.f);
+}
+
+static wide subtract(wide a, wide b) {
+    return add(a, negate(b));
+}
+
+/* An error times a size; an infinite one stays so, whatever the size. */
+static real times(real e, real size) {
+    return e == 0 || e - e != 0 ? e : e * size;
+}
+
+static real product_error(real a, real ea, real b, real eb) {
+    return times(eb, size_of(a)) + times(ea, size_of(b) + eb);
+}
+
+static wide multiply(wide a, wide b) {
+    return rounded(a.v * b.v, product_error(a.v, a.e, b.v, b.e), product_error(a.v, a.f, b.v, b.f));
+}
+
+/* |a/b - a'/b'| <= (ea + |a/b| eb) / (|b| - eb); nothing is known where b may be 0. */
+static real quotient_error(real v, real ea, real b, real eb) {
+    return size_of(b) > eb ? (ea + times(eb, size_of(v))) / (size_of(b) - eb) : (real)INFINITY;
+}
+
+static wide divide(wide a, wide b) {
+    const real v = a.v / b.v;
+    return rounded(v, quotient_error(v, a.e, b.v, b.e), quotient_error(v, a.f, b.v, b.f));
+}
+
+typedef real function_of(real);
+
+/* exp(a + e) - exp(a) = exp(a) (exp(e) - 1), and exp(e) - 1 <= 2e up to 1/2 */
+static real growth(real e) {
+    return e < 0.5 ? 2 * e : CALL(exp)(e);
+}
+
+static wide exponential(wide a) {
+    const real v = CALL(exp)(a.v);
+    return rounded(v, times(growth(a.e), v), times(growth(a.f), v));
+}
+
+/* |sqrt(a) - sqrt(b)| <= |a - b| / (sqrt(a) + sqrt(b)), and <= sqrt(|a - b|) */
+static real root_error(real v, real e) {
+    return e == 0 ? 0 : v > 0 && e / v < CALL(sqrt)(e) ? e / v : CALL(sqrt)(e);
+}
+
+static wide root(wide a) {
+    const real v = CALL(sqrt)(a.v);
+    return rounded(v, root_error(v, a.e), root_error(v, a.f));
+}
+
+static real log_error(real a, real e) {
+    return a > e ? e / (a - e) : (real)INFINITY;
+}
+
+static wide logarithm(wide a) {
+    return rounded(CALL(log)(a.v), log_error(a.v, a.e), log_error(a.v, a.f));
+}
+
+static wide absolute(wide a) {
+    return a.v < 0 ? negate(a) : a;
+}
+
+/* Sine, cosine, hyperbolic tangent: |f'| <= 1 and |f| <= 1. */
+static wide wave(function_of *f, wide a) {
+    const wide r = rounded(f(a.v), a.e, a.f);
+    return (wide){r.v, r.e + OWN_UNIT, r.f + DOUBLE_UNIT};
+}
+
+/* The derivative p t^(p-1) over the t that a may be. */
+static real power_error(real a, real e, real p) {
+    const real most = size_of(a) + e, least = size_of(a) - e;
+    if (p >= 1)
+        return times(e, p * CALL(pow)(most, p - 1));
+    if (least > 0)
+        return size_of(p) * CALL(pow)(least, p - 1) * e;
+    return p > 0 ? 2 * CALL(pow)(most, p) : (real)INFINITY;
+}
+
+static wide power(wide a, double p) {
+    if (p == 0)
+        return number(1);
+    return rounded(CALL(pow)(a.v, p), a.e > 0 ? power_error(a.v, a.e, p) : 0, a.f > 0 ? power_error(a.v, a.f, p) : 0);
+}
+
+static wide pi(void) {
+    return rounded(CALL(acos)(-1), 0, 0);
+}
+
+/* v / sqrt(a b), 0 where that has no value; unknown where a sign cannot be told. */
+static wide normalised(wide v, wide a, wide b) {
+    const bool defined = a.v == a.v && b.v == b.v;
+    if (defined && ((a.v == 0 && a.e == 0) || (b.v == 0 && b.e == 0)))
+        return number(0);
+    if (!(size_of(a.v) > a.e) || !(size_of(b.v) > b.e)) /* NaN too */
+        return unknown();
+    const bool sure = size_of(a.v) > a.f && size_of(b.v) > b.f;
+    const wide k = (a.v < 0) != (b.v < 0) ? number(0) : divide(v, multiply(root(absolute(a)), root(absolute(b))));
+    return (wide){k.v, k.e, sure ? k.f : (real)INFINITY};
+}
+
+/* ---- atoms --------------------------------------------------------------------------------------------------------------------- */
+
+static wide value(const mc_value *v, int64_t j) {
+    return number(v->kind == MC_VALUE_VECTOR ? v->numbers[j] : v->number);
+}
+
+static wide dot(const double *x, const double *z, int64_t d) {
+    wide sum = number(0);
     for (int64_t j = 0; j < d; j++)
-        sum += (long double)x[j] * z[j];
+        sum = add(sum, multiply(number(x[j]), number(z[j])));
     return sum;
 }
 
-static long double radius2(const mc_value *scale, const double *x, const double *z, int64_t d) {
-    long double sum = 0;
+static wide square(wide a) {
+    return multiply(a, a);
+}
+
+static wide radius2(const mc_value *scale, const double *x, const double *z, int64_t d) {
+    wide sum = number(0);
     for (int64_t j = 0; j < d; j++)
-        sum += powl(((long double)x[j] - z[j]) / value(scale, j), 2);
+        sum = add(sum, square(divide(subtract(number(x[j]), number(z[j])), value(scale, j))));
     return sum;
 }
 
-/* Of x and z, by their unit vectors' difference and sum: no digit is lost near 0 and pi. A zero vector stands at a right angle to all. */
-static long double angle(const double *x, const double *z, int64_t d, long double a, long double b) {
-    long double minus = 0, plus = 0;
-    for (int64_t j = 0; j < d && a > 0 && b > 0; j++) {
-        minus += powl(x[j] / a - z[j] / b, 2);
-        plus += powl(x[j] / a + z[j] / b, 2);
-    }
-    return a > 0 && b > 0 ? 2 * atan2l(sqrtl(minus), sqrtl(plus)) : PI / 2;
-}
-
-static long double arccos(const double *x, const double *z, int64_t d, double order) {
-    const long double a = sqrtl(dot(x, x, d)), b = sqrtl(dot(z, z, d));
-    const long double t = angle(x, z, d, a, b), c = cosl(t), s = sinl(t);
-    if (order == 0)
-        return 1 - t / PI;
-    if (order == 1)
-        return a * b * (s + (PI - t) * c) / PI;
-    return a * a * b * b * (3 * s * c + (PI - t) * (1 + 2 * c * c)) / PI;
-}
-
-static long double over_columns(const mc_node *node, const double *x, const double *z, int64_t d) {
-    const mc_value *p = node->parameter;
-    long double sum = 0;
+/* 2 atan(s / c) of the unit vectors' difference and sum: no digit is lost near 0 and pi. A zero vector stands at a right angle to all. */
+static wide angle(const double *x, const double *z, int64_t d, wide a, wide b) {
+    wide minus = number(0), plus = number(0);
+    if (a.v == 0 || b.v == 0)
+        return divide(pi(), number(2));
     for (int64_t j = 0; j < d; j++) {
-        const long double u = (long double)x[j] - z[j], total = (long double)x[j] + z[j];
-        switch (node->atom) {
-        case MC_RBF: sum += value(p, j) * u * u; break;
-        case MC_LAPLACIAN: sum += value(p, j) * fabsl(u); break;
-        case MC_EXPONENTIAL: sum += powl(value(p, j) * u, 2); break;
-        case MC_PERIODIC: sum += 2 * powl(sinl(PI * u / value(p, j)) / value(p + 1, j), 2); break;
-        case MC_CHI2: sum += total > 0 ? value(p, 0) * u * u / total : 0; break;
-        case MC_INTERSECTION: sum += fminl(x[j], z[j]); break;
-        default: break;
-        }
+        const wide u = divide(number(x[j]), a), v = divide(number(z[j]), b);
+        minus = add(minus, square(subtract(u, v)));
+        plus = add(plus, square(add(u, v)));
     }
+    const wide s = root(minus), c = root(plus); /* s^2 + c^2 = 4: the angle moves by at most the sum of the errors */
+    return rounded(2 * CALL(atan2)(s.v, c.v), 2 * (s.e + c.e) + OWN_UNIT, 2 * (s.f + c.f) + DOUBLE_UNIT);
+}
+
+static wide arccos(const double *x, const double *z, int64_t d, double order) {
+    const wide a = root(dot(x, x, d)), b = root(dot(z, z, d)), t = angle(x, z, d, a, b), norms = multiply(a, b);
+    const wide c = wave(CALL(cos), t), s = wave(CALL(sin), t), rest = subtract(pi(), t);
+    if (order == 0)
+        return divide(rest, pi());
+    if (order == 1)
+        return divide(multiply(norms, add(s, multiply(rest, c))), pi());
+    const wide twice = add(number(1), multiply(number(2), square(c)));
+    return divide(multiply(square(norms), add(multiply(number(3), multiply(s, c)), multiply(rest, twice))), pi());
+}
+
+static wide column_term(const mc_node *node, double x, double z, int64_t j) {
+    const mc_value *p = node->parameter;
+    const wide u = subtract(number(x), number(z)), total = add(number(x), number(z));
+    switch (node->atom) {
+    case MC_RBF: return multiply(value(p, j), square(u));
+    case MC_LAPLACIAN: return multiply(value(p, j), absolute(u));
+    case MC_EXPONENTIAL: return square(multiply(value(p, j), u));
+    case MC_PERIODIC:
+        return multiply(number(2), square(divide(wave(CALL(sin), divide(multiply(pi(), u), value(p, j))), value(p + 1, j))));
+    case MC_CHI2: return total.v > 0 ? divide(multiply(value(p, 0), square(u)), total) : number(0);
+    case MC_INTERSECTION: return number(x < z ? x : z);
+    default: return number(0);
+    }
+}
+
+static wide over_columns(const mc_node *node, const double *x, const double *z, int64_t d) {
+    wide sum = number(0);
+    for (int64_t j = 0; j < d; j++)
+        sum = add(sum, column_term(node, x[j], z[j], j));
     return sum;
 }
 
-static long double matern(long double nu, long double q2) {
-    const long double s = sqrtl(2 * nu * q2);
-    return (nu < 1 ? 1 : nu < 2 ? 1 + s : 1 + s + s * s / 3) * expl(-s);
+static wide matern(double nu, wide q2) {
+    const wide s2 = multiply(number(2 * nu), q2), s = root(s2);
+    wide front = number(1);
+    if (nu > 1)
+        front = add(front, s);
+    if (nu > 2)
+        front = add(front, divide(s2, number(3)));
+    return multiply(front, exponential(negate(s)));
 }
 
-static long double form(const mc_value *A, const double *x, const double *z, int64_t d) {
-    long double sum = 0;
+static wide form(const mc_value *A, const double *x, const double *z, int64_t d) {
+    wide sum = number(0);
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++)
-            sum += (long double)A->numbers[i * d + j] * x[i] * z[j];
+            sum = add(sum, multiply(number(A->numbers[i * d + j]), multiply(number(x[i]), number(z[j]))));
     return sum;
 }
 
@@ -81,89 +238,127 @@ static bool same(const double *x, const double *z, int64_t d) {
     return true;
 }
 
-static long double atom(const mc_node *node, const double *x, const double *z, int64_t d) {
+static wide affine(const mc_value *a, const mc_value *c, const double *x, const double *z, int64_t d) {
+    return add(multiply(number(a->number), dot(x, z, d)), number(c->number));
+}
+
+static wide rational_quadratic(const mc_value *p, const double *x, const double *z, int64_t d) {
+    const wide t = divide(radius2(&p[1], x, z, d), multiply(number(2), number(p[0].number)));
+    return power(add(number(1), t), -p[0].number);
+}
+
+static wide atom(const mc_node *node, const double *x, const double *z, int64_t d) {
     const mc_value *p = node->parameter;
-    const long double xz = dot(x, z, d), norms = dot(x, x, d) * dot(z, z, d);
     switch (node->atom) {
-    case MC_LINEAR: return xz;
-    case MC_POLY: return powl(p[2].number * xz + p[1].number, p[0].number);
-    case MC_EXPONENTIAL: return expl(-sqrtl(over_columns(node, x, z, d)));
+    case MC_LINEAR: return dot(x, z, d);
+    case MC_POLY: return power(affine(&p[2], &p[1], x, z, d), p[0].number);
+    case MC_EXPONENTIAL: return exponential(negate(root(over_columns(node, x, z, d))));
     case MC_MATERN: return matern(p[0].number, radius2(&p[1], x, z, d));
-    case MC_RQ: return powl(1 + radius2(&p[1], x, z, d) / (2 * (long double)p[0].number), -(long double)p[0].number);
-    case MC_COSINE: return norms > 0 ? xz / sqrtl(norms) : 0;
+    case MC_RQ: return rational_quadratic(p, x, z, d);
+    case MC_COSINE: return normalised(dot(x, z, d), dot(x, x, d), dot(z, z, d));
     case MC_INTERSECTION: return over_columns(node, x, z, d);
     case MC_ARCCOS: return arccos(x, z, d, p[0].number);
-    case MC_TANH: return tanhl(p[0].number * xz + p[1].number);
-    case MC_WHITE: return same(x, z, d);
+    case MC_TANH: return wave(CALL(tanh), affine(&p[0], &p[1], x, z, d));
+    case MC_WHITE: return number(same(x, z, d));
     case MC_FORM: return form(p, x, z, d);
-    default: return expl(-over_columns(node, x, z, d));
+    default: return exponential(negate(over_columns(node, x, z, d)));
     }
 }
 
-static long double function(const mc_function *f, const double *x, int64_t d) {
-    const long double a = f->child[0] ? function(f->child[0], x, d) : 0, b = f->child[1] ? function(f->child[1], x, d) : 0;
+/* ---- functions of weigh ------------------------------------------------------------------------------------------------------------ */
+
+/* a^b with b computed too: exp(b log a), unless b is a number. */
+static wide function_power(wide a, wide b) {
+    if (b.e == 0)
+        return power(a, (double)b.v);
+    return a.v > 0 ? exponential(multiply(b, logarithm(a))) : unknown();
+}
+
+static wide function(const mc_function *f, const double *x, int64_t d) {
+    const wide a = f->child[0] ? function(f->child[0], x, d) : number(0), b = f->child[1] ? function(f->child[1], x, d) : number(0);
     switch (f->kind) {
-    case MC_F_NUMBER: return f->number;
+    case MC_F_NUMBER: return number(f->number);
     case MC_F_NORM2: return dot(x, x, d);
-    case MC_F_NORM: return sqrtl(dot(x, x, d));
-    case MC_F_COLUMN: return x[f->column];
-    case MC_F_NEGATE: return -a;
-    case MC_F_ADD: return a + b;
-    case MC_F_SUBTRACT: return a - b;
-    case MC_F_MULTIPLY: return a * b;
-    case MC_F_DIVIDE: return a / b;
-    case MC_F_POWER: return powl(a, b);
-    case MC_F_EXP: return expl(a);
-    case MC_F_LOG: return logl(a);
-    case MC_F_SQRT: return sqrtl(a);
-    case MC_F_SIN: return sinl(a);
-    case MC_F_COS: return cosl(a);
-    case MC_F_TANH: return tanhl(a);
-    case MC_F_ABS: return fabsl(a);
+    case MC_F_NORM: return root(dot(x, x, d));
+    case MC_F_COLUMN: return number(x[f->column]);
+    case MC_F_NEGATE: return negate(a);
+    case MC_F_ADD: return add(a, b);
+    case MC_F_SUBTRACT: return subtract(a, b);
+    case MC_F_MULTIPLY: return multiply(a, b);
+    case MC_F_DIVIDE: return divide(a, b);
+    case MC_F_POWER: return function_power(a, b);
+    case MC_F_EXP: return exponential(a);
+    case MC_F_LOG: return a.v > a.e ? logarithm(a) : unknown();
+    case MC_F_SQRT: return a.v < 0 ? unknown() : root(a);
+    case MC_F_SIN: return wave(CALL(sin), a);
+    case MC_F_COS: return wave(CALL(cos), a);
+    case MC_F_TANH: return wave(CALL(tanh), a);
+    case MC_F_ABS: return absolute(a);
     }
-    return NAN;
+    return unknown();
 }
 
-static long double seen(const mc_node *node, const double *x, const double *z) {
+/* ---- expressions ------------------------------------------------------------------------------------------------------------------- */
+
+static wide seen(const mc_node *node, const double *x, const double *z) {
     double u[ROW_MAX], v[ROW_MAX];
     for (int64_t j = 0; j < node->columns; j++) {
         u[j] = x[node->column[j]];
         v[j] = z[node->column[j]];
     }
-    return eval_long(node->child[0], u, v, node->columns);
+    return eval_wide(node->child[0], u, x == z ? u : v, node->columns);
 }
 
-static long double normalised(const mc_node *child, const double *x, const double *z, int64_t d) {
-    const long double a = eval_long(child, x, x, d), b = eval_long(child, z, z, d);
-    return a * b > 0 ? eval_long(child, x, z, d) / sqrtl(a * b) : 0;
+/* Exactly the sign on one point against itself. */
+static wide normalize(const mc_node *child, const double *x, const double *z, int64_t d) {
+    const wide a = eval_wide(child, x, x, d);
+    if (x == z && size_of(a.v) > a.e)
+        return (wide){a.v > 0 ? 1 : -1, 0, size_of(a.v) > a.f ? 0 : a.f - a.f == 0 ? 2 : a.f};
+    return normalised(eval_wide(child, x, z, d), a, eval_wide(child, z, z, d));
+}
+
+static wide combined(const mc_node *node, const double *x, const double *z, int64_t d) {
+    wide r = number(node->kind == MC_SUM ? 0 : 1);
+    for (int i = 0; i < node->children; i++) {
+        const wide k = eval_wide(node->child[i], x, z, d);
+        r = node->kind == MC_SUM ? add(r, k) : multiply(r, k);
+    }
+    return r;
+}
+
+wide eval_wide(const mc_node *node, const double *x, const double *z, int64_t d) {
+    const mc_node *child = node->children ? node->child[0] : NULL;
+    switch (node->kind) {
+    case MC_NUMBER: return number(node->number);
+    case MC_ATOM: return atom(node, x, z, d);
+    case MC_SUM:
+    case MC_PRODUCT: return combined(node, x, z, d);
+    case MC_POWER: return power(eval_wide(child, x, z, d), node->number);
+    case MC_EXP: return exponential(eval_wide(child, x, z, d));
+    case MC_NORMALIZE: return normalize(child, x, z, d);
+    case MC_WEIGH: {
+        const wide k = eval_wide(child, x, z, d);
+        return multiply(multiply(function(node->function, x, d), function(node->function, z, d)), k);
+    }
+    case MC_COLUMNS: return seen(node, x, z);
+    }
+    return unknown();
+}
+
+wide form_wide(const mc_node *node, int64_t count, int64_t d, const double *points, const double *weights) {
+    wide sum = number(0);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const wide ww = multiply(number(i == j ? 1 : 2), multiply(number(weights[i]), number(weights[j])));
+            sum = add(sum, multiply(ww, eval_wide(node, points + i * d, points + j * d, d)));
+        }
+    return sum;
 }
 
 long double eval_long(const mc_node *node, const double *x, const double *z, int64_t d) {
-    long double r = node->kind == MC_SUM ? 0 : 1;
-    switch (node->kind) {
-    case MC_NUMBER: return node->number;
-    case MC_ATOM: return atom(node, x, z, d);
-    case MC_SUM:
-    case MC_PRODUCT:
-        for (int i = 0; i < node->children; i++) {
-            const long double k = eval_long(node->child[i], x, z, d);
-            r = node->kind == MC_SUM ? r + k : r * k;
-        }
-        return r;
-    case MC_POWER: return powl(eval_long(node->child[0], x, z, d), node->number);
-    case MC_EXP: return expl(eval_long(node->child[0], x, z, d));
-    case MC_NORMALIZE: return normalised(node->child[0], x, z, d);
-    case MC_WEIGH: return function(node->function, x, d) * eval_long(node->child[0], x, z, d) * function(node->function, z, d);
-    case MC_COLUMNS: return seen(node, x, z);
-    }
-    return NAN;
+    return (long double)eval_wide(node, x, z, d).v;
 }
 
 long double form_long(const mc_node *node, const mercer_witness *w) {
-    long double sum = 0;
-    for (int64_t i = 0; i < w->count; i++)
-        for (int64_t j = 0; j < w->count; j++)
-            sum += (long double)w->weights[i] * w->weights[j]
-                   * eval_long(node, w->points + i * w->d, w->points + j * w->d, w->d);
-    return sum;
+    return (long double)form_wide(node, w->count, w->d, w->points, w->weights).v;
 }

@@ -104,10 +104,10 @@ static void test_witnesses_are_small(void **state) {
 static void test_points_have_the_columns_asked_for(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    static const int64_t wide[] = {1, 2, 3, 10, 784};
+    static const int64_t columns[] = {1, 2, 3, 10, 784};
     for (int k = 0; k < 5; k++) {
-        answer a = refute(ctx, "tanh(a=0.01, c=0.1)", wide[k]);
-        assert_int_equal(a.witness->d, wide[k]);
+        answer a = refute(ctx, "tanh(a=0.01, c=0.1)", columns[k]);
+        assert_int_equal(a.witness->d, columns[k]);
         assert_true(form_long(a.kernel->root, a.witness) < 0);
         drop(&a);
     }
