@@ -365,6 +365,7 @@ typedef struct mercer_witness {
     const double *weights;
     double value, bound;   /* the computed form and a bound on its rounding error */
     int64_t pair[2];       /* two of the points that break Cauchy-Schwarz; -1, -1 when none does */
+    const char *kernel;    /* the k it is about: the expression, with a value for everything that it leaves open */
 } mercer_witness;
 
 /* Decide whether the kernel is positive definite on R^d for its columns (d 0: whatever d the expression allows). A kernel
@@ -375,6 +376,7 @@ MERCER_API mercer_verdict mercer_proof_verdict(const mercer_proof *proof);
 MERCER_API int mercer_proof_steps(const mercer_proof *proof);
 MERCER_API mercer_step mercer_proof_step(const mercer_proof *proof, int i);
 MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof); /* NULL unless refuted */
+MERCER_API const char *mercer_proof_domain(const mercer_proof *proof); /* the points with a value: "with x[1] > 0"; "": all */
 MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */
 
 /* ---- Machines ------------------------------------------------------------------------------------------------------ */

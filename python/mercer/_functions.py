@@ -13,13 +13,14 @@ _VERDICTS = ("proved", "refuted", "unknown")
 
 
 class Proof:
-    """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), derivation (steps with claim, rule,
-    because, premises), witness (points, weights, value, bound; None unless refuted). As text it is the whole argument; it counts as
-    true when proved."""
+    """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), domain (the points for which it has a
+    value, '' where it has one everywhere), derivation (steps with claim, rule, because, premises), witness (kernel: the expression with a
+    value for all that it leaves open; points, weights, value, bound; None unless refuted). As text it is the whole argument; it counts
+    as true when proved."""
 
-    def __init__(self, canonical: str, verdict: str, argument: str, derivation: list[_model.Record],
+    def __init__(self, canonical: str, verdict: str, argument: str, domain: str, derivation: list[_model.Record],
                  witness: _model.Record | None) -> None:
-        self.canonical, self.verdict, self.argument = canonical, verdict, argument
+        self.canonical, self.verdict, self.argument, self.domain = canonical, verdict, argument, domain
         self.derivation, self.witness = derivation, witness
 
     def __bool__(self):
@@ -48,7 +49,8 @@ def _witness(found):
     if not found:
         return None
     w = found.contents
-    return _model.Record(points=_numbers(w.points, w.count, w.d), weights=_numbers(w.weights, w.count), value=w.value, bound=w.bound)
+    return _model.Record(kernel=text(w.kernel), points=_numbers(w.points, w.count, w.d), weights=_numbers(w.weights, w.count),
+                         value=w.value, bound=w.bound)
 
 
 def prove(kernel: str, d: int = 0) -> Proof:
@@ -66,7 +68,8 @@ def prove(kernel: str, d: int = 0) -> Proof:
         proof = Handle(context.make("mercer_prove", expression, d), "proof")
         steps = [_step(lib.mercer_proof_step(proof, i)) for i in range(lib.mercer_proof_steps(proof))]
         return Proof(text(lib.mercer_kernel_text(expression)), _VERDICTS[lib.mercer_proof_verdict(proof)],
-                     text(lib.mercer_proof_text(proof)), steps, _witness(lib.mercer_proof_witness(proof)))
+                     text(lib.mercer_proof_text(proof)), text(lib.mercer_proof_domain(proof)), steps,
+                     _witness(lib.mercer_proof_witness(proof)))
 
 
 def _bound(context, kernel, X):

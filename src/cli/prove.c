@@ -51,6 +51,7 @@ static json_t *json_witness(const mercer_witness *w) {
     json_t *object = json_object(), *points = json_array();
     for (int64_t i = 0; i < w->count; i++)
         json_array_append_new(points, json_values(w->points + i * w->d, w->d));
+    json_put(object, "kernel", json_text(w->kernel));
     json_put(object, "points", points);
     json_put(object, "weights", json_values(w->weights, w->count));
     json_put(object, "value", json_value(w->value));
@@ -64,6 +65,7 @@ static void report_json(session *s, const mercer_kernel *kernel, int64_t d, cons
     json_t *object = json_object();
     json_put(object, "verdict", json_text(verdict_names[mercer_proof_verdict(proof)]));
     json_put(object, "canonical", json_text(mercer_kernel_text(kernel)));
+    json_put(object, "domain", json_text(mercer_proof_domain(proof)));
     json_put(object, "shape", json_shape(mercer_kernel_shape(kernel, d)));
     json_put(object, "derivation", json_derivation(proof));
     json_put(object, "witness", json_witness(mercer_proof_witness(proof)));

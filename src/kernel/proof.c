@@ -116,6 +116,10 @@ const mercer_witness *mercer_proof_witness(const mercer_proof *proof) {
     return proof->verdict == MERCER_REFUTED ? &proof->witness : NULL;
 }
 
+const char *mercer_proof_domain(const mercer_proof *proof) {
+    return proof->domain;
+}
+
 const char *mercer_proof_text(const mercer_proof *proof) {
     return proof->text;
 }

@@ -10,7 +10,7 @@ struct mercer_proof {
     int steps;
     mercer_step *step;
     mercer_witness witness;
-    char *text;
+    char *text, *domain;
     mc_pool pool; /* holds all of the above */
 };
 
@@ -29,6 +29,10 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
 
 /* proof_print.c: steps, and the argument as on a blackboard. */
 mercer_status mc_proof_write(mercer_ctx *ctx, mercer_proof *proof, mc_findings *f);
+/* domain.c: the points for which root has a value, "with x[1] > 0 and without negative entries"; nothing where it has one everywhere. */
+mercer_status mc_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out);
+/* witness_print.c: the points, the values and their sum. */
+void mc_witness_print(const mc_findings *f, const mercer_witness *w, mc_text *out);
 /* "k(x, x) = -1 at x = (0, 0)": the witness in a few words. */
 void mc_witness_short(const mercer_witness *w, mc_text *out);
 

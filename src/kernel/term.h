@@ -92,8 +92,6 @@ mc_interval mc_term_range(const mc_term *term);
 mc_interval mc_function_range(const mc_function *f);
 /* f >= 0 wherever it is defined, by its form alone. */
 bool mc_function_nonnegative(const mc_function *f);
-/* The expression makes sense only for points without negative entries (chi2, intersection). */
-bool mc_term_needs_nonnegative(const mc_term *term);
 
 void mc_term_print(const mc_term *term, mc_text *out);
 void mc_amount_print(mc_amount amount, mc_text *out);

@@ -100,16 +100,3 @@ mc_interval mc_function_range(const mc_function *f) {
 bool mc_function_nonnegative(const mc_function *f) {
     return mc_function_range(f).lo >= 0;
 }
-
-/* ---- domains ---------------------------------------------------------------------------------------------------------------- */
-
-bool mc_term_needs_nonnegative(const mc_term *term) {
-    if (term->kind == MC_T_ATOM && mc_atoms[term->node->atom].nonnegative)
-        return true;
-    if (term->kind == MC_T_SPECIAL)
-        return term->special == MC_HARMONIC || term->special == MC_CHI2_DISTANCE;
-    for (int i = 0; i < term->children; i++)
-        if (mc_term_needs_nonnegative(term->child[i]))
-            return true;
-    return false;
-}

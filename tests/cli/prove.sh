@@ -19,4 +19,22 @@ w = json.load(open("refuted.json"))["witness"]
 x, c = w["points"], w["weights"]
 value = sum(a * b * math.tanh(sum(p * q for p, q in zip(u, v))) for a, u in zip(c, x) for b, v in zip(c, x))
 print("negative:", value < 0, "as said:", math.isclose(value, w["value"], rel_tol=1e-9), "beyond rounding:", w["value"] + w["bound"] < 0)'
+t 'weigh(log(x[1]), 1)'
+t 'weigh(log(x[1])/x[2], chi2)[3, 4]'
+t -- '-1e-400'
+t 'form([[-1.23456789]])'
+mercer prove 'matern - 0.5' --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(r["canonical"], "->", r["witness"]["kernel"], [r["domain"]])'
+mercer prove 'weigh(log(x[1]), 1)' --json | grep domain
+# What is printed adds up to what is claimed.
+mercer prove '(1 + linear)^1.5' | python3 -c '
+import re, sys
+text = sys.stdin.read()
+w = [float(v) for v in re.findall(r"with weight (\S+)", text)]
+rows = [[float(v) for v in line.split()] for line in text.split("are\n\n")[1].split("\n\n")[0].splitlines()]
+value, bound = (float(v.rstrip(".")) for v in re.search(r"is (\S+), give or take (\S+) ", text).groups())
+total = sum(a * b * k for a, row in zip(w, rows) for b, k in zip(w, row))
+print("adds up:", abs(total - value) <= bound, "negative:", value + bound < 0, "said with care:", bound < 0.01 * abs(value))'
 mercer prove rbf -q; echo "exit $?"

@@ -120,10 +120,13 @@ static real power_error(real a, real e, real p) {
     return p > 0 ? 2 * CALL(pow)(most, p) : (real)INFINITY;
 }
 
+/* A power that is not whole of what may be negative in double may have no value there. */
 static wide power(wide a, double p) {
     if (p == 0)
         return number(1);
-    return rounded(CALL(pow)(a.v, p), a.e > 0 ? power_error(a.v, a.e, p) : 0, a.f > 0 ? power_error(a.v, a.f, p) : 0);
+    const bool lost = p != floor(p) && a.f > 0 && !(a.v > a.f);
+    const real f = lost ? (real)INFINITY : a.f > 0 ? power_error(a.v, a.f, p) : 0;
+    return rounded(CALL(pow)(a.v, p), a.e > 0 ? power_error(a.v, a.e, p) : 0, f);
 }
 
 static wide pi(void) {
@@ -289,7 +292,7 @@ static wide function(const mc_function *f, const double *x, int64_t d) {
     case MC_F_POWER: return function_power(a, b);
     case MC_F_EXP: return exponential(a);
     case MC_F_LOG: return a.v > a.e ? logarithm(a) : unknown();
-    case MC_F_SQRT: return a.v < 0 ? unknown() : root(a);
+    case MC_F_SQRT: return power(a, 0.5);
     case MC_F_SIN: return wave(CALL(sin), a);
     case MC_F_COS: return wave(CALL(cos), a);
     case MC_F_TANH: return wave(CALL(tanh), a);

@@ -64,7 +64,8 @@ static void product_of_two(writer *w) {
 }
 
 static void product_of_extremes(writer *w) {
-    static const double scale[][4] = {{1e-200, 1e-124, 1e124, 1e200}, {1e200, 1e-200, 1, 1}, {1e300, 1e-20, 1e-280, 1}, {1e-160, 1e-160, 1e160, 1e160}};
+    static const double scale[][4] = {
+        {1e-200, 1e-124, 1e124, 1e200}, {1e200, 1e-200, 1, 1}, {1e300, 1e-20, 1e-280, 1}, {1e-160, 1e-160, 1e160, 1e160}};
     const double *s = scale[below(w, 4)];
     double product = 1;
     for (int i = 0; i < 4; i++) {

@@ -52,6 +52,28 @@ static void test_verdicts_are_as_expected(void **state) {
     close_clean(ctx);
 }
 
+static void test_a_domain_is_named(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"weigh(log(x[1]), 1)", "with x[1] > 0"},
+        {"weigh(log(1 + norm2)*sqrt(abs(x[1])), 1)", ""},
+        {"weigh(1/x[1], linear)[2]", "with x[1] not 0 among their columns [2]"},
+        {"weigh(sqrt(x[1])*x[2]^0.5*x[3]^-1, 1)", "with x[1] >= 0 and x[2] >= 0 and x[3] not 0"},
+        {"weigh(norm^-0.5, weigh(norm^-0.5, chi2))", "with norm > 0 and without negative entries"},
+        {"weigh(exp(-norm2/2), exp(linear))", ""},
+        {"weigh(x[1]^norm, 1)", "with x[1] > 0"},
+    };
+    mercer_ctx *ctx = open_ctx(1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mercer_proof *proof = prove(ctx, cases[i][0], 0);
+        assert_int_equal(mercer_proof_verdict(proof), MERCER_PROVED);
+        assert_string_equal(mercer_proof_domain(proof), cases[i][1]);
+        assert_true(*cases[i][1] == 0 || strstr(mercer_proof_text(proof), cases[i][1]));
+        mercer_proof_free(proof);
+    }
+    close_clean(ctx);
+}
+
 static void test_the_gaussian_is_argued_as_on_a_blackboard(void **state) {
     (void)state;
     static const char *const claims[] = {"linear is a kernel", "2*linear is a kernel", "exp(2*linear) is a kernel",
@@ -198,6 +220,7 @@ static void test_a_fit_needs_a_proof_or_consent(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdicts_are_as_expected),
+        cmocka_unit_test(test_a_domain_is_named),
         cmocka_unit_test(test_the_gaussian_is_argued_as_on_a_blackboard),
         cmocka_unit_test(test_every_argument_is_well_formed),
         cmocka_unit_test(test_a_proof_outlives_kernel_and_context),

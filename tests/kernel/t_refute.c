@@ -3,6 +3,7 @@
 #include "kernel/refute.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct answer {
@@ -98,6 +99,42 @@ static void test_witnesses_are_small(void **state) {
             assert_true(fabs(a.witness->weights[i] * 1e4 - nearbyint(a.witness->weights[i] * 1e4)) < 1e-6);
         drop(&a);
     }
+    close_clean(ctx);
+}
+
+/* The printed numbers are enough to check the claim, also where seven digits would not show the sign. */
+static void test_printed_values_add_up_to_what_is_claimed(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    static const char *const texts[] = {"(1 + linear)^1.5", "exp(linear) - 0.5000001*linear^2", "tanh(a=1, c=0)", "rbf - 0.5"};
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+        answer a = refute(ctx, texts[t], 0);
+        const mercer_witness *w = a.witness;
+        const char *rest = strstr(mercer_proof_text(a.proof), " are\n\n");
+        long double sum = 0;
+        if (!rest || w->count > 9)
+            fail_msg("%s: no values are printed", texts[t]);
+        rest += strlen(" are\n\n");
+        for (int64_t i = 0; i < w->count * w->count; i++)
+            sum += (long double)w->weights[i / w->count] * w->weights[i % w->count] * strtold(rest, (char **)&rest);
+        rest = strstr(rest, ") is ") + strlen(") is ");
+        const long double value = strtold(rest, (char **)&rest);
+        const long double bound = strncmp(rest, ", exactly", 9) == 0 ? 0 : strtold(rest + strlen(", give or take "), NULL);
+        if (!(fabsl(sum - value) <= bound + 1e-18L * fabsl(value)) || !(fabsl(value - w->value) <= bound) || !(value + bound < 0))
+            fail_msg("%s: %.20Lg printed, %.20Lg, give or take %Lg, claimed", texts[t], sum, value, bound);
+        drop(&a);
+    }
+    close_clean(ctx);
+}
+
+static void test_a_witness_names_the_values_of_what_was_open(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    answer a = refute(ctx, "rbf - 0.5", 0), b = refute(ctx, "-linear", 0);
+    assert_string_equal(a.witness->kernel, "rbf(gamma=1) - 0.5");
+    assert_string_equal(b.witness->kernel, "-linear");
+    drop(&a);
+    drop(&b);
     close_clean(ctx);
 }
 
@@ -212,6 +249,8 @@ int main(void) {
         cmocka_unit_test(test_witnesses_stand_before_the_referee),
         cmocka_unit_test(test_pairs_break_cauchy_schwarz),
         cmocka_unit_test(test_witnesses_are_small),
+        cmocka_unit_test(test_printed_values_add_up_to_what_is_claimed),
+        cmocka_unit_test(test_a_witness_names_the_values_of_what_was_open),
         cmocka_unit_test(test_points_have_the_columns_asked_for),
         cmocka_unit_test(test_chi2_is_refuted_without_negative_entries),
         cmocka_unit_test(test_open_kernels_name_the_instance),
