@@ -26,8 +26,9 @@ void mc_calibrate(const mercer_data *data, const int64_t *number, int64_t output
         out[b] = (mercer_calibration_bin){.low = (double)b / (double)bins, .high = (double)(b + 1) / (double)bins};
     for (int64_t i = 0; i < data->n; i++) {
         double confidence;
-        const int64_t best = winner_of(values + i * outputs, outputs, &confidence), place = (int64_t)(confidence * (double)bins);
-        mercer_calibration_bin *bin = &out[place < bins ? place : bins - 1];
+        const int64_t best = winner_of(values + i * outputs, outputs, &confidence);
+        const double place = confidence * (double)bins; /* not a number where the values left the range of a double */
+        mercer_calibration_bin *bin = &out[place < (double)bins ? (int64_t)place : bins - 1];
         const double weight = data->weight ? data->weight[i] : 1;
         bin->weight += weight;
         bin->confidence += weight * confidence;

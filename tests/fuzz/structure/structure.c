@@ -1,7 +1,7 @@
 /* structure.c: model files whose structure lies. Every specimen of the zoo is taken apart, changed and put together again with a right
    checksum; what the loader accepts is put through every verb. Whatever happens must be an answer or a sentence, under sanitizers.
 
-     fuzz_structure [-n MUTANTS] [-s SEED] [-o MUTANT]
+     fuzz_structure [-n MUTANTS] [-t SECONDS] [-s SEED] [-o MUTANT]
 
    MERCER_FUZZ_MUTANTS is another way to say how many, MERCER_TEST_SEED another way to say the seed, which is a fresh one without. -o: that
    mutant alone. */
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 20 }; /* seconds for one mutant */
+enum { PATIENCE = 60 }; /* seconds for one mutant */
 
 static volatile uint64_t seed;
 static volatile int64_t now;
@@ -115,35 +115,51 @@ static uint64_t fresh_seed(void) {
     return text ? strtoull(text, NULL, 10) : (uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec;
 }
 
-int main(int argc, char **argv) {
+/* What the command line asks for. */
+typedef struct wishes {
+    int64_t first, last; /* mutants */
+    double seconds;
+} wishes;
+
+static wishes read_wishes(int argc, char **argv) {
     const char *count = getenv("MERCER_FUZZ_MUTANTS");
-    int64_t first = 0, mutants = count ? atoll(count) : 20000;
-    static campaign c;
-    seed = fresh_seed();
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const char option = argv[i][1];
-        const long long value = atoll(argv[i + 1]);
-        if (option == 's')
-            seed = strtoull(argv[i + 1], NULL, 10);
-        else if (option == 'o')
-            mutants = (first = value) + 1;
-        else
-            mutants = value;
-    }
+    wishes w = {.last = count ? atoll(count) : 10000, .seconds = 1e9};
+    for (int i = 1; i + 1 < argc; i += 2)
+        switch (argv[i][1]) {
+        case 's': seed = strtoull(argv[i + 1], NULL, 10); break;
+        case 'o': w.last = (w.first = atoll(argv[i + 1])) + 1; break;
+        case 't':
+            w.seconds = atof(argv[i + 1]);
+            w.last = INT64_MAX;
+            break;
+        default: w.last = atoll(argv[i + 1]);
+        }
+    return w;
+}
+
+static void watch(void) {
     const int fatal[] = {SIGABRT, SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     for (size_t k = 0; k < sizeof fatal / sizeof *fatal; k++)
         signal(fatal[k], say_which);
     if (__sanitizer_set_death_callback)
         __sanitizer_set_death_callback(on_death);
+}
+
+int main(int argc, char **argv) {
+    static campaign c;
+    seed = fresh_seed();
+    const wishes w = read_wishes(argc, argv);
+    const time_t began = time(NULL);
+    watch();
     printf("seed %llu (set MERCER_TEST_SEED to repeat another)\n", (unsigned long long)seed);
     mercer_ctx *ctx = zoo_context();
     open_campaign(ctx, &c);
-    for (now = first; now < mutants; now++) {
+    for (now = w.first; now < w.last && difftime(time(NULL), began) < w.seconds; now++) {
         alarm(PATIENCE);
         try_mutant(ctx, &c, now);
     }
     alarm(0);
-    printf("%d specimens, %lld mutants of them, %lld accepted and used\n", c.zoo.count, (long long)(mutants - first),
+    printf("%d specimens, %lld mutants of them, %lld accepted and used\n", c.zoo.count, (long long)(now - w.first),
            (long long)c.accepted);
     close_campaign(&c);
     mercer_close(ctx);
