@@ -61,6 +61,29 @@ bool parts_of(const unsigned char *bytes, size_t size, parts *out) {
     return good;
 }
 
+static void copy_field(const field *from, field *to) {
+    memcpy(to->key, from->key, sizeof to->key);
+    memcpy(to->value, from->value, strlen(from->value) + 1);
+}
+
+/* What a larger shape reaches beyond is zero. */
+static void copy_array(const array *from, array *to) {
+    const int64_t size = bytes_of(from);
+    memcpy(to, from, offsetof(array, bytes));
+    memcpy(to->bytes, from->bytes, (size_t)(size > BYTES_MOST ? BYTES_MOST : size));
+    if (size < BYTES_MOST)
+        memset(to->bytes + size, 0, (size_t)(BYTES_MOST - size));
+}
+
+void parts_copy(const parts *from, parts *to) {
+    to->fields = from->fields;
+    to->arrays = from->arrays;
+    for (int k = 0; k < from->fields; k++)
+        copy_field(&from->field[k], &to->field[k]);
+    for (int k = 0; k < from->arrays; k++)
+        copy_array(&from->array[k], &to->array[k]);
+}
+
 /* ---- Together ---- */
 
 static size_t add(char *out, size_t at, const char *format, const char *a, const char *b) {
@@ -365,7 +388,8 @@ static void change(mc_rng *rng, parts *p, const parts *other) {
     const int64_t what = mc_rng_below(rng, 20);
     if (what == 0) { /* the words of one file, the arrays of another */
         p->arrays = other->arrays;
-        memcpy(p->array, other->array, (size_t)other->arrays * sizeof(array));
+        for (int k = 0; k < p->arrays; k++)
+            copy_array(&other->array[k], &p->array[k]);
     } else if (what < 3) {
         graft(rng, p, other);
     } else if (what < 6) {

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "zoo.h"
 
-enum { FIELDS_MOST = 80, ARRAYS_MOST = 20, TEXT_MOST = 4096, BYTES_MOST = 8192, FILE_MOST = 1 << 16 };
+enum { FIELDS_MOST = 80, ARRAYS_MOST = 20, TEXT_MOST = 2048, BYTES_MOST = 4096, FILE_MOST = 1 << 16 };
 
 typedef struct field {
     char key[48];
@@ -28,6 +28,8 @@ typedef struct parts {
 
 /* False where the file is too large to be taken apart here. */
 bool parts_of(const unsigned char *bytes, size_t size, parts *out);
+/* What is in use of them: most of the room is not. */
+void parts_copy(const parts *from, parts *to);
 size_t parts_join(const parts *p, unsigned char *out); /* FILE_MOST bytes at most; 0: it does not fit */
 
 /* One to four changes, with pieces of the others. */

@@ -86,7 +86,7 @@ static void try_mutant(mercer_ctx *ctx, campaign *c, int64_t i) {
     static unsigned char bytes[FILE_MOST];
     mc_rng rng = mc_rng_at(seed, MC_STREAM_TEST, (uint64_t)i);
     const int k = (int)mc_rng_below(&rng, c->zoo.count), other = (int)mc_rng_below(&rng, c->zoo.count);
-    p = c->parts[k];
+    parts_copy(&c->parts[k], &p);
     mutate(&rng, &p, c->parts, c->zoo.count);
     const size_t size = parts_join(&p, bytes), before = mercer_memory_used(ctx);
     mercer_model *model = NULL;
