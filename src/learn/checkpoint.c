@@ -1,5 +1,5 @@
-/* checkpoint.c: see checkpoint.h for the layout. mc_checkpoint_check reads the whole file through its hash first, so that load can trust
-   what it finds. */
+/* checkpoint.c: see checkpoint.h for the layout. mc_checkpoint_check reads the whole file through its hash first, which finds
+   damage; whether the parts make sense is for those to judge who load them. */
 #include "learn/checkpoint.h"
 #include "base/ctx.h"
 #include "base/file.h"
@@ -106,6 +106,10 @@ static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const head *h
         MC_TRY(mc_output_write(ctx, output, parts[p].bytes, parts[p].size));
     }
     return mc_output_write(ctx, output, &hash, sizeof hash);
+}
+
+mercer_status mc_checkpoint_refuse(mercer_ctx *ctx, const char *path) {
+    return damaged(ctx, path, "holds numbers that this fit cannot have reached");
 }
 
 mercer_status mc_checkpoint_save(mercer_ctx *ctx, const char *path, uint64_t key, const mc_part *parts, int count) {

@@ -23,6 +23,8 @@ uint64_t mc_checkpoint_key(const mercer_ctx *ctx, const mc_problem *p, const cha
 mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t key, bool *found);
 /* The first count parts, of exactly these sizes; bytes NULL: skip. */
 mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_part *parts, int count);
+/* MERCER_FORMAT: what was loaded can be no state of this fit. Whoever loads looks: the hash is no more than a check for damage. */
+mercer_status mc_checkpoint_refuse(mercer_ctx *ctx, const char *path);
 mercer_status mc_checkpoint_save(mercer_ctx *ctx, const char *path, uint64_t key, const mc_part *parts, int count);
 
 #endif

@@ -264,6 +264,17 @@ static int parts_of(const solver *s, mc_pcg *pcg, mc_part parts[MC_CHECKPOINT_PA
     return 4;
 }
 
+static bool is_count(int64_t value, int64_t most) {
+    return value >= 0 && value <= most;
+}
+
+/* Batches are whole, and there is one to solve. */
+static bool choice_holds(const solver *s, const choice *c) {
+    const int64_t columns = s->r->columns, steps = (columns + 1) * 2 * STEPS_MOST;
+    return is_count(c->most, s->n) && is_count(c->done, columns - 1) && c->done % s->t == 0 && is_count(c->stored, 1)
+           && is_count(c->iterations, steps) && is_count(c->refinements, steps);
+}
+
 /* The choices, from the file or from the memory at hand. */
 static mercer_status choose(mercer_ctx *ctx, solver *s) {
     mc_ridge_pcg_plan plan;
@@ -274,9 +285,13 @@ static mercer_status choose(mercer_ctx *ctx, solver *s) {
         return MERCER_OK;
     s->key = key_of(ctx, s->r);
     MC_TRY(mc_checkpoint_check(ctx, path, s->key, &s->resumed));
-    const mc_part part = {&s->choice, sizeof s->choice};
+    choice kept = s->choice;
+    const mc_part part = {&kept, sizeof kept};
     if (s->resumed)
         MC_TRY(mc_checkpoint_load(ctx, path, &part, 1));
+    if (!choice_holds(s, &kept))
+        return mc_checkpoint_refuse(ctx, path);
+    s->choice = kept;
     return MERCER_OK;
 }
 
@@ -285,8 +300,14 @@ static mercer_status resume(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
         return MERCER_OK;
     mc_part parts[MC_CHECKPOINT_PARTS];
     const int count = parts_of(s, pcg, parts);
+    choice kept = s->choice; /* read and judged already */
+    parts[0].bytes = &kept;
     MC_TRY(mc_checkpoint_load(ctx, s->r->checkpoint, parts, count));
     s->resumed = false;
+    const int64_t all = s->n * s->r->columns;
+    if (memcmp(&kept, &s->choice, sizeof kept) != 0 || mc_first_not_finite(MERCER_F64, s->r->X, all) >= 0
+        || mc_first_not_finite(MERCER_F64, s->X, s->n * s->t) >= 0 || !mc_pcg_state_holds(pcg))
+        return mc_checkpoint_refuse(ctx, s->r->checkpoint);
     mc_log(ctx, "pcg: taken up from '%s' after %lld steps", s->r->checkpoint, (long long)mc_pcg_progress(pcg)->iterations);
     return MERCER_OK;
 }

@@ -141,6 +141,8 @@ mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
 /* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
+/* Whether that could have been the number of variables, with more memory or less. */
+bool mc_svm_may_take(const mc_svm *s, int64_t most);
 /* Variables of a programme of this kind that may be solved for at once, although they are more: that many, or none. */
 int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype);
 /* What it takes beside, of what is then left, with so many at once, and where steps on pairs are too slow. */

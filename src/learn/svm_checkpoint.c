@@ -3,7 +3,11 @@
    Kept are the multipliers and functions of all programmes, which one is being solved, and the choice that depended on the memory at hand.
    A programme is left only where nothing else decides what comes next: before its first set, or at a rest of solve/active.h. Rests are
    counted in sets, not in seconds, and taken whether or not the file is written there; so every run goes the same way. Rows of K are not
-   kept in memory meanwhile: what is computed must not depend on what was. */
+   kept in memory meanwhile: what is computed must not depend on what was.
+
+   The hash of a file finds damage; anyone can compute it. So what was read is looked at before it is believed: places and flags inside
+   their ranges, multipliers inside their bounds with the sums that the programme keeps, all numbers finite. Then the certificate, which
+   takes nothing but the multipliers, is as good as without a checkpoint, whoever wrote the file. */
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/hash.h"
@@ -12,14 +16,19 @@
 #include "data/data.h"
 #include "learn/checkpoint.h"
 #include "learn/svm.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+static const double DRIFT = 1e-9; /* of the sum of all multipliers: what rounding leaves in sums that steps keep */
 enum { CALM = 50 }; /* between two checkpoints pass so many times the seconds one takes to write */
+
+enum { STEPS_MOST = 1 << 30 }; /* rounds, and a factor on the steps that one run may take, that no fit reaches */
 
 typedef struct scalars {
     double tolerance, unit, intercept, epsilon;
-    mc_smo_result result;
+    double violation, sides[2], objective; /* and the rest: of the result */
+    int64_t steps, rounds, converged;
 } scalars;
 
 typedef struct head {
@@ -40,12 +49,31 @@ static uint64_t key_of(const mercer_ctx *ctx, const mc_svm *s) {
     const mercer_svm *set = s->set;
     const double numbers[] = {set->C, set->nu, set->epsilon, set->tolerance};
     const int64_t counts[] = {set->iterations, s->kind, s->tasks, s->dtype};
-    uint64_t key = mc_hash(mc_checkpoint_key(ctx, &s->p, "svm 1"), numbers, sizeof numbers);
+    uint64_t key = mc_hash(mc_checkpoint_key(ctx, &s->p, "svm 2"), numbers, sizeof numbers);
     key = mc_hash(key, counts, sizeof counts);
     key = mc_hash(key, s->cost, (size_t)s->p.n * sizeof *s->cost);
     for (int64_t k = 0; k < s->tasks; k++) /* where it starts, and with that the pairs */
         key = mc_hash(key, s->task[k].beta, (size_t)s->task[k].m * sizeof(double));
     return mc_hash_text(key, set->multiclass);
+}
+
+static scalars scalars_of(const mc_task *t) {
+    const mc_smo_result *r = &t->result;
+    return (scalars){t->tolerance, t->unit,  t->intercept, t->epsilon, r->violation, {r->intercept[0], r->intercept[1]}, r->objective,
+                     r->steps,     r->rounds, r->converged};
+}
+
+static void take_scalars(const scalars *from, mc_task *t) {
+    t->tolerance = from->tolerance;
+    t->unit = from->unit;
+    t->intercept = from->intercept;
+    t->epsilon = from->epsilon;
+    t->result = (mc_smo_result){.violation = from->violation,
+                                .intercept = {from->sides[0], from->sides[1]},
+                                .objective = from->objective,
+                                .steps = from->steps,
+                                .rounds = from->rounds,
+                                .converged = from->converged != 0};
 }
 
 /* The arrays of the tasks there (out) or back. */
@@ -57,17 +85,68 @@ static void copy(const mc_svm *s, mc_svm_kept *kept, bool out) {
         memcpy(out ? f : t->f, out ? t->f : f, (size_t)t->n * sizeof *f);
         beta += t->m;
         f += t->n;
-        scalars *one = &kept->scalar[k];
         if (out)
-            *one = (scalars){t->tolerance, t->unit, t->intercept, t->epsilon, t->result};
-        else {
-            t->tolerance = one->tolerance;
-            t->unit = one->unit;
-            t->intercept = one->intercept;
-            t->epsilon = one->epsilon;
-            t->result = one->result;
-        }
+            kept->scalar[k] = scalars_of(t);
+        else
+            take_scalars(&kept->scalar[k], t);
     }
+}
+
+/* ---- Whether what was read can be ---- */
+
+static bool head_holds(const mc_svm *s, const head *h) {
+    const bool begun = h->begun == 1 && h->task < s->tasks;
+    return h->task >= 0 && h->task <= s->tasks && (h->begun == 0 || begun) && mc_svm_may_take(s, h->most) && h->noise2 >= 0
+           && isfinite(h->noise2);
+}
+
+static bool is_count(int64_t value, int64_t most) {
+    return value >= 0 && value <= most;
+}
+
+/* What a programme is given stays as it is: the unit but of nu-svc, epsilon but of nu-svr. */
+static bool given_holds(const mc_svm *s, const mc_task *t, const scalars *one) {
+    const bool unit = s->kind == MC_NU_SVC ? one->unit > 0 && isfinite(one->unit) : one->unit == t->unit;
+    const bool epsilon = s->kind == MC_NU_SVR ? isfinite(one->epsilon) : one->epsilon == t->epsilon;
+    return unit && epsilon && one->tolerance > 0 && isfinite(one->tolerance);
+}
+
+/* Violations and objectives are infinite before the first step. */
+static bool scalars_hold(const mc_svm *s, const scalars *one) {
+    const double steps = 2 * (double)s->set->iterations + STEPS_MOST;
+    return isfinite(one->intercept) && isfinite(one->sides[0]) && isfinite(one->sides[1]) && !isnan(one->violation)
+           && !isnan(one->objective) && one->steps >= 0 && (double)one->steps <= steps && is_count(one->rounds, STEPS_MOST)
+           && is_count(one->converged, 1);
+}
+
+static double sum_of(const mc_svm *s, const mc_task *t, const double *beta, double sign) {
+    double sum = 0;
+    for (int64_t v = 0; v < t->m; v++)
+        sum += mc_task_sign(s, t, v) == sign ? beta[v] : 0;
+    return sum;
+}
+
+/* Inside their bounds, with the sums of the feasible start that the task holds now: of each sign where the programme keeps both. */
+static bool multipliers_hold(const mc_svm *s, const mc_task *t, const double *beta) {
+    double mass = 0;
+    for (int64_t v = 0; v < t->m; v++) {
+        const double size = mc_task_sign(s, t, v) * beta[v];
+        if (!(size >= 0 && size <= mc_task_bound(s, t, v % t->n) * (1 + 8 * DBL_EPSILON)) || !isfinite(size))
+            return false;
+        mass += size;
+    }
+    const double above = sum_of(s, t, beta, 1) - sum_of(s, t, t->beta, 1), below = sum_of(s, t, beta, -1) - sum_of(s, t, t->beta, -1);
+    const bool both = s->kind != MC_SVC && s->kind != MC_SVR;
+    return fabs(above + below) <= DRIFT * mass && (!both || fabs(above) <= DRIFT * mass);
+}
+
+static bool state_holds(const mc_svm *s, const mc_svm_kept *kept, const head *h) {
+    const double *beta = kept->beta;
+    bool holds = head_holds(s, h) && mc_first_not_finite(MERCER_F64, kept->f, kept->functions) < 0;
+    for (int64_t k = 0; k < s->tasks && holds; beta += s->task[k++].m)
+        holds = given_holds(s, &s->task[k], &kept->scalar[k]) && scalars_hold(s, &kept->scalar[k])
+                && multipliers_hold(s, &s->task[k], beta);
+    return holds;
 }
 
 static int parts_of(const mc_svm *s, const mc_svm_kept *kept, head *h, mc_part parts[MC_CHECKPOINT_PARTS]) {
@@ -103,9 +182,11 @@ mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s) {
     head h = {0};
     mc_part parts[MC_CHECKPOINT_PARTS];
     MC_TRY(mc_checkpoint_load(ctx, s->kept->path, parts, parts_of(s, s->kept, &h, parts)));
+    if (!state_holds(s, s->kept, &h))
+        return mc_checkpoint_refuse(ctx, s->kept->path);
     copy(s, s->kept, false);
     s->next = h.task;
-    s->begun = h.begun;
+    s->begun = h.begun != 0;
     s->most = h.most;
     s->noise2 = h.noise2;
     mc_log(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->kept->path, (long long)s->next + 1,

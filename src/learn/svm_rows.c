@@ -95,6 +95,11 @@ int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dt
     return most < LEAST ? LEAST : most;
 }
 
+bool mc_svm_may_take(const mc_svm *s, int64_t most) {
+    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n, top = m < MOST ? m : MOST;
+    return most >= LEAST && most <= (top > LEAST ? top : LEAST);
+}
+
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     size_t later;
     const size_t solving = beside(ctx, p, m, &later) + mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);

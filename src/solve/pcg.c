@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "solve/vectors.h"
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const double FLOOR = 1e-5;      /* what one run of float32 products can be trusted to gain */
@@ -122,6 +123,31 @@ void mc_pcg_direction(const mc_pcg *s, double *out) {
 void *mc_pcg_state(mc_pcg *s, size_t *bytes) {
     *bytes = s->bytes;
     return s->block;
+}
+
+/* A flag is looked at as the byte it is: any other would be no bool. */
+static bool flags_hold(const mc_pcg *s) {
+    static const size_t flags[] = {offsetof(head, result.converged), offsetof(head, inner), offsetof(head, careful),
+                                   offsetof(head, doubted)};
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        if (((const unsigned char *)s->block)[flags[k]] > 1)
+            return false;
+    return true;
+}
+
+bool mc_pcg_state_holds(const mc_pcg *s) {
+    const head *h = s->h;
+    const mc_pcg_result *r = &h->result;
+    if (!flags_hold(s) || r->column < 0 || r->column >= s->p.t || r->iterations < 0 || r->iterations > s->p.iterations_max)
+        return false;
+    if (r->refinements < 0 || r->refinements > 2 * s->p.iterations_max + 2 || h->stalled < 0 || h->stalled > s->p.patience)
+        return false;
+    if (!(r->residual_relative >= 0 && h->before >= 0 && h->best >= 0 && h->outer >= 0 && isfinite(r->curvature)))
+        return false;
+    for (const double *at = s->rz; at < s->part; at++)
+        if (!isfinite(*at))
+            return false;
+    return true;
 }
 
 static mercer_status dots(mercer_ctx *ctx, mc_pcg *s, const double *A, const double *B, double *out) {

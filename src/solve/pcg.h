@@ -55,6 +55,8 @@ void mc_pcg_direction(const mc_pcg *pcg, double *out);
 /* The whole state (but X and the problem) as one block of bytes, to write and to read back into a fresh mc_pcg of the
  * same problem. */
 void *mc_pcg_state(mc_pcg *pcg, size_t *bytes);
+/* Whether a state that was read back is one that a run can have: flags, counts and places in their ranges, all numbers finite. */
+bool mc_pcg_state_holds(const mc_pcg *pcg);
 void mc_pcg_close(mc_pcg *pcg);
 
 #endif

@@ -277,7 +277,8 @@ static void resize(mc_rng *rng, parts *p) {
         }
     const field *n = find(p, "centres"), *d = find(p, "columns"), *layout = find(p, "layout");
     if (n && d && layout && strcmp(layout->value, "\"dense\"") == 0 && mc_rng_below(rng, 8)) {
-        snprintf(text, sizeof text, "\"%lld\"", (long long)(strtoull(n->value + 1, NULL, 10) * strtoull(d->value + 1, NULL, 10)));
+        snprintf(text, sizeof text, "\"%lld\"",
+                 (long long)(strtoull(n->value + 1, NULL, 10) * strtoull(d->value + 1, NULL, 10)));
         set_field(p, "stored", text);
     }
 }

@@ -8,36 +8,9 @@
 #include "../must.h"
 #include "mutate.h"
 #include "verbs.h"
-#include <signal.h>
+#include "watch.h"
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
-
-enum { PATIENCE = 60 }; /* seconds for one mutant */
-
-static volatile uint64_t seed;
-static volatile int64_t now;
-
-/* Said on the way down, so that the mutant can be made again. */
-static void say_which(int signal_number) {
-    char text[160];
-    const int length = snprintf(text, sizeof text, "%s mutant %lld: again with -s %llu -o %lld\n",
-                                signal_number == SIGALRM ? "too long:" : "fell over", (long long)now,
-                                (unsigned long long)seed, (long long)now);
-    if (write(STDERR_FILENO, text, (size_t)length) < 0)
-        _exit(3);
-    if (!signal_number)
-        return;
-    signal(signal_number, SIG_DFL);
-    raise(signal_number == SIGALRM ? SIGABRT : signal_number);
-}
-
-/* A sanitizer ends the program without a signal. */
-void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-static void on_death(void) {
-    say_which(0);
-}
 
 static int file_of(const char *text) {
     const int fd = memfd_create("data.csv", MFD_CLOEXEC);
@@ -108,58 +81,15 @@ static void try_mutant(mercer_ctx *ctx, campaign *c, int64_t i) {
         must(false, "no block is left behind");
 }
 
-static uint64_t fresh_seed(void) {
-    struct timespec t;
-    const char *text = getenv("MERCER_TEST_SEED");
-    clock_gettime(CLOCK_REALTIME, &t);
-    return text ? strtoull(text, NULL, 10) : (uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec;
-}
-
-/* What the command line asks for. */
-typedef struct wishes {
-    int64_t first, last; /* mutants */
-    double seconds;
-} wishes;
-
-static wishes read_wishes(int argc, char **argv) {
-    const char *count = getenv("MERCER_FUZZ_MUTANTS");
-    wishes w = {.last = count ? atoll(count) : 10000, .seconds = 1e9};
-    for (int i = 1; i + 1 < argc; i += 2)
-        switch (argv[i][1]) {
-        case 's': seed = strtoull(argv[i + 1], NULL, 10); break;
-        case 'o': w.last = (w.first = atoll(argv[i + 1])) + 1; break;
-        case 't':
-            w.seconds = atof(argv[i + 1]);
-            w.last = INT64_MAX;
-            break;
-        default: w.last = atoll(argv[i + 1]);
-        }
-    return w;
-}
-
-static void watch(void) {
-    const int fatal[] = {SIGABRT, SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    for (size_t k = 0; k < sizeof fatal / sizeof *fatal; k++)
-        signal(fatal[k], say_which);
-    if (__sanitizer_set_death_callback)
-        __sanitizer_set_death_callback(on_death);
-}
-
 int main(int argc, char **argv) {
     static campaign c;
-    seed = fresh_seed();
-    const wishes w = read_wishes(argc, argv);
-    const time_t began = time(NULL);
-    watch();
-    printf("seed %llu (set MERCER_TEST_SEED to repeat another)\n", (unsigned long long)seed);
+    const wishes w = read_wishes(argc, argv, 10000);
+    watch_for(60);
     mercer_ctx *ctx = zoo_context();
     open_campaign(ctx, &c);
-    for (now = w.first; now < w.last && difftime(time(NULL), began) < w.seconds; now++) {
-        alarm(PATIENCE);
-        try_mutant(ctx, &c, now);
-    }
-    alarm(0);
-    printf("%d specimens, %lld mutants of them, %lld accepted and used\n", c.zoo.count, (long long)(now - w.first),
+    for (mutant = w.first; mutant < w.last && go_on(&w); mutant++)
+        try_mutant(ctx, &c, mutant);
+    printf("%d specimens, %lld mutants of them, %lld accepted and used\n", c.zoo.count, (long long)(mutant - w.first),
            (long long)c.accepted);
     close_campaign(&c);
     mercer_close(ctx);
