@@ -81,6 +81,11 @@ mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const 
     return mc_kernel_parse(ctx, text, (mc_users){users, count}, out);
 }
 
+bool mc_kernel_linear(const mercer_kernel *kernel) {
+    const mc_node *root = mc_node_bare(kernel->root);
+    return root->kind == MC_ATOM && root->atom == MC_LINEAR;
+}
+
 static bool is_precomputed(const mc_node *node) {
     return node->kind == MC_ATOM && node->atom == MC_PRECOMPUTED;
 }

@@ -151,6 +151,8 @@ mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const
 /* An error that names the row and column when data break what the kernel needs (chi2, intersection: no negative values), when an open
    parameter or a range is left, or when d differs. */
 mercer_status mc_kernel_check_data(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data);
+/* The inner product of all columns, with or without a factor 1. */
+bool mc_kernel_linear(const mercer_kernel *kernel);
 /* Some atom reads its values from the rows of a matrix: these must not be scaled. */
 bool mc_kernel_precomputed(const mercer_kernel *kernel);
 /* MERCER_NOT_A_KERNEL with the reason unless the kernel is proved. offered: the machine has an option to take it all the same. */

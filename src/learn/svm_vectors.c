@@ -131,9 +131,8 @@ static void add_vector(const mercer_data *x, int64_t i, double c, double *w) {
 /* w of each decision = sum of its coefficients times rows, where the kernel is the inner product of all columns and w is not longer than
    the vectors it replaces. */
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f) {
-    const mc_node *root = mc_node_bare(f->kernel->root);
     const int64_t decisions = mc_form_decisions(f->form, f->outputs), d = f->centres->d;
-    if (root->kind != MC_ATOM || root->atom != MC_LINEAR || decisions * d > mercer_data_stored(f->centres))
+    if (!mc_kernel_linear(f->kernel) || decisions * d > mercer_data_stored(f->centres))
         return MERCER_OK;
     f->features = d;
     MC_TRY(MC_ALLOC(ctx, f->primal, decisions * d));

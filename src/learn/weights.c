@@ -79,8 +79,7 @@ static mercer_status apply_map(mercer_ctx *ctx, const mercer_kernel *kernel, app
 mercer_status mc_weights_apply(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t count, const double *W, const mercer_data *rows,
                                double *out) {
     applying a = {.rows = rows, .count = count, .W = W, .out = out};
-    const mc_node *root = mc_node_bare(kernel->root);
-    if (root->kind == MC_ATOM && root->atom == MC_LINEAR)
+    if (mc_kernel_linear(kernel))
         return mc_for(ctx, rows->n, ROW_GRAIN, apply_linear, &a);
     return apply_map(ctx, kernel, &a);
 }

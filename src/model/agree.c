@@ -180,17 +180,13 @@ static bool labels_agree(agreeing *a) {
 
 /* ---- The kernel ---- */
 
-static bool is_linear(const mc_node *root) {
-    return root->kind == MC_ATOM && root->atom == MC_LINEAR;
-}
-
 /* Weights beside rows are those of a linear kernel; the others are of the features that the kernel has on these columns. */
 static bool features_agree(agreeing *a) {
     const mc_fitted *f = a->f;
     mc_features *map = NULL;
     if (!f->primal)
         return true;
-    if (a->x->n > 0 && !is_linear(f->kernel->root))
+    if (a->x->n > 0 && !mc_kernel_linear(f->kernel))
         return flawed(a, "it weighs columns, which its kernel does not");
     a->status = mc_features_open(a->ctx, f->kernel->root, a->x->d, &map);
     if (a->status && a->status != MERCER_MEMORY)

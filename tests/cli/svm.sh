@@ -53,3 +53,10 @@ printf 'x,y,w\n1,a,1\n2,b,1\n3,a,1\n4,c,0\n5,b,1\n6,a,1\n' > empty.csv; mercer f
 printf 'x,y\n1,a\n1,a\n1,b\n1,b\n' > same.csv; mercer fit same.csv -m nu-svc --nu 0.5 -q; mercer fit same.csv -m nu-svc --nu 1 -q; mercer fit same.csv -m svc --C inf -q
 mercer fit same.csv -m one-class -k 'rbf(gamma=1)' -q -o words.mercer && mercer predict words.mercer same.csv | tail -1; mercer score words.mercer same.csv
 printf '1 1:1\n-1 9:1\n1 2:1\n-1 8:1\n' > sparse.svm; mercer fit sparse.svm -m svc --scale none | grep '^rows'
+# A factor 1 is kept in the expression and changes nothing else: weights, files and exports are those of the kernel itself.
+printf 'u,v,y\n1,2,1\n2,1,1\n3,5,2\n4,4,2\n6,5,2\n0,1,1\n' > plain.csv
+for k in linear 'rbf(gamma=1)'; do
+  mercer fit plain.csv -m svc --scale none -k "$k" -q -o plain.mercer; mercer fit plain.csv -m svc --scale none -k "1*$k" -q -o once.mercer
+  mercer predict plain.mercer plain.csv --decision > plain.out; mercer predict once.mercer plain.csv --decision | cmp - plain.out && echo "1*$k predicts the same"
+  mercer export plain.mercer --to libsvm > plain.model; mercer export once.mercer --to libsvm | cmp - plain.model && echo "1*$k exports the same"
+done

@@ -11,9 +11,11 @@ real acosq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(r
     sqrtq(real), tanhq(real);
 #define CALL(name) name##q
 #define OWN_UNIT 0x1p-106L /* of the last place, with the library's few units */
+#define OWN_LEAST 0x1p-16300L
 #else
 #define CALL(name) name##l
 #define OWN_UNIT (8 * LDBL_EPSILON)
+#define OWN_LEAST LDBL_MIN
 #endif
 
 static const real DOUBLE_UNIT = 0x1p-51, DOUBLE_LEAST = 0x1p-1070;
@@ -25,6 +27,11 @@ static real size_of(real a) {
 /* v with the errors its operands hand down and the rounding of this step; what a double cannot hold may be anything there. */
 static wide rounded(real v, real e, real f) {
     return (wide){v, e + size_of(v) * OWN_UNIT, size_of(v) < 1e300 ? f + size_of(v) * DOUBLE_UNIT + DOUBLE_LEAST : (real)INFINITY};
+}
+
+/* A result that underflowed is not the 0 it looks like. */
+static wide not_zero(wide a) {
+    return (wide){a.v, a.e + OWN_LEAST, a.f};
 }
 
 static wide number(double c) {
@@ -57,7 +64,8 @@ static real product_error(real a, real ea, real b, real eb) {
 }
 
 static wide multiply(wide a, wide b) {
-    return rounded(a.v * b.v, product_error(a.v, a.e, b.v, b.e), product_error(a.v, a.f, b.v, b.f));
+    const wide r = rounded(a.v * b.v, product_error(a.v, a.e, b.v, b.e), product_error(a.v, a.f, b.v, b.f));
+    return r.v == 0 && a.v != 0 && b.v != 0 ? not_zero(r) : r;
 }
 
 /* |a/b - a'/b'| <= (ea + |a/b| eb) / (|b| - eb); nothing is known where b may be 0. */
@@ -67,7 +75,8 @@ static real quotient_error(real v, real ea, real b, real eb) {
 
 static wide divide(wide a, wide b) {
     const real v = a.v / b.v;
-    return rounded(v, quotient_error(v, a.e, b.v, b.e), quotient_error(v, a.f, b.v, b.f));
+    const wide r = rounded(v, quotient_error(v, a.e, b.v, b.e), quotient_error(v, a.f, b.v, b.f));
+    return v == 0 && a.v != 0 ? not_zero(r) : r;
 }
 
 typedef real function_of(real);
@@ -79,7 +88,7 @@ static real growth(real e) {
 
 static wide exponential(wide a) {
     const real v = CALL(exp)(a.v);
-    return rounded(v, times(growth(a.e), v), times(growth(a.f), v));
+    return not_zero(rounded(v, times(growth(a.e), v), times(growth(a.f), v)));
 }
 
 /* |sqrt(a) - sqrt(b)| <= |a - b| / (sqrt(a) + sqrt(b)), and <= sqrt(|a - b|) */
@@ -126,7 +135,8 @@ static wide power(wide a, double p) {
         return number(1);
     const bool lost = p != floor(p) && a.f > 0 && !(a.v > a.f);
     const real f = lost ? (real)INFINITY : a.f > 0 ? power_error(a.v, a.f, p) : 0;
-    return rounded(CALL(pow)(a.v, p), a.e > 0 ? power_error(a.v, a.e, p) : 0, f);
+    const wide r = rounded(CALL(pow)(a.v, p), a.e > 0 ? power_error(a.v, a.e, p) : 0, f);
+    return r.v == 0 && a.v != 0 ? not_zero(r) : r;
 }
 
 static wide pi(void) {
