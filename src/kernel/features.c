@@ -113,6 +113,11 @@ static double *write_monomials(const double *u, int64_t D, int64_t from, int64_t
         *out = product;
         return out + 1;
     }
+    if (p == 1) { /* no deeper: a linear map of many columns would take a call for each */
+        for (int64_t j = from; j < D; j++)
+            out[D - 1 - j] = product * u[j];
+        return out + (D - from);
+    }
     if (from == D - 1) { /* the last variable takes all that is left; 1/p! under the root */
         for (int64_t k = 1; k <= p; k++)
             product *= u[from] / sqrt((double)k);

@@ -12,11 +12,15 @@
 #include "data/data.h"
 #include "kernel/kernel.h"
 #include "model/rows.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Words ---- */
+
+/* By the letters of ASCII, whatever the locale calls one. */
+static bool is_plain(char c, const char *more) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr(more, c);
+}
 
 typedef struct name {
     char bytes[64];
@@ -28,10 +32,10 @@ static name name_of(const char *path) {
     name n = {.bytes = "model"};
     size_t used = 0;
     for (; *from && *from != '.' && used + 1 < sizeof n.bytes; from++)
-        n.bytes[used++] = isalnum((unsigned char)*from) ? *from : '_';
+        n.bytes[used++] = is_plain(*from, "") ? *from : '_';
     if (used && strcmp(path, "-") != 0) {
         n.bytes[used] = '\0';
-        if (isdigit((unsigned char)n.bytes[0]))
+        if (n.bytes[0] >= '0' && n.bytes[0] <= '9')
             n.bytes[0] = '_';
     }
     return n;
@@ -54,15 +58,21 @@ void mc_c_table(mc_text *text, const char *declaration, const double *values, in
     mc_text_add(text, "};\n");
 }
 
-static void add_string(mc_text *text, const char *bytes) {
+void mc_c_string(mc_text *text, const char *bytes) {
     mc_text_add(text, "\"");
     for (const char *p = bytes; *p; p++) {
-        if (isalnum((unsigned char)*p) || strchr(" .,:;+-_()[]<>=*/%!#&|@~^{}", *p))
+        if (is_plain(*p, " .,:;+-_()[]<>=*/%!#&|@~^{}"))
             mc_text_add(text, "%c", *p);
         else
             mc_text_add(text, "\\%03o", (unsigned)(unsigned char)*p);
     }
     mc_text_add(text, "\"");
+}
+
+/* Without the signs that open, close or continue: other bytes become question marks. */
+void mc_c_comment(mc_text *text, const char *bytes) {
+    for (const char *p = bytes; *p; p++)
+        mc_text_add(text, "%c", is_plain(*p, " .,:;+-_()[]<>=%!#&|@~^{}") ? *p : '?');
 }
 
 /* ---- Tables ---- */
@@ -124,7 +134,7 @@ static void add_labels(mc_text *text, const mc_fitted *f, const char *called) {
     mc_text_add(text, "const char *%s_label(int place) {\n    static const char *const label[OUTPUTS] = {", called);
     for (int64_t k = 0; k < f->outputs; k++) {
         mc_text_add(text, "%s", k ? ", " : "");
-        add_string(text, f->centres->label[k]);
+        mc_c_string(text, f->centres->label[k]);
     }
     mc_text_add(text, "};\n    return place >= 0 && place < OUTPUTS ? label[place] : \"\";\n}\n\n");
 }
@@ -160,13 +170,15 @@ static void add_predictions(mc_text *text, const mercer_model *model, const char
         add_proba(text, called);
 }
 
-/* The opening comment: what a reader of the file needs. A comment ends at its mark wherever that stands, so names are not put there. */
+/* The opening comment: what a reader of the file needs. */
 static void add_head(mc_text *text, const mercer_model *model, const char *called) {
     const mc_fitted *f = &model->f;
+    mc_text_add(text, "/* %s: ", called);
+    mc_c_comment(text, f->report.machine);
     mc_text_add(text,
-                "/* %s: %s by Mercer %s, %lld rows of %lld columns%s.\n\n   double %s_predict(const double *x): %s.\n"
+                " by Mercer %s, %lld rows of %lld columns%s.\n\n   double %s_predict(const double *x): %s.\n"
                 "   void %s_values(const double *x, double *out): %lld numbers.\n",
-                called, f->report.machine, MERCER_VERSION, (long long)f->centres->n, (long long)f->centres->d,
+                MERCER_VERSION, (long long)f->centres->n, (long long)f->centres->d,
                 f->scale.kind == MC_SCALE_NONE ? "" : ", which it scales itself", called,
                 f->centres->classes ? "the place of the class, from 0" : "the prediction", called,
                 (long long)f->outputs);

@@ -8,6 +8,9 @@
 /* Functions k1, k2, ... of (const double *x, const double *z), one per node of the expression, a child before its parent; *last is the
    number of the root's. A kernel whose values only the calling program knows is refused. */
 mercer_status mc_c_kernel(mercer_ctx *ctx, mc_text *text, const mercer_kernel *kernel, int64_t d, int *last);
+/* Bytes as a string literal, and as words of a comment, which they cannot end: all that a file or a caller has named goes through these. */
+void mc_c_string(mc_text *text, const char *bytes);
+void mc_c_comment(mc_text *text, const char *bytes);
 /* A table of numbers as an initialiser, 17 digits, or 9 where single. */
 void mc_c_table(mc_text *text, const char *declaration, const double *values, int64_t rows, int64_t columns,
                 bool single);

@@ -58,10 +58,24 @@ int mc_libsvm_kernel_of(const mercer_model *model, double *degree, double *gamma
     }
 }
 
-static bool is_whole(const char *text) {
+/* The number that a label is for LIBSVM; NaN: it is none. */
+static double label_of(const char *text) {
     double value;
     const char *end = text + strlen(text);
-    return mc_number_read(text, end, &value) == end && value == floor(value) && fabs(value) <= INT32_MAX;
+    return mc_number_read(text, end, &value) == end && value == floor(value) && fabs(value) <= INT32_MAX ? value : NAN;
+}
+
+/* Whole numbers, each once: 1 and 1.0 are two labels here and one there. */
+static mercer_status check_labels(mercer_ctx *ctx, const mc_fitted *f) {
+    char *const *label = f->centres->label;
+    for (int64_t k = 0; k < f->outputs; k++) {
+        if (isnan(label_of(label[k])))
+            return mc_fail(ctx, MERCER_INVALID, "export: class '%s' is not a whole number, which a label of LIBSVM must be", label[k]);
+        for (int64_t j = 0; j < k; j++)
+            if (label_of(label[j]) == label_of(label[k]))
+                return mc_fail(ctx, MERCER_INVALID, "export: classes '%s' and '%s' are one label of LIBSVM", label[j], label[k]);
+    }
+    return MERCER_OK;
 }
 
 /* f(x) = <w, x>: one vector w with the coefficient 1. */
@@ -92,11 +106,7 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
         return mc_fail(ctx, MERCER_INVALID,
                        "export: LIBSVM decides between classes by pairs and predicts one number; this %s has %lld outputs",
                        f->report.machine, (long long)f->outputs);
-    for (int64_t k = 0; f->form == MC_PAIRS && k < f->outputs; k++)
-        if (!is_whole(f->centres->label[k]))
-            return mc_fail(ctx, MERCER_INVALID, "export: class '%s' is not a whole number, which a label of LIBSVM must be",
-                           f->centres->label[k]);
-    return MERCER_OK;
+    return f->form == MC_PAIRS ? check_labels(ctx, f) : MERCER_OK;
 }
 
 /* ---- The text ---- */
@@ -125,7 +135,7 @@ static void add_head(mc_text *text, const mercer_model *model) {
     if (pairs) {
         mc_text_add(text, "\nlabel");
         for (int64_t k = 0; k < f->outputs; k++)
-            mc_text_add(text, " %s", f->centres->label[k]);
+            mc_text_add(text, " %.0f", label_of(f->centres->label[k]) + 0.0); /* 1e3 is 1000, and -0 is 0 */
         mc_text_add(text, "\nnr_sv");
         for (int64_t k = 0; k < f->outputs; k++)
             mc_text_add(text, " %lld", (long long)(f->class_start[k + 1] - f->class_start[k]));

@@ -311,6 +311,15 @@ static mercer_status read_strings(mercer_ctx *ctx, const mc_loading *l, mercer_d
     return status;
 }
 
+/* How it was chosen is shown to people and drawn: JSON, where it is there at all. */
+static mercer_status check_search(mercer_ctx *ctx, const mc_loading *l) {
+    json_t *search = NULL;
+    MC_TRY(inner_of(ctx, l, "search", &search));
+    const bool good = !search || json_is_object(search);
+    json_decref(search);
+    return good ? MERCER_OK : mc_damaged(ctx, l, "'search' is no object of JSON");
+}
+
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     mercer_data *x = l->model->f.centres;
     const bool classes = l->shape.labelled;
@@ -321,6 +330,7 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(optional_list(ctx, l, "targets", classes ? 1 : x->outputs, &x->target_name));
     MC_TRY(read_schema(ctx, l, &x->schema));
     MC_TRY(read_strings(ctx, l, x));
+    MC_TRY(check_search(ctx, l));
     MC_TRY(mc_data_finish(ctx, x));
     return read_kernel(ctx, l);
 }

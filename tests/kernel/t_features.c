@@ -97,10 +97,34 @@ static void test_survives_failing_memory(void **state) {
     close_clean(ctx);
 }
 
+/* One call for every column would need more stack than a thread has. */
+static void test_a_map_of_many_columns_takes_no_depth(void **state) {
+    (void)state;
+    enum { MANY = 1000000 };
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *kernel = NULL;
+    mc_features *map = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "poly(degree=1, c=4)", &kernel));
+    assert_ok(ctx, mc_features_open(ctx, kernel->root, MANY, &map));
+    double *x = calloc(MANY, sizeof *x), *phi = calloc(MANY + 1, sizeof *phi);
+    double *scratch = calloc((size_t)mc_features_scratch(map) + 1, sizeof *scratch);
+    x[0] = 3;
+    x[MANY - 1] = 5;
+    mc_features_row(map, x, scratch, phi);
+    assert_true(phi[0] == 2 && phi[1] == 5 && phi[MANY] == 3); /* the constant is the last column, and the last comes first */
+    free(x);
+    free(phi);
+    free(scratch);
+    mc_features_close(map);
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inner_products_of_features_are_kernel_values),
         cmocka_unit_test(test_kernels_without_a_finite_map_are_refused),
+        cmocka_unit_test(test_a_map_of_many_columns_takes_no_depth),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

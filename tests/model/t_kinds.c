@@ -2,6 +2,7 @@
    target fuzz/structure, changed in the places named, with a right checksum. */
 #include "../fuzz/structure/mutate.h"
 #include "../fuzz/structure/zoo.h"
+#include "model/model.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,8 @@ static void test_fields_that_do_not_go_together_are_refused(void **state) {
         {"lms poly", "kernel=poly(degree=3)", "features"},
         {"ridge poly(degree=2, c=1)", "solver=cholesky", "weights of features"},
         {"knn linear", "neighbors=12", "12 neighbours among 11"},
+        {"ridge rbf", "search=[1]", "no object of JSON"},
+        {"ridge rbf", "search={", "'search', byte"},
         {"pca", "labels=[\\\"a\\\",\\\"b\\\"]", "has no classes"},
     };
     mercer_ctx *ctx = open_ctx(1);
@@ -106,6 +109,62 @@ static void test_every_kind_of_model_is_one_that_loads(void **state) {
     close_clean(ctx);
 }
 
+/* ---- Exports ---- */
+
+static mercer_model *load(mercer_ctx *ctx, const char *name, const char *edits) {
+    static parts p;
+    static unsigned char bytes[FILE_MOST];
+    const specimen *one = find(name);
+    mercer_model *model = NULL;
+    assert_true(parts_of(one->bytes, one->size, &p));
+    edit(&p, edits);
+    assert_ok(ctx, mercer_model_from_memory(ctx, bytes, parts_join(&p, bytes), &model));
+    return model;
+}
+
+static const char *exported(mercer_ctx *ctx, const mercer_model *model, const char *format) {
+    static char text[1 << 16];
+    assert_ok(ctx, mercer_model_export(ctx, model, format, "t_kinds.exported"));
+    FILE *file = fopen("t_kinds.exported", "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    remove("t_kinds.exported");
+    return text;
+}
+
+/* Whatever a machine or a class is called. */
+static void test_words_do_not_become_code(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_model *model = load(ctx, "logistic rbf(gamma=0.5), lambda=0.1, data 2",
+                               "labels=[\\\"a\\\\\\\", evil1 = 1, //\\\",\\\"\\\\n?\?/\\\"]");
+    model->f.report.machine = "*/ int evil2; /*\n#error \\"; /* a loader would refuse it */
+    const char *text = exported(ctx, model, "c");
+    assert_null(strstr(text, "*/ int"));
+    assert_null(strstr(text, "\n#error"));
+    assert_null(strstr(text, "\", evil1"));
+    assert_null(strstr(text, "?\?/"));
+    assert_non_null(strstr(text, "\"a\\042, evil1 = 1, //\""));
+    assert_non_null(strstr(text, "\"\\012\\077\\077/\""));
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+/* LIBSVM reads digits: 1e3 would be 1, and 1 and 1.0 are one label. */
+static void test_labels_for_libsvm_are_written_as_numbers(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_model *model = load(ctx, "svc rbf(gamma=0.5), C=1, data 2", "labels=[\\\"-0\\\",\\\"1e3\\\"]");
+    assert_non_null(strstr(exported(ctx, model, "libsvm"), "\nlabel 0 1000\n"));
+    mercer_model_free(model);
+    model = load(ctx, "svc rbf(gamma=0.5), C=1, data 2", "labels=[\\\"1\\\",\\\"1.0\\\"]");
+    assert_fails(ctx, mercer_model_export(ctx, model, "libsvm", "t_kinds.exported"), MERCER_INVALID,
+                 "one label of LIBSVM");
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 static int set_up(void **state) {
     (void)state;
     mercer_ctx *ctx = zoo_context();
@@ -124,6 +183,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields_that_do_not_go_together_are_refused),
         cmocka_unit_test(test_every_kind_of_model_is_one_that_loads),
+        cmocka_unit_test(test_words_do_not_become_code),
+        cmocka_unit_test(test_labels_for_libsvm_are_written_as_numbers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

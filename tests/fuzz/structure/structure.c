@@ -1,10 +1,10 @@
 /* structure.c: model files whose structure lies. Every specimen of the zoo is taken apart, changed and put together again with a right
    checksum; what the loader accepts is put through every verb. Whatever happens must be an answer or a sentence, under sanitizers.
 
-     fuzz_structure [-n MUTANTS] [-t SECONDS] [-s SEED] [-o MUTANT]
+     fuzz_structure [-n MUTANTS] [-t SECONDS] [-s SEED] [-o MUTANT] [-w FOLDER]
 
    MERCER_FUZZ_MUTANTS is another way to say how many, MERCER_TEST_SEED another way to say the seed, which is a fresh one without. -o: that
-   mutant alone. */
+   mutant alone. -w: models that were accepted become files there, for the command (command.py). */
 #include "../must.h"
 #include "mutate.h"
 #include "verbs.h"
@@ -25,6 +25,7 @@ typedef struct campaign {
     mercer_data *rows[ZOO_MOST];
     int file[2];
     int64_t accepted;
+    const char *folder; /* for the files of those; NULL: none is written */
 } campaign;
 
 static void open_campaign(mercer_ctx *ctx, campaign *c) {
@@ -54,6 +55,14 @@ static void close_campaign(campaign *c) {
     free(c->parts);
 }
 
+/* FOLDER/NUMBER.mercer. */
+static void write_model(const char *folder, const unsigned char *bytes, size_t size) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%lld.mercer", folder, (long long)mutant);
+    FILE *file = fopen(path, "wb");
+    must(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "a file is written");
+}
+
 static void try_mutant(mercer_ctx *ctx, campaign *c, int64_t i) {
     static parts p;
     static unsigned char bytes[FILE_MOST];
@@ -74,6 +83,8 @@ static void try_mutant(mercer_ctx *ctx, campaign *c, int64_t i) {
     must(!status || strlen(mercer_message(ctx)) > 10, "a failure says why");
     if (model) {
         c->accepted++;
+        if (c->folder)
+            write_model(c->folder, bytes, size);
         use_model(&all, model);
     }
     mercer_model_free(model);
@@ -85,6 +96,7 @@ int main(int argc, char **argv) {
     static campaign c;
     const wishes w = read_wishes(argc, argv, 10000);
     watch_for(60);
+    c.folder = w.folder;
     mercer_ctx *ctx = zoo_context();
     open_campaign(ctx, &c);
     for (mutant = w.first; mutant < w.last && go_on(&w); mutant++)

@@ -18,6 +18,7 @@ typedef struct wishes {
     int64_t first, last; /* mutants */
     double seconds;
     time_t began;
+    const char *folder;
 } wishes;
 
 static inline uint64_t fresh_seed(void) {
@@ -27,7 +28,7 @@ static inline uint64_t fresh_seed(void) {
     return text ? strtoull(text, NULL, 10) : (uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec;
 }
 
-/* -n MUTANTS, -t SECONDS, -s SEED, -o MUTANT: that one alone. Prints the seed. */
+/* -n MUTANTS, -t SECONDS, -s SEED, -o MUTANT: that one alone, -w FOLDER. Prints the seed. */
 static inline wishes read_wishes(int argc, char **argv, int64_t usual) {
     const char *count = getenv("MERCER_FUZZ_MUTANTS");
     wishes w = {.last = count ? atoll(count) : usual, .seconds = 1e9, .began = time(NULL)};
@@ -35,6 +36,7 @@ static inline wishes read_wishes(int argc, char **argv, int64_t usual) {
     for (int i = 1; i + 1 < argc; i += 2)
         switch (argv[i][1]) {
         case 's': seed = strtoull(argv[i + 1], NULL, 10); break;
+        case 'w': w.folder = argv[i + 1]; break;
         case 'o': w.last = (w.first = atoll(argv[i + 1])) + 1; break;
         case 't':
             w.seconds = atof(argv[i + 1]);
