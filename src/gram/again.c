@@ -21,7 +21,7 @@ static bool right_stands_alone(const mc_gram *g) {
     for (int i = 0; i < g->plan.lines; i++)
         if (g->plan.line[i].vector == MC_VECTOR_IDENTITY)
             return false;
-    return !g->symmetric && !g->kept && !g->lent && !g->taken && !g->z->row_start;
+    return !g->judged && !g->symmetric && !g->kept && !g->lent && !g->taken && !g->z->row_start;
 }
 
 size_t mc_gram_kept_bytes(const mc_gram *g) {
@@ -57,7 +57,7 @@ static bool same_part(const mc_part *a, const mc_part *b) {
 }
 
 static bool same_layout(const mc_gram *g, const mc_gram *kept) {
-    bool same = g->ops == kept->ops && g->precision == kept->precision;
+    bool same = !g->judged && g->ops == kept->ops && g->precision == kept->precision;
     for (int i = 0; i < g->plan.parts && same; i++)
         same = same_part(&g->plan.part[i], &kept->plan.part[i]);
     return same;

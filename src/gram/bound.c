@@ -31,6 +31,7 @@ static const double ln2 = 0.693147180559945309417;
 /* Size and error of an argument; for distances the three-term form. */
 typedef struct argument {
     double size, e0, e1, e2;
+    double share; /* of a dot product or a plain sum: its error over what the rows of the pair make of it */
 } argument;
 
 /* What is counted with: the unit roundoff, and whether the worst is to be met. */
@@ -74,14 +75,17 @@ static argument dot(const mc_part *p, double a, double c, arithmetic by) {
     const double shifts = p->left.shift_max + p->right.shift_max + p->centre2;
     const double size = fabs(a) * (reach + shifts) + fabs(c);
     const double double_u = rounding(MERCER_F64); /* the shifts are summed up in double */
-    return (argument){.size = size, .e0 = u * (fabs(a) * (f + 2) * reach + 3 * size) + double_u * (f + 3) * fabs(a) * shifts};
+    const double e0 = u * (fabs(a) * (f + 2) * reach + 3 * size) + double_u * (f + 3) * fabs(a) * shifts;
+    const double least = fabs(a) * sqrt(p->left.least2 * p->right.least2) + fabs(c); /* what a centre rounds off hurts the shortest rows */
+    return (argument){.size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5)};
 }
 
 static argument plain_sum(const mc_part *p, double a, double c, arithmetic by) {
     const double reach = p->left.norm2_max + p->right.norm2_max, u = by.u;
     const double again = p->sparse ? 2 : 1; /* cancelling terms */
     const double size = fabs(a) * reach + fabs(c);
-    return (argument){.size = size, .e0 = u * (fabs(a) * (sum_factor(p, 1, by) + 4) * again * reach + 3 * size)};
+    const double f = sum_factor(p, 1, by) + 4;
+    return (argument){.size = size, .e0 = u * (fabs(a) * f * again * reach + 3 * size), .share = u * (f + 3)};
 }
 
 /* The angle: the cosine is wrong by (c_d + 4) u, the norms that made the vectors unit included; its arc by that over the sine, which the
@@ -115,6 +119,11 @@ static const slopes radial[MC_TILE_FUNCTIONS] = {
     [MC_RATIONAL] = {1, 1, 0.368, 8},       /* by0 and by1 times p, below */
 };
 
+/* Of a function whose error is told by the largest value it can have. */
+static mc_bound whole(double size, double error, double low) {
+    return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
+}
+
 static mc_bound radial_bound(const mc_line *line, argument s, double u) {
     const slopes *f = &radial[line->step.function];
     const double by = line->step.function == MC_RATIONAL ? line->step.p : 1, e0 = s.e0 + 16 * s.e1 * s.e1;
@@ -123,22 +132,25 @@ static mc_bound radial_bound(const mc_line *line, argument s, double u) {
         error += ln2 * sqrt(s.e0);
     if (line->step.function == MC_RATIONAL)
         error += (line->step.degree ? 2 * by : 16) * u;
-    return (mc_bound){1, fmin(error, 1), 0};
+    return whole(1, fmin(error, 1), 0);
 }
 
-static const mc_bound unknown = {INFINITY, INFINITY, -INFINITY};
+static const mc_bound unknown = {.size = INFINITY, .error = INFINITY, .low = -INFINITY, .share = INFINITY};
 
 static mc_bound plain(double size, double error) {
-    return (mc_bound){size, error, -size};
+    return whole(size, error, -size);
 }
 
 /* v^n; a negative n wants v away from 0, as far as its error. */
 static mc_bound whole_power(mc_bound v, double n, double u) {
     const double away = v.low - v.error;
     if (n < 0)
-        return away > 0 ? (mc_bound){pow(v.low, n), -n * pow(away, n - 1) * v.error + (1 - n) * u * pow(away, n), pow(v.size, n)} : unknown;
-    const mc_bound out = plain(pow(v.size, n), n == 0 ? 0 : n * pow(v.size + v.error, n - 1) * v.error + n * u * pow(v.size + v.error, n));
-    return (mc_bound){out.size, out.error, v.low >= 0 ? pow(v.low, n) : fmod(n, 2) == 0 ? 0 : out.low};
+        return away > 0 ? whole(pow(v.low, n), -n * pow(away, n - 1) * v.error + (1 - n) * u * pow(away, n), pow(v.size, n)) : unknown;
+    const double size = pow(v.size, n);
+    return (mc_bound){.size = size,
+                      .error = n == 0 ? 0 : n * pow(v.size + v.error, n - 1) * v.error + n * u * pow(v.size + v.error, n),
+                      .low = v.low >= 0 ? pow(v.low, n) : fmod(n, 2) == 0 ? 0 : -size,
+                      .share = expm1(n * (v.share + u))};
 }
 
 /* v^p of v >= 0, or of any v where p is a number that is large and whole. Near 0 a root turns an error into its root; away from it the
@@ -150,13 +162,17 @@ static mc_bound real_power(mc_bound v, double p, double u) {
     const double most = pow(p < 0 ? away : M + E, p), largest_log = fmax(fabs(log(fmax(M, 1))), away > 0 ? fabs(log(fmin(away, 1))) : 0);
     const double steep = away > 0 ? fabs(p) * pow(p < 1 ? away : M + E, p - 1) * E : INFINITY;
     const double passed = p < 0 ? steep : p < 1 ? fmin(pow(E, p), steep) : p * pow(M + E, p - 1) * E;
-    return (mc_bound){p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (8 + fabs(p) * (40 + 6 * largest_log)) * most,
-                      p < 0 ? pow(M, p) : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p) : pow(fmax(v.low, 0), p)};
+    mc_bound out = whole(p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (8 + fabs(p) * (40 + 6 * largest_log)) * most,
+                         p < 0 ? pow(M, p) : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p) : pow(fmax(v.low, 0), p));
+    out.share = p >= 1 ? expm1(p * v.share) + u * (8 + p * (40 + 6 * largest_log)) : out.share;
+    return out;
 }
 
 static mc_bound scaled(const mc_line *line, mc_bound v, double u) {
     const double by = line->row_max * line->col_max;
-    return plain(v.size * by, by * (v.error + 4 * u * v.size));
+    mc_bound out = plain(v.size * by, by * (v.error + 4 * u * v.size));
+    out.share = v.share + 4 * u;
+    return out;
 }
 
 /* f of a value. */
@@ -166,22 +182,23 @@ static mc_bound function_bound(const mc_line *line, mc_bound v, double u) {
     case MC_SAME: return v;
     case MC_WHOLE_POWER: return whole_power(v, (double)line->step.degree, u);
     case MC_REAL_POWER: return real_power(v, line->step.p, u);
-    case MC_EXP2: return (mc_bound){exp2(M), exp2(M) * (expm1(ln2 * E) + (10 + M) * u), exp2(v.low)};
+    case MC_EXP2: return whole(exp2(M), exp2(M) * (expm1(ln2 * E) + (10 + M) * u), exp2(v.low));
     case MC_HYPERBOLIC: return plain(1, fmin(E + 16 * u, 2));
-    case MC_ARC0: return (mc_bound){1, E / 3 + 16 * u, 0};
-    case MC_ARC1: return (mc_bound){1, E + 32 * u, 0};
-    case MC_ARC2: return (mc_bound){3, 4 * E + 64 * u, 0};
+    case MC_ARC0: return whole(1, E / 3 + 16 * u, 0);
+    case MC_ARC1: return whole(1, E + 32 * u, 0);
+    case MC_ARC2: return whole(3, 4 * E + 64 * u, 0);
     case MC_SCALE:
     case MC_SCALE_SIGN: return scaled(line, v, u);
-    case MC_EQUAL: return (mc_bound){1, 0, 0};
-    default: return (mc_bound){1, 0, 1};
+    case MC_EQUAL: return whole(1, 0, 0);
+    default: return whole(1, 0, 1);
     }
 }
 
 /* factor v; a negative factor puts what was above below. */
 static mc_bound times(mc_bound v, double factor, double u) {
     const double size = fabs(factor) * v.size;
-    return (mc_bound){size, fabs(factor) * (v.error + u * v.size), factor >= 0 ? factor * v.low : -size};
+    return (mc_bound){.size = size, .error = fabs(factor) * (v.error + u * v.size), .low = factor >= 0 ? factor * v.low : -size,
+                      .share = v.share + u};
 }
 
 static mc_bound line_bound(const mc_plan *plan, const mc_line *line, const mc_bound *temporary, arithmetic by) {
@@ -196,18 +213,22 @@ static mc_bound line_bound(const mc_plan *plan, const mc_line *line, const mc_bo
     const bool falls = line->a < 0 && line->use != MC_USE_DOT; /* a radial function of an argument that is never positive */
     if (falls && radial[line->step.function].own > 0)
         return radial_bound(line, s, u);
-    return function_bound(line, plain(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size), u);
+    mc_bound v = plain(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);
+    v.share = s.share > 0 ? s.share : v.share;
+    return function_bound(line, v, u);
 }
 
 static mc_bound combined(mc_combine combine, mc_bound old, mc_bound v, double u) {
     switch (combine) {
     case MC_SET: return v;
-    case MC_ADD: return (mc_bound){old.size + v.size, old.error + v.error + u * (old.size + v.size), old.low + v.low};
+    case MC_ADD:
+        return (mc_bound){.size = old.size + v.size, .error = old.error + v.error + u * (old.size + v.size), .low = old.low + v.low,
+                          .share = fmax(old.share, v.share) + u};
     case MC_MULTIPLY: break;
     }
     const double size = old.size * v.size;
-    return (mc_bound){size, old.size * v.error + v.size * old.error + old.error * v.error + u * size,
-                      old.low >= 0 && v.low >= 0 ? old.low * v.low : -size};
+    return (mc_bound){.size = size, .error = old.size * v.error + v.size * old.error + old.error * v.error + u * size,
+                      .low = old.low >= 0 && v.low >= 0 ? old.low * v.low : -size, .share = old.share + v.share + old.share * v.share + u};
 }
 
 /* The larger of the two; what is no number is as large as can be. */

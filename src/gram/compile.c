@@ -105,15 +105,21 @@ static void free_part(mc_part *p) {
     mc_words_close(p);
 }
 
+/* A weight whose square has left the range of doubles, or come so near to it that digits are lost, is none: the bounds see it, and the
+   judge takes over. */
+static double sound(double weight) {
+    return isnormal(weight) ? weight : NAN;
+}
+
 /* Weights relative to the first, whose value goes into the factor a: rbf(gamma=[1, 2]) and rbf(gamma=[3, 6]) share a part. */
 static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_part *p) {
     *p = (mc_part){.kind = w->kind, .feature = w->feature, .columns = view->d, .matrix = w->matrix, .given = w->given,
                    .strings = w->strings, .scale = 1};
     MC_TRY(flatten(c, view, &p->column));
     MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
-    const double first = w->weight && view->d ? w->weigh(mc_value_at(w->weight, 0)) : 1;
+    const double first = w->weight && view->d ? sound(w->weigh(mc_value_at(w->weight, 0))) : 1;
     for (int64_t j = 0; j < view->d; j++)
-        p->weight[j] = w->weight ? w->weigh(mc_value_at(w->weight, j)) / first : 1;
+        p->weight[j] = w->weight ? sound(w->weigh(mc_value_at(w->weight, j))) / first : 1;
     w->a *= first;
     if (!w->period)
         return MERCER_OK;
@@ -441,6 +447,27 @@ mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, m
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
     return emit(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
+}
+
+mercer_status mc_plan_judged(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
+    *plan = (mc_plan){.temporaries = 1};
+    compiler c = {.ctx = ctx, .plan = plan};
+    const mc_view all = {.d = d};
+    const want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = root};
+    mc_line *line;
+    MC_TRY(emit_want(&c, w, MC_SAME, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
+    plan->part[0].judged = true;
+    return MERCER_OK;
+}
+
+/* What a matrix or a function of the program says is not asked pair by pair. */
+bool mc_plan_can_be_judged(const mc_node *root) {
+    if (root->kind == MC_ATOM && (root->atom == MC_PRECOMPUTED || root->atom == MC_USER))
+        return false;
+    for (int i = 0; i < root->children; i++)
+        if (!mc_plan_can_be_judged(root->child[i]))
+            return false;
+    return true;
 }
 
 void mc_plan_free(mc_plan *plan) {

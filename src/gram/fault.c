@@ -68,13 +68,19 @@ static mercer_status judge(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t
 static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
     double value = NAN;
     MC_TRY(judge(ctx, g, i, j, &value));
-    if (mc_gram_given(g) && !isinf(value))
+    if (mc_gram_given(g) && !g->judged && !isinf(value))
         return mc_given_fail(ctx, g, i, j);
+    const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
+    const char *where = g->symmetric ? "" : " of the other rows";
+    if (isnan(value))
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "the kernel of row %lld and row %lld%s has no value: a root of a number below 0, or what is left of numbers beyond "
+                       "those that a double holds; scale the columns, or take a whole exponent",
+                       x, z, where);
     return mc_fail(ctx, MERCER_NUMERIC,
                    "the kernel of row %lld and row %lld%s is %g, beyond the numbers that %s holds; scale the columns down, or take "
                    "a kernel with a smaller factor or exponent",
-                   (long long)mc_data_row_number(g->x, i), (long long)mc_data_row_number(g->z, j),
-                   g->symmetric ? "" : " of the other rows", value, isfinite(value) ? "single precision" : "a double");
+                   x, z, where, value, isfinite(value) ? "single precision" : "a double");
 }
 
 mercer_status mc_fault_report(mercer_ctx *ctx, const mc_gram *g) {

@@ -105,7 +105,30 @@ int64_t mc_feature_sparse(const mc_part *p, const int32_t *place, const mercer_d
     return count;
 }
 
-/* Means of the columns over some of the rows. Any point inside the cloud will do, so a few rows are enough. */
+/* |x|^2 of a row of data, or of one number per column in view. */
+static double square_of(const mc_part *p, const double *x, const int64_t *column) {
+    double sum = 0;
+    for (int64_t k = 0; k < p->columns; k++) {
+        const double v = x[column ? column[k] : k];
+        sum += p->weight[k] * v * v;
+    }
+    return sum;
+}
+
+/* <x, z> of centred rows is put together again from terms as large as |m|^2: that hurts rows that are much shorter, as the others are where
+   a few far ones pull the mean. */
+static bool suits_dots(const mc_part *p, const mercer_data *data, double *row) {
+    const double centre2 = square_of(p, p->centre, NULL);
+    for (int64_t i = 0; i < data->n; i++) {
+        mercer_data_row(data, i, row);
+        if (!(4 * square_of(p, row, p->column) >= centre2))
+            return false;
+    }
+    return true;
+}
+
+/* Means of the columns over some of the rows. Any point inside the cloud will do, so a few rows are enough. A part that dot products read
+   as well has none where it would hurt them. */
 mercer_status mc_part_centre(mercer_ctx *ctx, mc_part *p, const mercer_data *data) {
     const int64_t count = data->n < 1024 ? data->n : 1024;
     double *row = NULL;
@@ -115,6 +138,10 @@ mercer_status mc_part_centre(mercer_ctx *ctx, mc_part *p, const mercer_data *dat
         mercer_data_row(data, s * data->n / count, row);
         for (int64_t k = 0; k < p->columns; k++)
             p->centre[k] += row[p->column[k]] / (double)count;
+    }
+    if (p->uses[MC_USE_DOT] && !suits_dots(p, data, row)) {
+        mc_free(p->centre);
+        p->centre = NULL;
     }
     mc_free(row);
     return MERCER_OK;

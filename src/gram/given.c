@@ -3,6 +3,8 @@
    A matrix: rows are a serial number and then values, and k(x, z) stands in the row of x in the column that z's number names. Where z has
    none, as when rows to predict stand on the right, it is read in the row of z instead: k is symmetric.
 
+   A whole expression that no tile serves: the judge is asked for every pair, with its two rows.
+
    A function of the program: both sides are kept as plain rows of doubles, the columns in view one after the other, and every strip is one
    call. What a value is not known for, or is NaN, becomes a fault with the place of the pair, the first by rows of all threads: the same
    message on any number of them. */
@@ -16,7 +18,7 @@
 #include <string.h>
 
 static bool is_user(const mc_part *p) {
-    return p->given->atom == MC_USER;
+    return !p->judged && p->given->atom == MC_USER;
 }
 
 bool mc_gram_given(const mc_gram *g) {
@@ -59,6 +61,8 @@ mercer_status mc_given_measure(mercer_ctx *ctx, const mc_gram *g, const mc_part 
     pack->n = data->n;
     MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
     MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
+    if (p->judged)
+        return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     pack->norm2_max = is_user(p) ? largest_self(p, data, row) : largest_value(p, data);
     mc_free(row);
@@ -83,6 +87,8 @@ mercer_status mc_given_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc_part 
     pack->half = mc_alloc(ctx, pack->panels * g->ops->columns, g->precision == MERCER_F32 ? sizeof(float) : sizeof(double));
     if (!pack->half)
         return MERCER_MEMORY;
+    if (p->judged)
+        return MERCER_OK;
     if (is_user(p))
         return keep_rows(ctx, p, pack, data);
     MC_TRY(MC_ALLOC(ctx, pack->coordinate, pack->n));
@@ -139,15 +145,31 @@ static void function_strip(const mc_gram *g, const mc_part *p, const strip_place
             set(g, s, r, c, done ? values[r * there + (c < there ? c : there - 1)] : NAN, out);
 }
 
+/* scratch: a row of each side. */
+static void judge_strip(const mc_gram *g, const mc_part *p, const strip_place *s, double *scratch, void *out) {
+    double *z = scratch + mc_data_row_width(g->x);
+    for (int64_t c = 0; c < s->count; c++) {
+        const int64_t j = s->first + c < g->z->n ? s->first + c : g->z->n - 1;
+        mc_data_row(g->z, j, z);
+        for (int64_t r = 0; r < g->ops->rows; r++) {
+            mc_data_row(g->x, s->row[r], scratch);
+            set(g, s, r, c, mc_eval(p->given, scratch, z, g->x->d), out);
+        }
+    }
+}
+
 int64_t mc_given_reals(const mc_gram *g, const mc_part *p) {
-    const int64_t doubles = is_user(p) ? g->ops->rows * p->columns + mc_strip_reals(g) : 0;
+    const int64_t rows = p->judged ? mc_data_row_width(g->x) + mc_data_row_width(g->z) : 0;
+    const int64_t doubles = is_user(p) ? g->ops->rows * p->columns + mc_strip_reals(g) : rows;
     return doubles * (int64_t)sizeof(double) / mc_real_size(g);
 }
 
 void mc_given_strip(const mc_gram *g, const mc_space *space, int part, int64_t group, int64_t panel, int64_t panels, void *out) {
     const mc_part *p = &g->plan.part[part];
     const strip_place s = {.row = space->row + group * g->ops->rows, .first = panel * g->ops->columns, .count = panels * g->ops->columns};
-    if (is_user(p))
+    if (p->judged)
+        judge_strip(g, p, &s, (double *)(void *)space->b[part], out);
+    else if (is_user(p))
         function_strip(g, p, &s, (double *)(void *)space->b[part], out);
     else
         matrix_strip(g, p, &s, out);

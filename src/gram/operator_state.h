@@ -17,6 +17,7 @@ struct mc_gram {
     mercer_data *taken;           /* z, where it is the operator's own */
     bool lent;                    /* all but the right sides belongs to another operator (columns.c) */
     const mc_gram *kept;          /* its right side is ours: packs, centres, columns' vectors (again.c); NULL: our own */
+    bool judged;                  /* no tile serves these rows: the judge gives every entry */
     struct mc_fault *fault;       /* entries that are no numbers (fault.h); NULL: there can be none */
 };
 

@@ -11,12 +11,14 @@
 #include "gram/given.h"
 #include "gram/vectors.h"
 #include "gram/words.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define MC_SPARSE_SHARE 0.25   /* below this density compressed rows are faster: bench/b_gram.c */
 enum { LEAST_GRAIN = 16 };      /* rows of a chunk in any loop of this file, at least */
 #define MC_DIRECT_COLUMNS 16   /* up to here direct differences cost less than a second look */
+static const double WORST_SHARE = 1e-5; /* of what the rows of a pair make of the kernel: what tiles of doubles may be wrong by */
 
 /* One side of one part, worked on in chunks of rows. */
 typedef struct side {
@@ -167,6 +169,17 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
     return MERCER_OK;
 }
 
+/* The least |x|^2 = |x - m|^2 + 2 <m, x - m> + |m|^2 that is not 0. */
+static double shortest(const mc_part *p, const mc_pack *pack) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < pack->n; i++) {
+        const double square = pack->norm2[i] + 2 * pack->shift[i] + p->centre2;
+        if (square > 4 * DBL_EPSILON * p->centre2)
+            least = fmin(least, square);
+    }
+    return least;
+}
+
 static mercer_status measure(mercer_ctx *ctx, side *s) {
     mc_pack *pack = s->pack;
     if (s->part->given)
@@ -177,6 +190,7 @@ static mercer_status measure(mercer_ctx *ctx, side *s) {
     MC_TRY(mc_for(ctx, pack->n, 256, measure_rows, s));
     pack->norm2_max = mc_largest(pack->norm2, pack->n);
     pack->shift_max = mc_largest(pack->shift, pack->n);
+    pack->least2 = shortest(s->part, pack);
     return MERCER_OK;
 }
 
@@ -284,8 +298,8 @@ static mercer_status drop_zeros(mercer_ctx *ctx, const mc_gram *g, mc_part *p, c
 }
 
 static mercer_status take_centre(mercer_ctx *ctx, mc_part *p, const mc_part *kept) {
-    if (p->columns != kept->columns)
-        return MERCER_OK; /* another layout: again.c sees it */
+    if (!kept->centre || p->columns != kept->columns)
+        return MERCER_OK; /* no centre, or another layout: again.c sees it */
     MC_TRY(MC_ALLOC(ctx, p->centre, p->columns));
     memcpy(p->centre, kept->centre, (size_t)p->columns * sizeof *p->centre);
     return MERCER_OK;
@@ -331,13 +345,26 @@ static void set_ways(mc_plan *plan, bool careful) {
     }
 }
 
+/* Floats hold every value on the way, and every number that the lines have of their own. */
+static bool fits_floats(const mc_plan *plan, const mc_bound *all, double reach) {
+    bool fits = reach < 1e30 && all->size > 1e-25;
+    for (int i = 0; i < plan->lines; i++) {
+        const mc_line *line = &plan->line[i];
+        const double alpha = line->part >= 0 ? fabs(line->a / mc_part_unit(&plan->part[line->part])) : 1;
+        fits &= alpha < 1e20 && (alpha > 1e-20 || alpha == 0) && fabs(line->step.p) < 1e30 && fabs(line->step.coefficient) < 1e30;
+    }
+    return fits;
+}
+
+/* In this precision, in these ways, every entry is as near as the tolerance wants, relative to what its own rows make of it, and nothing on
+   the way can leave the range of numbers. */
 static bool accept(mc_gram *g, mercer_dtype precision, bool careful, double tolerance, mc_bound *temporary) {
     set_ways(&g->plan, careful);
     g->precision = precision;
     double reach;
     const mc_bound likely = mc_plan_bound(&g->plan, precision, false, temporary, &reach);
-    const bool fits = precision == MERCER_F64 || (likely.size < 1e30 && likely.size > 1e-25);
-    return fits && likely.error <= tolerance * likely.size;
+    const bool fits = precision == MERCER_F64 || fits_floats(&g->plan, &likely, reach);
+    return fits && reach < 1e300 && likely.share <= tolerance;
 }
 
 /* One line only takes the distance, and takes it as it stands. */
@@ -371,23 +398,6 @@ static void number_strips(mc_plan *plan) {
             plan->line[i].step.source = plan->part[plan->line[i].part].strip[plan->line[i].use];
 }
 
-/* The cheapest way whose error bound is in keeping with the precision; where float cannot keep it, double. */
-static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted) {
-    mc_bound *temporary = NULL;
-    MC_TRY(MC_ALLOC(ctx, temporary, g->plan.temporaries));
-    const bool found = (wanted == MERCER_F32 && accept(g, MERCER_F32, false, 1e-4, temporary))
-                       || (wanted == MERCER_F32 && accept(g, MERCER_F32, true, 1e-3, temporary))
-                       || accept(g, MERCER_F64, false, 1e-12, temporary);
-    if (!found)
-        accept(g, MERCER_F64, true, 0, temporary);
-    double reach;
-    g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary, &reach);
-    mc_free(temporary);
-    g->ops = mc_tile(ctx->isa, g->precision);
-    number_strips(&g->plan);
-    return mc_fault_open(ctx, g, reach);
-}
-
 static void drop_measures(mc_plan *plan) {
     for (int i = 0; i < plan->parts; i++) {
         mc_part *p = &plan->part[i];
@@ -400,13 +410,56 @@ static void drop_measures(mc_plan *plan) {
     }
 }
 
+/* A root of a value that may be below 0 may have no value. */
+static bool takes_roots(const mc_plan *plan) {
+    for (int i = 0; i < plan->lines; i++)
+        if (plan->line[i].step.function == MC_REAL_POWER && plan->line[i].step.degree == 0)
+            return true;
+    return false;
+}
+
+/* The cheapest way whose error bound is in keeping with the precision; where float cannot keep it, double; where no way of the tiles can,
+   *found is false. */
+static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted, bool *found) {
+    mc_bound *temporary = NULL;
+    double reach;
+    MC_TRY(MC_ALLOC(ctx, temporary, g->plan.temporaries));
+    *found = (wanted == MERCER_F32 && accept(g, MERCER_F32, false, 1e-4, temporary))
+             || (wanted == MERCER_F32 && accept(g, MERCER_F32, true, 1e-3, temporary))
+             || accept(g, MERCER_F64, false, 1e-12, temporary) || accept(g, MERCER_F64, true, WORST_SHARE, temporary);
+    g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary, &reach);
+    mc_free(temporary);
+    g->ops = mc_tile(ctx->isa, g->precision);
+    number_strips(&g->plan);
+    return mc_fault_open(ctx, g, takes_roots(&g->plan) ? INFINITY : reach);
+}
+
+/* The bounds stay those of the tiles: the judge takes fewer roundings than they. */
+static mercer_status leave_to_the_judge(mercer_ctx *ctx, mc_gram *g) {
+    g->judged = true;
+    if (g->kept)
+        return MERCER_OK; /* another layout: again.c sees it */
+    mc_plan_free(&g->plan);
+    mc_free(g->fault);
+    g->fault = NULL;
+    g->precision = MERCER_F64;
+    g->ops = mc_tile(ctx->isa, g->precision);
+    MC_TRY(mc_plan_judged(ctx, g->kernel->root, g->x->d, &g->plan));
+    g->plan.part[0].shared = g->symmetric;
+    MC_TRY(each_side(ctx, g, measure));
+    number_strips(&g->plan);
+    return mc_fault_open(ctx, g, INFINITY);
+}
+
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
+    bool found = false;
     MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
     for (int i = 0; i < g->plan.parts; i++)
         MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_kept_part(g, i), precision));
     MC_TRY(each_side(ctx, g, measure));
     MC_TRY(mc_vectors_measure(ctx, g));
-    return choose(ctx, g, precision);
+    MC_TRY(choose(ctx, g, precision, &found));
+    return found || !mc_plan_can_be_judged(g->kernel->root) ? MERCER_OK : leave_to_the_judge(ctx, g);
 }
 
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *g) {

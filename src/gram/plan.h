@@ -42,6 +42,7 @@ typedef struct mc_pack {
     void *half;           /* -|x|^2 / 2 of each point, padded */
     double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
     double norm2_max, shift_max;
+    double least2;        /* while opening: the least |x|^2 before centring that is not 0 */
 } mc_pack;
 
 typedef struct mc_part {
@@ -55,6 +56,7 @@ typedef struct mc_part {
     const mc_node *strings; /* the spectrum atom whose counts are the coordinates (words.c); NULL: they come from columns */
     struct mc_dict *words;  /* of these */
     const mc_node *given; /* the atom whose values come from elsewhere (given.c): no coordinates; NULL: a statistic */
+    bool judged;          /* given is the whole expression, and the judge has the values */
     bool uses[MC_USES];
     bool sparse;
     int64_t d;            /* coordinates */
@@ -116,6 +118,9 @@ typedef struct mc_plan {
 
 /* compile.c */
 mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
+/* The whole expression as one part whose values the judge gives, pair by pair: slow, and right wherever they are numbers. */
+mercer_status mc_plan_judged(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
+bool mc_plan_can_be_judged(const mc_node *root);
 void mc_plan_free(mc_plan *plan);
 
 /* features.c: the rows behind a part. scratch holds mc_feature_scratch(data, part) doubles. */
@@ -138,7 +143,9 @@ void mc_pack_widest(mc_pack *pack, int64_t width);
 /* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set; at worst, or likely. */
 typedef struct mc_bound {
     double size, error;
-    double low; /* K_ij >= low, where something is known of it: at least -size */
+    double low;   /* K_ij >= low, where something is known of it: at least -size */
+    double share; /* the error of an entry over what its own rows make of the expression when no terms cancel: sqrt(k(x,x) k(z,z)) of sums
+                     and products of kernels */
 } mc_bound;
 /* temporary: one per temporary; *reach bounds every value on the way to K_ij, infinite where nothing is known. */
 mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary, double *reach);

@@ -41,9 +41,38 @@ static double dot(const pair *p) {
     return sum;
 }
 
-static double dot_with_itself(const mc_view *view, const double *x) {
-    const pair p = {view, x, x};
-    return dot(&p);
+/* The power of two that brings the largest entry below 1 and not below 1/2; 0 of a row of zeros. Exact, so that it changes no bit of what
+   is in range without it. */
+static int exponent_of(const mc_view *view, const double *x) {
+    double most = 0;
+    int exponent = 0;
+    for (int64_t j = 0; j < view->d; j++)
+        most = fmax(most, fabs(mc_view_at(view, x, j)));
+    frexp(most, &exponent);
+    return exponent;
+}
+
+/* <x, z> / 2^(of_x + of_z). */
+static double scaled_dot(const mc_view *view, const double *x, int of_x, const double *z, int of_z) {
+    double sum = 0;
+    for (int64_t j = 0; j < view->d; j++)
+        sum += ldexp(mc_view_at(view, x, j), -of_x) * ldexp(mc_view_at(view, z, j), -of_z);
+    return sum;
+}
+
+/* |x|, of a row whose square may leave the range of numbers. */
+static double norm_of(const mc_view *view, const double *x) {
+    const int exponent = exponent_of(view, x);
+    return ldexp(sqrt(scaled_dot(view, x, exponent, x, exponent)), exponent);
+}
+
+/* factor <x, z>, of rows whose product may leave it. */
+static double dot_times(const pair *p, double factor) {
+    const double s = dot(p);
+    if (isnormal(s))
+        return factor * s;
+    const int of_x = exponent_of(p->view, p->x), of_z = exponent_of(p->view, p->z);
+    return ldexp(factor * scaled_dot(p->view, p->x, of_x, p->z, of_z), of_x + of_z);
 }
 
 /* sum_j (u_j / scale_j)^2 */
@@ -62,7 +91,7 @@ static double linear(const mc_node *node, const pair *p) {
 }
 
 static double poly(const mc_node *node, const pair *p) {
-    return pow(node->parameter[2].number * dot(p) + node->parameter[1].number, node->parameter[0].number);
+    return pow(dot_times(p, node->parameter[2].number) + node->parameter[1].number, node->parameter[0].number);
 }
 
 static double rbf(const mc_node *node, const pair *p) {
@@ -123,7 +152,9 @@ static double normalised(double v, double a, double b) {
 
 static double cosine(const mc_node *node, const pair *p) {
     (void)node;
-    return normalised(dot(p), dot_with_itself(p->view, p->x), dot_with_itself(p->view, p->z));
+    const int of_x = exponent_of(p->view, p->x), of_z = exponent_of(p->view, p->z);
+    return normalised(scaled_dot(p->view, p->x, of_x, p->z, of_z), scaled_dot(p->view, p->x, of_x, p->x, of_x),
+                      scaled_dot(p->view, p->z, of_z, p->z, of_z));
 }
 
 static double chi2(const mc_node *node, const pair *p) {
@@ -131,7 +162,7 @@ static double chi2(const mc_node *node, const pair *p) {
     for (int64_t j = 0; j < p->view->d; j++) {
         const double u = difference(p, j), total = x_at(p, j) + z_at(p, j);
         if (total != 0)
-            sum += u * u / total;
+            sum += isfinite(u * u) ? u * u / total : u / total * u;
     }
     return exp(-node->parameter[0].number * sum);
 }
@@ -157,7 +188,7 @@ static double angle(const pair *p, double x_norm, double z_norm) {
 }
 
 static double arccos(const mc_node *node, const pair *p) {
-    const double x_norm = sqrt(dot_with_itself(p->view, p->x)), z_norm = sqrt(dot_with_itself(p->view, p->z));
+    const double x_norm = norm_of(p->view, p->x), z_norm = norm_of(p->view, p->z);
     const double t = angle(p, x_norm, z_norm), s = sin(t), c = cos(t), norms = x_norm * z_norm;
     const double order = node->parameter[0].number;
     if (order == 0)
@@ -168,7 +199,7 @@ static double arccos(const mc_node *node, const pair *p) {
 }
 
 static double hyperbolic(const mc_node *node, const pair *p) {
-    return tanh(node->parameter[0].number * dot(p) + node->parameter[1].number);
+    return tanh(dot_times(p, node->parameter[0].number) + node->parameter[1].number);
 }
 
 static double white(const mc_node *node, const pair *p) {
@@ -247,8 +278,16 @@ static double product_of(const mc_node *node, const mc_view *view, const double 
     return product;
 }
 
+/* exp(f) normalised is exp(f(x, z) - f(x, x)/2 - f(z, z)/2), which is a number where exp(f) is none. */
+static double normalize_exp(const mc_node *f, const mc_view *view, const double *x, const double *z) {
+    const double a = mc_eval_in_view(f, view, x, x);
+    return exp(x == z ? a - a : mc_eval_in_view(f, view, x, z) - (a / 2 + mc_eval_in_view(f, view, z, z) / 2));
+}
+
 /* On one row against itself one value is enough; without that, nested normalisations would cost 3^depth. */
 static double normalize(const mc_node *child, const mc_view *view, const double *x, const double *z) {
+    if (child->kind == MC_EXP)
+        return normalize_exp(child->child[0], view, x, z);
     const double a = mc_eval_in_view(child, view, x, x);
     if (x == z)
         return normalised(a, a, a);

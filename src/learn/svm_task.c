@@ -224,7 +224,7 @@ double mc_task_mean_diagonal(const mc_svm *s, const mc_task *t) {
 void mc_task_finish(const mc_svm *s, mc_task *t, const double b[2]) {
     t->intercept = s->row->grouped ? (b[0] + b[1]) / 2 : b[0];
     if (s->kind == MC_NU_SVR)
-        t->epsilon = (b[0] - b[1]) / 2;
+        t->epsilon = fmax((b[0] - b[1]) / 2, 0); /* what is below 0 is rounding */
     const double r = (b[1] - b[0]) / 2;
     if (s->kind == MC_NU_SVC && r > 0 && isfinite(1 / r)) { /* stopped before there was a margin: the function as it stands */
         t->unit = 1 / r;

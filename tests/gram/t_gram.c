@@ -75,7 +75,7 @@ static void compare(mercer_ctx *ctx, const char *text, points x, const points *z
 
 static const char *const atoms[] = {
     "linear", "poly(degree=3, c=1, gamma=0.5)", "poly(degree=7, c=0.1, gamma=0.2)", "poly(degree=1.5, c=20)",
-    "poly(degree=2.25, c=30, gamma=0.7)", "poly(degree=2, c=1.7, gamma=0.02)^1.5", "poly(degree=1.5, gamma=0.1)",
+    "poly(degree=2.25, c=30, gamma=0.7)", "poly(degree=2, c=1.7, gamma=0.02)^1.5", "poly(degree=1.5, c=9, gamma=0.1)",
     "rbf(gamma=0.3)", "laplacian(gamma=0.2)",
     "exponential(gamma=0.4)", "matern(nu=0.5, length_scale=2)", "matern(nu=1.5, length_scale=2)", "matern(nu=2.5, length_scale=2)",
     "rq(alpha=1, length_scale=1.5)", "rq(alpha=0.7, length_scale=1.5)", "rq(alpha=12.5, length_scale=1.5)",

@@ -143,28 +143,40 @@ mercer_data *shape_data(mercer_ctx *ctx, const shape *s, int layout, bool classe
     return data;
 }
 
+/* G is 1 over squares of the rows' length, L that length. */
+static void write_kernel(const char *format, double length, char text[256]) {
+    size_t at = 0;
+    for (const char *c = format; *c && at < 240; c++)
+        if (*c == 'G' || *c == 'L')
+            at += (size_t)snprintf(text + at, 256 - at, "%g",
+                                   (double)(float)(*c == 'G' ? 0.5 / (length * length) : length));
+        else
+            text[at++] = *c;
+    text[at] = '\0';
+}
+
 void shape_kernel(mc_rng *rng, const shape *s, char text[256]) {
     static const char *const formats[] = {"linear",
-                                          "rbf(gamma=%1$g)",
-                                          "poly(degree=3, gamma=%1$g)",
-                                          "laplacian(gamma=%1$g)",
-                                          "exponential(gamma=%1$g)",
-                                          "matern(nu=1.5, length_scale=%2$g)",
-                                          "matern(nu=2.5, length_scale=%2$g)",
-                                          "rq(alpha=2.5, length_scale=%2$g)",
+                                          "rbf(gamma=G)",
+                                          "poly(degree=3, gamma=G)",
+                                          "laplacian(gamma=G)",
+                                          "exponential(gamma=G)",
+                                          "matern(nu=1.5, length_scale=L)",
+                                          "matern(nu=2.5, length_scale=L)",
+                                          "rq(alpha=2.5, length_scale=L)",
                                           "cosine",
-                                          "periodic(period=%2$g, length_scale=2)",
-                                          "rbf(gamma=%1$g) + %1$g*linear",
+                                          "periodic(period=L, length_scale=2)",
+                                          "rbf(gamma=G) + G*linear",
                                           "arccos(order=1)",
                                           "normalize(1 + linear)",
-                                          "rbf(gamma=%1$g)[1] + cosine",
-                                          "0.5*laplacian(gamma=%1$g)*(1 + %1$g*linear)^2",
-                                          "chi2(gamma=%1$g)",
-                                          "%1$g*intersection + rbf(gamma=%1$g)"};
-    const size_t count = sizeof formats / sizeof *formats - (s->positive ? 0 : 2);
+                                          "rbf(gamma=G)[1] + cosine",
+                                          "0.5*laplacian(gamma=G)*(1 + G*linear)^2",
+                                          "chi2(gamma=G)",
+                                          "G*intersection + rbf(gamma=G)"};
+    const size_t count =
+        sizeof formats / sizeof *formats - (s->positive ? 0 : 2); /* the last two want no value below 0 */
     double square = 0;
     for (int64_t e = 0; e < s->start[s->n]; e++)
         square += s->value[e] * s->value[e] / (double)s->n;
-    const double length = (double)(float)sqrt(1 + square);
-    snprintf(text, 256, formats[mc_rng_u64(rng) % count], (double)(float)(0.5 / (length * length)), length);
+    write_kernel(formats[mc_rng_u64(rng) % count], sqrt(1 + square), text);
 }
