@@ -642,8 +642,8 @@ typedef struct mercer_certificate {
        unbiased. */
     int64_t sampled_rows;           /* 0: all rows were looked at */
     double residual_estimate;
-    /* "gap": values of the problem and of its dual, summed over the programmes; their difference bounds how far the objective is from
-       its optimum. NaN for other kinds. */
+    /* "gap": values of the problem and its dual, summed over the programmes; gap, their difference and its rounding, bounds how far the
+       objective is from its optimum. gap_relative: beside them, or beside the objective of f = 0 where they are rounding. NaN otherwise. */
     double primal, dual, gap, gap_relative;
     double kkt_violation;           /* the largest over the programmes, in the unit of the tolerance */
     double distance;                /* convex losses, svc and svr: |f - f*| in H is no more (over all functions); NaN otherwise */

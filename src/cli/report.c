@@ -90,10 +90,23 @@ static void say_sampled(session *s, const mercer_report *report) {
     say(s, "", "over the training rows |f - exact f| is no more than that times |target|");
 }
 
-/* How far above the optimum the objective can be, rounding included: it is at least the dual. */
-static double percent_above(const mercer_certificate *c) {
-    const double gap = fmax(fmax(0, c->gap), isfinite(c->objective_gap) ? c->objective_gap : 0);
-    return 100 * (c->dual > 0 ? gap / c->dual : fmax(0, c->gap_relative));
+typedef struct phrase {
+    char bytes[40];
+} phrase;
+
+/* How far above the optimum, which is at least the dual, the objective can be: in per cent where that says something. */
+static phrase text_above(const mercer_certificate *c) {
+    phrase out;
+    const double share = c->gap == 0 ? 0 : c->dual > 0 ? c->gap / c->dual : INFINITY;
+    snprintf(out.bytes, sizeof out.bytes, share <= 1 ? "%.2g%%" : "%.2g", share <= 1 ? 100 * share : c->gap);
+    return out;
+}
+
+/* Why nothing bounds how far the optimum is. */
+static const char *why_unbounded(const mercer_certificate *c) {
+    return isinf(c->dual)       ? "the coefficients are not feasible in double precision"
+           : isinf(c->rounding) ? "the rounding of its values has no bound"
+                                : "the kernel is not proved";
 }
 
 /* A machine with margins: its multipliers are free or at a bound. */
@@ -104,15 +117,17 @@ static bool has_margins(const mercer_report *r) {
 static void say_gap(session *s, const mercer_report *r) {
     const mercer_certificate *c = &r->certificate;
     if (isinf(c->objective_gap)) {
-        say(s, "certificate", "a stationary point (largest violation %.2g) with objective %.8g: nothing bounds how far", c->kkt_violation,
-            c->primal);
-        say(s, "", "the least one is, because the kernel is not proved");
+        char found[80] = "a point";
+        if (has_margins(r))
+            snprintf(found, sizeof found, "a stationary point (largest violation %.2g)", c->kkt_violation);
+        say(s, "certificate", "%s with objective %.8g: nothing bounds how far", found, c->primal);
+        say(s, "", "the least one is, because %s", why_unbounded(c));
         return;
     }
     char violation[40] = ";";
     if (has_margins(r))
         snprintf(violation, sizeof violation, "; largest violation %.2g", c->kkt_violation);
-    say(s, "certificate", "objective %.8g, at most %.2g%% above the optimum (dual %.8g)%s", c->primal, percent_above(c), c->dual,
+    say(s, "certificate", "objective %.8g, at most %s above the optimum (dual %.8g)%s", c->primal, text_above(c).bytes, c->dual,
         violation);
     if (c->distance > 0)
         say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
@@ -200,10 +215,9 @@ static void json_gap(json_t *object, const mercer_report *r) {
     json_put(object, "dual", json_value(c->dual));
     json_put(object, "gap", json_value(c->gap));
     json_put(object, "gap_relative", json_value(c->gap_relative));
-    if (has_margins(r)) {
+    if (has_margins(r))
         json_put(object, "kkt_violation", json_value(c->kkt_violation));
-        json_put(object, "objective_gap", json_value(c->objective_gap));
-    }
+    json_put(object, "objective_gap", json_value(c->objective_gap));
     json_put(object, "distance", json_value(c->distance));
     if (!has_margins(r))
         json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));

@@ -125,6 +125,8 @@ mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_
         f->alpha = a.alpha;
         f->intercept = a.b;
         f->row = a.rows;
+        for (int64_t i = 0; f->row && p->x->place && i < a.centres->n; i++)
+            f->row[i] = p->x->place[f->row[i]];
         f->waves = waves;
         mercer_data_free(p->x);
         p->x = a.centres;

@@ -210,6 +210,17 @@ void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_col
     };
 }
 
+double mc_gap_scale(double primal, double dual, double rounding, double zero) {
+    const double size = isfinite(dual) ? fmax(fabs(primal), fabs(dual)) : fabs(primal);
+    return size > rounding && size > 16 * DBL_EPSILON * zero ? size : fmax(zero, size);
+}
+
+void mc_certify_gap(mercer_certificate *c, double zero) {
+    const double scale = mc_gap_scale(c->primal, c->dual, c->rounding, zero);
+    c->gap = fmax(c->primal - c->dual, 0) + c->rounding;
+    c->gap_relative = c->gap > 0 ? c->gap / fmax(scale, DBL_MIN) : 0;
+}
+
 static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_findings *out) {
     MC_TRY(measure_diagonal(ctx, c));
     if (c->witness)

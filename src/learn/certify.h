@@ -29,6 +29,11 @@ typedef struct mc_certify_column {
 } mc_certify_column;
 void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns, mc_findings *out);
 
+/* What a gap is compared with: the objective, or, where rounding is all there is of it, what the function 0 costs. */
+double mc_gap_scale(double primal, double dual, double rounding, double zero);
+/* gap and gap_relative from primal, dual and rounding. */
+void mc_certify_gap(mercer_certificate *c, double zero);
+
 /* Bytes beside the operator. */
 size_t mc_certify_bytes(int64_t n, int64_t outputs);
 /* alpha: n x outputs; intercept: outputs numbers, all 0 when the machine has none (free says whether it has). */

@@ -177,6 +177,7 @@ double mc_loss_piecewise_work(mercer_ctx *ctx, const mc_problem *p); /* beside t
 
 typedef struct mc_loss_findings {
     double primal, dual, rounding, square_norm;
+    double zero;  /* the objective of f = 0 */
     double reach; /* largest k(x, x) */
 } mc_loss_findings;
 /* t->f <- K alpha in double precision from the rows, for all columns of the tasks, and what follows from it. */

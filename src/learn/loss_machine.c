@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
+#include "learn/certify.h"
 #include "learn/class_weight.h"
 #include "learn/loss_machine.h"
 #include <float.h>
@@ -170,6 +171,10 @@ static mercer_status solve_task(mercer_ctx *ctx, mc_loss_space *space, mc_loss_t
     return mc_loss_newton(ctx, space, t, aim, round > 0);
 }
 
+static bool is_enough(const machine *m, const mc_loss_findings *found) {
+    return found->primal - found->dual <= m->set->tolerance * mc_gap_scale(found->primal, found->dual, found->rounding, found->zero);
+}
+
 static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     const mc_loss_ahead ahead = {m->least, fmax(m->fits, 1), curvature_bound(m)};
     if (!m->space)
@@ -177,8 +182,7 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     mc_loss_space_face(m->space, m->set->lambda);
     mc_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
-        const mc_loss_findings *found = &m->found[j];
-        if (round && found->primal - found->dual <= m->set->tolerance * fabs(found->primal))
+        if (round && is_enough(m, &m->found[j]))
             continue;
         mc_span(ctx, (double)j / (double)m->count, (double)(j + 1) / (double)m->count);
         MC_TRY(solve_task(ctx, m->space, &m->task[j], SAFETY * m->set->tolerance, round));
@@ -206,10 +210,8 @@ static mercer_status settle(mercer_ctx *ctx, machine *m, mercer_status status) {
 
 static bool is_good(const machine *m) {
     bool good = true;
-    for (int64_t j = 0; j < m->count; j++) {
-        const mc_loss_findings *found = &m->found[j];
-        good = good && found->primal - found->dual <= m->set->tolerance * fabs(found->primal);
-    }
+    for (int64_t j = 0; j < m->count; j++)
+        good = good && is_enough(m, &m->found[j]);
     return good;
 }
 
@@ -303,7 +305,7 @@ static void count_bounded(const machine *m, mercer_report *r) {
 
 static void write_certificate(const machine *m, mercer_report *r) {
     mercer_certificate *c = &r->certificate;
-    double norm2 = 0, worst = 0;
+    double norm2 = 0, worst = 0, zero = 0;
     *c = (mercer_certificate){.kind = m->own && !m->own->conjugate ? "numerical gap" : "gap", .residual_relative = NAN, .residual = NAN,
                               .kkt_violation = NAN};
     for (int64_t j = 0; j < m->count; j++) {
@@ -312,11 +314,11 @@ static void write_certificate(const machine *m, mercer_report *r) {
         c->dual += found->dual;
         c->rounding += found->rounding;
         norm2 += found->square_norm;
+        zero += found->zero;
         worst = fmax(worst, fmax(0, found->primal - found->dual) + found->rounding);
     }
-    c->gap = c->primal - c->dual;
-    c->gap_relative = c->gap / fmax(fmax(fabs(c->primal), fabs(c->dual)), DBL_MIN);
-    c->objective_gap = fmax(c->gap, 0) + c->rounding;
+    mc_certify_gap(c, zero);
+    c->objective_gap = c->gap;
     c->distance = sqrt(c->objective_gap / m->set->lambda);
     c->prediction_error_bound = has_intercept(m) ? INFINITY : sqrt(worst / m->set->lambda * m->found[0].reach);
     r->objective = c->primal;

@@ -101,6 +101,7 @@ static mercer_status tighten(mercer_ctx *ctx, piecewise *s, mc_loss_task *t, dou
         t->iterations += result.steps;
         t->b[0] = isfinite(result.intercept[0]) ? result.intercept[0] : t->b[0];
         MC_TRY(status);
+        mc_loss_feasible(t, NULL, NULL, NULL, t->alpha); /* long runs leave the sum a few roundings off */
         const double gap = gap_of(t, &primal);
         mc_log(ctx, "%s: violation %.2g after %lld steps, objective %.10g, gap %.3g", t->loss->name, result.violation,
                (long long)t->iterations, primal, gap);

@@ -197,7 +197,16 @@ mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consen
     return open_problem(ctx, scale, consent, kernel, data, false, out);
 }
 
+/* Where rows of weight zero were left out, a centre knows the place it had among all. */
+static void take_places(mc_fitted *fitted, mercer_data *x) {
+    if (!fitted->row && x->n > 0) {
+        fitted->row = x->place;
+        x->place = NULL;
+    }
+}
+
 void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
+    take_places(fitted, problem->x);
     fitted->kernel = problem->kernel;
     fitted->centres = problem->x;
     fitted->scale = problem->scale;

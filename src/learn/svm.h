@@ -64,6 +64,7 @@ typedef struct mc_task {
     double intercept, epsilon;
     mc_smo_result result;
     double primal, dual, norm2, violation, rounding; /* by the certificate */
+    double zero;                                     /* the objective of f = 0 */
     int64_t free, bounded;
 } mc_task;
 

@@ -11,12 +11,14 @@
    A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal is |f|^2 / (2 m^2).
 
    The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation itself can be wrong
-   by, and what a sum of multipliers that is not quite 0 makes of the dual: with e the error of one kernel value, every f is right to within
-   e sum |c| + gamma sum |c| |k|, where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at most
-   |c_i| + C_i in it. */
+   by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c| |k|, where no |k| of a kernel is above the
+   largest k(x, x), and every term of the gap has slope at most |c_i| + C_i in it. The sum of the coefficients, which is to be the same for
+   all b, is off by a rounding: that times a bound on |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| +
+   epsilon or 0 and the largest |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/data.h"
+#include "learn/certify.h"
 #include "learn/svm.h"
 #include <float.h>
 #include <math.h>
@@ -85,19 +87,21 @@ static void count_vectors(const mc_svm *s, mc_task *t) {
     }
 }
 
-/* What it costs the dual to have one coefficient take up what the sum of all is off, which must be 0: its slope there is b, up to the
-   violation. Sums that are 0 but for the rounding of additions cost nothing. */
-static double cost_of_imbalance(const mc_svm *s, const mc_task *t, long double sum, long double mass) {
-    const double off = (double)fabsl(sum);
-    if (s->kind == MC_ONE_CLASS || off <= (double)t->n * DBL_EPSILON * (double)mass)
-        return 0;
-    return off * (fabs(t->intercept) + fabs(t->violation) + 0.5 * off * mc_task_top(s, t));
+/* The loss bends where y (f + b) = 1, |y - f - b| = epsilon or f + b = 0: the largest |f + b| there. */
+static double bend_of(const mc_svm *s, const mc_task *t, int64_t i) {
+    return s->row->classes ? 1 : s->row->doubled ? fabs(s->p.Y[i * s->p.outputs + t->output]) + t->epsilon : 0;
+}
+
+/* What the sum of the coefficients, 0 or nu W but for a rounding, can have moved the dual by. */
+static double off_balance(const mc_svm *s, const mc_task *t, double sum, double weight, double bend) {
+    const double off = fabs(s->kind == MC_ONE_CLASS ? sum - s->set->nu * weight : sum);
+    return off > 0 ? off * (bend + sqrt(2 * fmax(t->primal, -t->dual) * mc_task_top(s, t))) : 0;
 }
 
 static void measure(const mc_svm *s, mc_task *t, double entry) {
     const double scale = s->kind == MC_NU_SVC ? t->unit : 1;
-    long double norm2 = 0, loss = 0, gain = 0, mass = 0, slopes = 0, weight = 0, reach = 0, sum = 0;
-    double margin = INFINITY;
+    long double norm2 = 0, loss = 0, gain = 0, mass = 0, slopes = 0, weight = 0, reach = 0, sum = 0, zero = 0;
+    double margin = INFINITY, bend = 0;
     for (int64_t i = 0; i < t->n; i++) {
         const double c = mc_task_coefficient(t, i), bound = mc_task_bound(s, t, i) * scale, f = t->unit * t->f[i];
         const double lost = loss_of(s, t, i, f + t->intercept);
@@ -110,6 +114,8 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
         weight += bound;
         slopes += fabs(c) + (lost > 0 && isfinite(bound) ? bound : 0);
         reach = fmaxl(reach, fabs(f));
+        bend = fmax(bend, bend_of(s, t, i));
+        zero += isfinite(bound) ? (long double)bound * loss_of(s, t, i, 0) : 0;
     }
     t->norm2 = (double)norm2;
     t->primal = (double)(norm2 / 2 + loss);
@@ -120,7 +126,8 @@ static void measure(const mc_svm *s, mc_task *t, double entry) {
     t->dual = (double)(gain - norm2 / 2);
     const long double gamma = (long double)t->n * DBL_EPSILON, each = entry * mass + gamma * (mass * mc_task_top(s, t) + reach);
     t->seen.error = fmax(t->seen.error, (double)(each / t->unit));
-    t->rounding = (double)(slopes * t->unit * t->seen.error) + cost_of_imbalance(s, t, sum, mass);
+    t->zero = (double)zero;
+    t->rounding = (double)(slopes * t->unit * t->seen.error) + off_balance(s, t, (double)sum, (double)weight, bend);
     t->own = 2 * t->seen.error;
 }
 
@@ -182,7 +189,7 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {
     mercer_certificate *c = &out->certificate;
-    double norm2 = 0;
+    double norm2 = 0, zero = 0;
     *c = (mercer_certificate){.kind = "gap", .residual_relative = NAN, .residual = NAN, .prediction_error_bound = NAN};
     for (int64_t k = 0; k < s->tasks; k++) {
         const mc_task *t = &s->task[k];
@@ -191,13 +198,13 @@ void mc_svm_report(const mc_svm *s, mercer_report *out) {
         c->rounding += t->rounding;
         c->kkt_violation = fmax(c->kkt_violation, t->violation);
         norm2 += t->norm2;
+        zero += t->zero;
         out->iterations += t->result.steps;
         out->free_vectors += t->free;
         out->bounded_vectors += t->bounded;
     }
-    c->gap = c->primal - c->dual;
-    c->gap_relative = c->gap / fmax(fmax(fabs(c->primal), fabs(c->dual)), DBL_MIN);
-    c->objective_gap = s->p.proved ? fmax(c->gap, 0) + c->rounding : INFINITY;
+    mc_certify_gap(c, zero);
+    c->objective_gap = s->p.proved ? c->gap : INFINITY;
     /* Primal and dual each lie at least |f - f*|^2/2 from the optimum. The forms with nu are rescaled after they are solved. */
     c->distance = s->p.proved && (s->kind == MC_SVC || s->kind == MC_SVR) ? sqrt(c->objective_gap) : NAN;
     out->objective = c->primal;
