@@ -6,6 +6,8 @@
    No state of the C library is involved, so the locale does not matter, and no subnormal meets floating-point arithmetic. */
 #include "base/number.h"
 #include "base/number_fast.h"
+#include <math.h>
+#include <stdio.h>
 
 const double mc_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -82,4 +84,51 @@ const char *mc_number_read(const char *text, const char *end, double *out) {
     const uint64_t bits = (s.w ? round_number(&s) : 0) | (uint64_t)negative << 63;
     memcpy(out, &bits, sizeof bits);
     return stop;
+}
+
+/* ---- Numbers as names ---- */
+
+enum { WHOLE = 310 }; /* digits of the largest double */
+
+/* The digits of a number from the first to the last that is not zero; -1: more than room of them. */
+static int64_t significant(const scan *s, char *digits, int64_t room) {
+    int64_t count = 0, kept = 0;
+    for (const char *p = s->first; p < s->last; p++) {
+        if (*p == '.')
+            continue;
+        if (count < room)
+            digits[count] = *p;
+        count++;
+        kept = *p != '0' ? count : kept;
+    }
+    return kept <= room ? kept : -1;
+}
+
+/* Whether these are the first digits of the double rounded to `of` of them, and nothing but zeros follow. The C library writes them exactly;
+   its decimal point, which depends on the locale, is passed over. */
+static bool says(double value, int of, const char *digits, int64_t count) {
+    char text[WHOLE + 16];
+    snprintf(text, sizeof text, "%.*e", of - 1, value);
+    int64_t found = 0;
+    for (const char *p = text; *p && *p != 'e'; p++)
+        if (mc_is_digit(*p) && *p != (found++ < count ? *digits++ : '0'))
+            return false;
+    return found >= count;
+}
+
+bool mc_number_survives(const char *text, const char *end) {
+    enum { ROOM = 40, SAFE_POWER = -290 }; /* fifteen digits survive among normal doubles */
+    const uint64_t safe = 1000000000000000;
+    char digits[ROOM];
+    double value = 0;
+    scan s;
+    if (!scan_number(text + (*text == '-' || *text == '+'), end, &s))
+        return false;
+    if (s.w < safe && !s.dropped && s.q > SAFE_POWER && s.q <= 0)
+        return true;
+    const int64_t count = significant(&s, digits, ROOM);
+    mc_number_read(text, end, &value);
+    if (count <= 0 || isinf(value))
+        return count == 0;
+    return says(fabs(value), value == floor(value) ? WHOLE : (int)count, digits, count);
 }

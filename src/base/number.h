@@ -8,4 +8,8 @@
    after it, or NULL when no number starts there. Words (nan, inf, hex) are not numbers here. Overflow gives an infinity. */
 const char *mc_number_read(const char *text, const char *end, double *out);
 
+/* Whether the number at [text, end), all of which mc_number_read has read, is what its double is: the very same where that is whole, the
+   same to as many digits otherwise. Two whole numbers of which this holds have different doubles; 9007199254740993 is none. */
+bool mc_number_survives(const char *text, const char *end);
+
 #endif

@@ -1,5 +1,5 @@
 /* cell.c: CSV cells after RFC 4180: a field may stand in double quotes and then hold delimiters, newlines and doubled
-   quotes. Beyond the RFC, spaces around a field are dropped. */
+   quotes. Beyond the RFC, spaces around a field are dropped where it is a number or a name; text that is kept has them. */
 #include "data/cell.h"
 #include "base/number.h"
 #include <math.h>
@@ -27,6 +27,7 @@ static const char *scan_quoted(const char *p, const char *end, char delimiter, m
 }
 
 const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell *cell) {
+    const char *const from = p;
     while (p < end && is_space(*p, delimiter))
         p++;
     if (p < end && *p == '"')
@@ -41,8 +42,13 @@ const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell
     const char *inside = last > p ? memchr(p, '\r', (size_t)(last - p)) : NULL;
     if (inside)
         return fault(cell, MC_CELL_RETURN, inside);
-    *cell = (mc_cell){.begin = p, .end = last};
+    const bool returns = stop > from && stop[-1] == '\r' && (stop == end || *stop == '\n');
+    *cell = (mc_cell){.begin = p, .end = last, .from = from, .to = stop - returns};
     return stop;
+}
+
+mc_cell mc_cell_untrimmed(const mc_cell *cell) {
+    return cell->quoted ? *cell : (mc_cell){.begin = cell->from, .end = cell->to};
 }
 
 /* Whether the cell is this word, in any case. */

@@ -5,7 +5,14 @@
 #include "base/text.h"
 #include <string.h>
 
-typedef enum mc_cell_kind { MC_CELL_NUMBER, MC_CELL_MISSING, MC_CELL_INFINITE, MC_CELL_TEXT } mc_cell_kind;
+typedef enum mc_cell_kind {
+    MC_CELL_NUMBER,
+    MC_CELL_MISSING,
+    MC_CELL_INFINITE,
+    MC_CELL_TEXT,
+    MC_CELL_LONG /* a number in place of a name, which its double would not tell from others */
+} mc_cell_kind;
+enum { MC_CELL_KINDS = 5 };
 typedef enum mc_cell_fault {
     MC_CELL_FINE,
     MC_CELL_STRAY_QUOTE,
@@ -17,7 +24,8 @@ typedef enum mc_cell_fault {
 /* What stands between two delimiters, without the spaces around it or the quotes. */
 typedef struct mc_cell {
     const char *begin, *end;
-    bool quoted; /* doubled quotes may stand inside */
+    const char *from, *to; /* with the spaces, where there are no quotes */
+    bool quoted;           /* doubled quotes may stand inside */
     mc_cell_fault fault;
 } mc_cell;
 
@@ -27,6 +35,8 @@ const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell
 /* Number: *value is it. Missing: empty, NA, NaN, null or ?, in any case, without quotes (empty: with or without).
    Infinite: inf or infinity in any case, or a number past the largest double. */
 mc_cell_kind mc_cell_read(const mc_cell *cell, double *value);
+/* The cell as text that is kept: what stands in the quotes, or all there is between the delimiters. */
+mc_cell mc_cell_untrimmed(const mc_cell *cell);
 /* Digits with commas among them, such as 1,5 or 1,234.5: a number to a person, text by the rules. */
 bool mc_cell_has_commas(const mc_cell *cell);
 /* The content, doubled quotes halved and a zero after it, to out, which holds end - begin + 1 bytes; returns its

@@ -26,6 +26,7 @@ static bool is_bad(const mc_reading *reading, const mc_file_column *c, double ce
     case MC_CELL_MISSING: return missing_is_bad(reading, c);
     case MC_CELL_INFINITE: return true;
     case MC_CELL_TEXT: return !c->text;
+    case MC_CELL_LONG: break; /* settled by mc_raw_classify */
     }
     return false;
 }
@@ -69,7 +70,8 @@ static mercer_status fail_cell(mercer_ctx *ctx, const mc_reading *reading, const
     case MC_CELL_MISSING: return fail_missing(ctx, reading, raw, i, j);
     case MC_CELL_INFINITE: return mc_raw_fail(ctx, raw, i, j, "the value is infinite; expected a finite number");
     case MC_CELL_TEXT: return fail_text(ctx, raw, i, j);
-    case MC_CELL_NUMBER: break;
+    case MC_CELL_NUMBER:
+    case MC_CELL_LONG: break;
     }
     if (c->kind == MC_COLUMN_WEIGHT)
         return mc_raw_fail(ctx, raw, i, j, "a weight must not be negative, got %g", cell);

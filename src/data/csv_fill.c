@@ -4,17 +4,24 @@
    ends is known only once it is read, so a record is one chain of steps that wait for each other. Two records read in turn are two
    chains, and the processor works on one while the other waits: a quarter less time for numbers of six digits. */
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/number_fast.h"
 #include "base/status.h"
 #include "data/csv.h"
+#include <math.h>
 
 mercer_status mc_csv_slots(mercer_ctx *ctx, const mc_raw *raw, mc_csv_slot **out) {
     MC_TRY(MC_ALLOC(ctx, *out, raw->columns));
     for (int64_t j = 0; j < raw->columns; j++) {
         const mc_file_column *c = &raw->column[j];
-        (*out)[j] = (mc_csv_slot){.cell = c->cell, .stride = c->stride, .number = c->cell && !c->text};
+        (*out)[j] = (mc_csv_slot){.cell = c->cell, .stride = c->stride, .number = c->cell && !c->text && !c->names};
     }
     return MERCER_OK;
+}
+
+/* A target that may turn out to be names of classes, and a number that would lose its name as a double. */
+static bool is_long(const mc_file_column *c, const mc_cell *cell, double value) {
+    return c->names && (c->classes || value == floor(value)) && !mc_number_survives(cell->begin, cell->end);
 }
 
 /* The general cell: spaces, quotes, words. Returns what follows it; NULL: it stands in no table. */
@@ -33,9 +40,11 @@ static const char *general_cell(const mc_csv_fill *f, int64_t j, mc_csv_cursor *
     mc_cell_kind kind = mc_cell_read(&cell, &value);
     if (c->kind == MC_COLUMN_TEXT || (c->text && kind != MC_CELL_MISSING))
         kind = MC_CELL_TEXT;
+    if (kind == MC_CELL_NUMBER && is_long(c, &cell, value))
+        kind = MC_CELL_LONG;
     f->special[j] |= kind != MC_CELL_NUMBER;
-    c->cell[at->row * c->stride] =
-        kind == MC_CELL_NUMBER ? value : mc_cell_box(kind, cell.begin - cell.quoted - raw->input->bytes);
+    const char *place = c->kind == MC_COLUMN_TEXT ? p : cell.begin - cell.quoted;
+    c->cell[at->row * c->stride] = kind == MC_CELL_NUMBER ? value : mc_cell_box(kind, place - raw->input->bytes);
     return after;
 }
 

@@ -133,12 +133,17 @@ static bool is_kept(const mc_raw *raw, int64_t k) {
     return raw->column[raw->order[k]].kind == MC_COLUMN_TEXT;
 }
 
+static mc_cell kept_cell(const mc_raw *raw, int64_t k, int64_t row) {
+    const mc_cell cell = mc_raw_cell(raw, &raw->column[raw->order[k]], row);
+    return mc_cell_untrimmed(&cell);
+}
+
 mercer_status mc_raw_keep_text(mercer_ctx *ctx, const mc_raw *raw, mercer_data *data) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < raw->used; k++) {
         data->texts += is_kept(raw, k);
         for (int64_t i = 0; is_kept(raw, k) && i < raw->n; i++) {
-            const mc_cell cell = mc_raw_cell(raw, &raw->column[raw->order[k]], i);
+            const mc_cell cell = kept_cell(raw, k, i);
             bytes += cell.end - cell.begin + 1;
         }
     }
@@ -149,7 +154,7 @@ mercer_status mc_raw_keep_text(mercer_ctx *ctx, const mc_raw *raw, mercer_data *
         for (int64_t k = 0; k < raw->used; k++) {
             if (!is_kept(raw, k))
                 continue;
-            const mc_cell cell = mc_raw_cell(raw, &raw->column[raw->order[k]], i);
+            const mc_cell cell = kept_cell(raw, k, i);
             *string++ = next;
             next += mc_cell_copy(&cell, next) + 1;
         }

@@ -119,7 +119,7 @@ static mercer_status add_label(mc_dict *dict, const char *label, int64_t place, 
     double value;
     int64_t id = 0;
     const int64_t before = dict->count;
-    if (mc_number_read(label, end, &value) == end && isfinite(value))
+    if (mc_number_read(label, end, &value) == end && isfinite(value) && mc_number_survives(label, end))
         label = mercer_number_text(value == 0 ? 0.0 : value, text);
     MC_TRY(mc_dict_add(dict, label, (int64_t)strlen(label), &id));
     if (id == before)

@@ -7,6 +7,7 @@
    The data stay CSR when less than a quarter of the cells are non-zero; otherwise they become dense. */
 #include "data/libsvm.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/number_fast.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -98,7 +99,8 @@ typedef enum fault {
 
 typedef struct piece {
     fault fault;
-    const char *place; /* of the fault */
+    const char *place;   /* of the fault */
+    const char *rounded; /* the first label that its double does not tell from others; NULL: none */
     int64_t index, before;
     int64_t stored;  /* values written */
     int64_t beyond;  /* values in columns the model does not have */
@@ -111,7 +113,7 @@ typedef struct filling {
     int64_t limit;  /* columns of the model; 0: any */
     int64_t least;  /* columns there are at least */
     int64_t serial; /* 1: index 0 is the first column, the number of a row of a Gram matrix */
-    bool over;      /* index 0 is read over: the model is one of LIBSVM's with a precomputed kernel, which needs it not */
+    bool over; /* index 0 is read over: the model is one of LIBSVM's with a precomputed kernel, which needs it not */
     int64_t *first; /* per piece: where its stretch of values begins */
     piece *piece;
     double *value;
@@ -155,7 +157,10 @@ static const char *read_label(piece *s, const char *p, const char *end, double *
         return stop_at(s, MANY_LABELS, p);
     if (after && *after == ':')
         return stop_at(s, NO_LABEL, p);
-    return read_number(s, p, end, BAD_LABEL, out);
+    after = read_number(s, p, end, BAD_LABEL, out);
+    if (after && !s->rounded && !mc_number_survives(p, after))
+        s->rounded = p;
+    return after;
 }
 
 /* The index before a colon; qid gives -1. */
@@ -368,6 +373,22 @@ static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, fil
     return take_classes(ctx, reading, label, data);
 }
 
+/* Labels are numbers here, and a class is its number. */
+static mercer_status check_labels(mercer_ctx *ctx, const mc_input *input, const filling *f, const mercer_data *data) {
+    for (int64_t k = 0; k < f->lines->pieces && data->classes > 0; k++) {
+        const char *p = f->piece[k].rounded, *end = p;
+        while (p && !is_space(*end) && !is_end(*end))
+            end++;
+        if (p)
+            return mc_fail_line(ctx, input, p,
+                                "the label '%s' is not told from its neighbours as a double; number the classes from "
+                                "0, or write them as "
+                                "text in CSV",
+                                mc_quote_of(p, end - p).text);
+    }
+    return MERCER_OK;
+}
+
 static mercer_status check_settings(mercer_ctx *ctx, const mc_input *input, const mercer_read *set, bool afresh) {
     if (afresh && set->target && *set->target)
         return mc_fail(ctx, MERCER_INVALID, "%s is LIBSVM text: its target is the label, not '%s'", input->name,
@@ -409,6 +430,7 @@ static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc
     MC_TRY(report(ctx, input, f));
     MC_TRY(make_values(ctx, input->name, f, data));
     MC_TRY(make_target(ctx, reading, f, *data));
+    MC_TRY(check_labels(ctx, input, f, *data));
     return mc_data_finish(ctx, *data);
 }
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include <math.h>
 #include <stdio.h>
 
 enum { HEAD = 1 << 20 }; /* of a plain file; a header of NumPy's is far shorter */
@@ -29,6 +30,33 @@ static mercer_status read_header(mercer_ctx *ctx, const mc_input *input, mc_npy_
     return status;
 }
 
+/* The first row whose label, an integer of the file, shares its double with others; -1: none. */
+static int64_t find_rounded_label(const mc_npy_header *h, const mc_raw *raw, int64_t *column) {
+    for (*column = 0; *column < raw->columns; ++*column) {
+        const mc_file_column *c = &raw->column[*column];
+        for (int64_t i = 0; h->size == 8 && h->kind != 'f' && c->cell && c->names && i < raw->n; i++)
+            if (fabs(c->cell[i * c->stride]) >= 0x1p53)
+                return i;
+    }
+    return -1;
+}
+
+static mercer_status build(mercer_ctx *ctx, const mc_reading *reading, const mc_npy_header *h, mc_raw *raw,
+                           mercer_data **out) {
+    int64_t column = 0;
+    const int64_t row = find_rounded_label(h, raw, &column);
+    MC_TRY(mc_raw_build(ctx, reading, raw, out));
+    if (row < 0 || (*out)->classes == 0)
+        return MERCER_OK;
+    mercer_data_free(*out);
+    *out = NULL;
+    return mc_fail(ctx, MERCER_DATA,
+                   "%s, row %lld, %s: a label of 2^53 or more is not told from its neighbours as a double; number the "
+                   "classes from 0, or "
+                   "write them as text in CSV",
+                   raw->input->name, (long long)row + 1, mc_column_title(raw, column).text);
+}
+
 static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, mercer_data **out) {
     mc_npy_header header;
     MC_TRY(read_header(ctx, raw->input, &header));
@@ -42,7 +70,7 @@ static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_r
     MC_TRY(mc_npy_load(ctx, &header, raw));
     bool again = false;
     MC_TRY(mc_raw_classify(ctx, reading, raw, &again));
-    return mc_raw_build(ctx, reading, raw, out);
+    return build(ctx, reading, &header, raw, out);
 }
 
 mercer_status mc_npy_read(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {

@@ -6,6 +6,7 @@
 #include "data/raw.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/labels.h"
@@ -92,24 +93,28 @@ mercer_status mc_raw_fail(mercer_ctx *ctx, const mc_raw *raw, int64_t row, int64
 }
 
 static void count_kinds(const mc_raw *raw, mc_file_column *c) {
-    int64_t count[4] = {0};
+    int64_t count[MC_CELL_KINDS] = {0};
     for (int64_t i = 0; i < raw->n; i++)
         count[mc_cell_kind_of(c->cell[i * c->stride])]++;
     c->numbers = count[MC_CELL_NUMBER];
     c->missing = count[MC_CELL_MISSING];
     c->infinite = count[MC_CELL_INFINITE];
     c->texts = count[MC_CELL_TEXT];
+    c->longs = count[MC_CELL_LONG];
 }
 
 static void count_column(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
     mc_raw *raw = arg;
-    for (int64_t j = begin; j < end; j++)
-        if (raw->column[j].special)
-            count_kinds(raw, &raw->column[j]);
+    for (int64_t j = begin; j < end; j++) {
+        mc_file_column *c = &raw->column[j];
+        c->longs = 0;
+        if (c->special)
+            count_kinds(raw, c);
         else
-            raw->column[j].numbers = raw->n;
+            c->numbers = raw->n;
+    }
 }
 
 /* Whether the numbers of a mixed column look like names of classes. */
@@ -134,6 +139,28 @@ static bool first_text_has_commas(const mc_raw *raw, const mc_file_column *c) {
     return false;
 }
 
+/* Numbers that their doubles would not tell apart, as numbers all the same. */
+static void round_longs(const mc_raw *raw, mc_file_column *c) {
+    for (int64_t i = 0; i < raw->n && c->longs; i++) {
+        double *cell = &c->cell[i * c->stride];
+        if (mc_cell_kind_of(*cell) != MC_CELL_LONG)
+            continue;
+        const mc_cell text = mc_raw_cell(raw, c, i);
+        mc_number_read(text.begin, text.end, cell);
+    }
+    c->numbers += c->longs;
+}
+
+/* Names of classes that are numbers are kept as text where some of them would become one as doubles. */
+static mercer_status longs_are_names(mercer_ctx *ctx, const mc_raw *raw, mc_file_column *c, bool *yes) {
+    *yes = false;
+    if (c->longs == 0)
+        return MERCER_OK;
+    round_longs(raw, c);
+    *yes = c->classes;
+    return *yes ? MERCER_OK : numbers_are_names(ctx, raw, c, yes);
+}
+
 static mercer_status becomes_text(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw,
                                   const mc_file_column *c, bool *yes) {
     *yes = false;
@@ -153,7 +180,9 @@ mercer_status mc_raw_classify(mercer_ctx *ctx, const mc_reading *reading, mc_raw
     for (int64_t j = 0; j < raw->columns; j++) {
         mc_file_column *c = &raw->column[j];
         bool text = false;
-        MC_TRY(becomes_text(ctx, reading, raw, c, &text));
+        MC_TRY(longs_are_names(ctx, raw, c, &text));
+        if (!text)
+            MC_TRY(becomes_text(ctx, reading, raw, c, &text));
         if (!text)
             continue;
         *again |= c->numbers > 0 || c->infinite > 0;

@@ -22,12 +22,14 @@ typedef struct mc_file_column {
     mc_column_kind kind;
     bool text;             /* every cell is taken as text */
     bool number;           /* a cell of text is an error */
+    bool names;            /* a target whose numbers may be names of classes */
+    bool classes;          /* and surely are */
     bool skip;             /* read over */
     const mc_column *like; /* the column of the schema it stands for; NULL: read afresh */
     double *cell;          /* of row i: cell[i * stride] */
     int64_t stride;
     bool special;                              /* some cell is not a number */
-    int64_t numbers, missing, infinite, texts; /* cells of each kind */
+    int64_t numbers, missing, infinite, texts, longs; /* cells of each kind */
     double mean;                               /* of the numbers */
     int64_t levels;                            /* text encoded: the cell is the place of its level, or missing */
     char **level;

@@ -139,6 +139,8 @@ static mercer_status roles_afresh(mercer_ctx *ctx, const mercer_read *set, mc_ra
         mc_file_column *c = &raw->column[j];
         const bool number_target = c->kind == MC_COLUMN_TARGET && (targets > 1 || set->kind == MERCER_TARGET_NUMBER);
         c->number = c->kind == MC_COLUMN_WEIGHT || number_target;
+        c->names = c->kind == MC_COLUMN_TARGET && !c->number;
+        c->classes = c->names && set->kind == MERCER_TARGET_CLASS;
         c->text = c->kind == MC_COLUMN_TEXT || (c->text && !c->number);
         if (c->kind == MC_COLUMN_NUMBER && c->text)
             c->kind = MC_COLUMN_LEVELS;
@@ -171,6 +173,7 @@ static void stand_for(mc_raw *raw, int64_t j, const mc_column *like, bool classe
     const bool label = like->kind == MC_COLUMN_TARGET && classes;
     c->text = like->kind == MC_COLUMN_LEVELS || like->kind == MC_COLUMN_TEXT || (label && c->text);
     c->number = !c->text && !label;
+    c->names = c->classes = label;
     raw->order[raw->used++] = j;
 }
 
