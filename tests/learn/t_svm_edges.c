@@ -26,14 +26,59 @@ static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
     mercer_svm set = plain("svc", 1e-3);
     set.C = INFINITY;
     mercer_model *model = NULL;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC, "the duals diverge");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC, "no margin that double precision can tell separates");
     memcpy(t.x + 11 * D, t.x + 31 * D, D * sizeof(double));
     t.class_of[11] = 1;
     t.class_of[31] = 0;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC, "rows 32 and 12 are the same");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC, "rows 32 and 12 are of different classes and the same to this kernel");
     set = plain("svr", 1e-3);
     set.C = INFINITY;
     assert_fails(ctx, try_fit(ctx, "svr", &set, "rbf(gamma=3)", &t, &model), MERCER_INVALID, "C must be finite");
+    close_clean(ctx);
+}
+
+/* Two classes a distance of 2 apart along the first column, moved and stretched: the widest margin is that distance wherever they lie. */
+static double half_margin(mercer_ctx *ctx, int64_t n, double spread, double offset, double unit) {
+    double x[3 * 40];
+    const char *label[40];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 31);
+    for (int64_t i = 0; i < n; i++) {
+        x[3 * i] = unit * (offset + (i % 2 ? 1 : -1) * (i < 2 ? 1 : 1 + mc_rng_uniform(&rng)));
+        x[3 * i + 1] = unit * (offset + (i < 2 ? 0 : spread * mc_rng_normal(&rng)));
+        x[3 * i + 2] = unit * (i < 2 ? 0 : spread * mc_rng_normal(&rng));
+        label[i] = i % 2 ? "b" : "a";
+    }
+    const mercer_table t = {.n = n, .d = 3, .dtype = MERCER_F64, .values = x, .labels = label};
+    mercer_svm set = plain("svc", 1e-6);
+    set.C = INFINITY;
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &t, &data));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
+    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("svc"), &set, kernel, data, &model));
+    const mercer_certificate *c = &mercer_model_report(model)->certificate;
+    assert_true(c->dual <= c->primal + 2 * c->rounding + 1e-12 * c->primal);
+    assert_true(c->objective_gap <= 0.05 * c->primal);
+    const double half = 1 / (unit * sqrt(2 * c->primal));
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return half;
+}
+
+static void test_a_hard_margin_is_found_wherever_the_rows_lie(void **state) {
+    (void)state;
+    static const double offsets[] = {0, 1, 2000, 1e5, -1e6}, units[] = {1e-8, 1e-3, 1, 1e3, 1e8}, spreads[] = {1, 1e3, 1e5};
+    mercer_ctx *ctx = open_ctx(2);
+    for (size_t a = 0; a < sizeof offsets / sizeof *offsets; a++)
+        for (size_t b = 0; b < sizeof units / sizeof *units; b++)
+            assert_close(half_margin(ctx, 2, 0, offsets[a], units[b]), 1, 0.02);
+    for (size_t a = 0; a < sizeof spreads / sizeof *spreads; a++)
+        for (size_t b = 0; b < sizeof units / sizeof *units; b++) {
+            const double half = half_margin(ctx, 40, spreads[a], a ? 0 : 2000, units[b]);
+            assert_true(half > 0.97 && half < 1.6); /* the rows in the middle are 2 apart; tilting may gain a little */
+        }
     close_clean(ctx);
 }
 
@@ -403,6 +448,7 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_hard_margin_has_no_row_inside),
+        cmocka_unit_test(test_a_hard_margin_is_found_wherever_the_rows_lie),
         cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
         cmocka_unit_test(test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing),
         cmocka_unit_test(test_degenerate_data_have_an_answer),
