@@ -320,7 +320,8 @@ typedef struct mercer_shape {
 } mercer_shape;
 MERCER_API mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d);
 
-/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other). */
+/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other). Values of precomputed and
+   user are written as they are given, symmetric or not; every other call refuses those that are not and names the pair. */
 MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                      const mercer_data *other, double *out);
 /* K v for t columns of v without storing K: v is m x t, out n x t, both row-major. */
@@ -334,11 +335,13 @@ MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *k
 /* Facts about a Gram matrix that a valid kernel must satisfy. */
 typedef struct mercer_gram_facts {
     double asymmetry;                      /* max |K_ij - K_ji| */
+    int64_t asymmetric[2];                 /* the pair i, j where that maximum is attained; -1, -1 where it is 0 */
+    bool symmetric;                        /* asymmetry is at most 1e-12 of the largest |eigenvalue|: rounding */
     double eigenvalue_min, eigenvalue_max; /* of the symmetric part */
     double cauchy_schwarz;                 /* max K_ij^2 - K_ii K_jj over pairs, relative to the largest K_ii^2 */
     int64_t row, column;                   /* the pair where that maximum is attained */
     int64_t rank;                          /* eigenvalues above n * 2^-52 * the largest */
-    bool positive;                         /* no eigenvalue below -n * 2^-52 * the largest */
+    bool positive;                         /* symmetric, and no eigenvalue below -n * 2^-52 * the largest */
 } mercer_gram_facts;
 /* A matrix as a NumPy file (float64, C order). */
 MERCER_API mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m);

@@ -60,7 +60,8 @@ static int compute_features(session *s, gram *g) {
     g->n = mercer_data_rows(g->data);
     g->m = mercer_kernel_shape(g->bound, mercer_data_columns(g->data)).dimension;
     if (g->m < 0)
-        return complain("%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is made of them have one",
+        return complain("%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is "
+                        "made of them have one",
                         mercer_kernel_text(g->bound));
     g->K = session_take(s, g->n, g->m, sizeof *g->K);
     if (!g->K)
@@ -112,21 +113,19 @@ static bool is_small(const gram *g) {
     return g->n <= SMALL && g->m <= SMALL;
 }
 
-/* Rounding of the computed matrix is not a defect of the kernel. */
-static bool is_symmetric(const mercer_gram_facts *f) {
-    return f->asymmetry <= 1e-12 * fmax(fabs(f->eigenvalue_max), fabs(f->eigenvalue_min));
-}
-
 static json_t *json_facts(const gram *g) {
     const mercer_gram_facts *f = &g->facts;
     json_t *object = json_object();
     json_put(object, "asymmetry", json_value(f->asymmetry));
+    json_put(object, "asymmetric_pair",
+             json_pack("[I, I]", (json_int_t)f->asymmetric[0], (json_int_t)f->asymmetric[1]));
+    json_put(object, "symmetric", json_boolean(f->symmetric));
     json_put(object, "eigenvalue_min", json_value(f->eigenvalue_min));
     json_put(object, "eigenvalue_max", json_value(f->eigenvalue_max));
     json_put(object, "cauchy_schwarz", json_value(f->cauchy_schwarz));
     json_put(object, "pair", json_pack("[I, I]", (json_int_t)f->row, (json_int_t)f->column));
     json_put(object, "rank", json_integer(f->rank));
-    json_put(object, "positive", json_boolean(f->positive && is_symmetric(f)));
+    json_put(object, "positive", json_boolean(f->positive));
     return object;
 }
 
@@ -156,16 +155,28 @@ static void say_cauchy_schwarz(session *s, const mercer_gram_facts *f) {
             (long long)f->row + 1, (long long)f->column + 1, f->cauchy_schwarz);
 }
 
+static void say_symmetry(session *s, const gram *g) {
+    const mercer_gram_facts *f = &g->facts;
+    const int64_t i = f->asymmetric[0], j = f->asymmetric[1];
+    if (f->symmetric)
+        say(s, "symmetry", "largest |K_ij - K_ji| is %.2g", f->asymmetry);
+    else
+        say(s, "symmetry", "K(%lld, %lld) is %.6g but K(%lld, %lld) is %.6g: the largest difference is %.2g",
+            (long long)i + 1, (long long)j + 1, g->K[i * g->n + j], (long long)j + 1, (long long)i + 1,
+            g->K[j * g->n + i], f->asymmetry);
+}
+
 static void say_facts(session *s, const gram *g) {
     const mercer_gram_facts *f = &g->facts;
-    say(s, "symmetry", "largest |K_ij - K_ji| is %.2g", f->asymmetry);
-    say(s, "eigenvalues", "from %.6g to %.6g", f->eigenvalue_min, f->eigenvalue_max);
+    say_symmetry(s, g);
+    say(s, "eigenvalues", "from %.6g to %.6g%s", f->eigenvalue_min, f->eigenvalue_max,
+        f->symmetric ? "" : ", of (K + K')/2");
     say_cauchy_schwarz(s, f);
     say(s, "rank", "%lld of %lld", (long long)f->rank, (long long)g->n);
     say(s, "verdict", "%s",
-        !is_symmetric(f) ? "not symmetric"
-        : f->positive    ? "positive semidefinite, up to rounding"
-                         : "NOT positive semidefinite: no kernel gives this matrix");
+        !f->symmetric ? "NOT symmetric: no kernel gives this matrix"
+        : f->positive ? "positive semidefinite, up to rounding"
+                      : "NOT positive semidefinite: no kernel gives this matrix");
 }
 
 static void report_people(session *s, const gram *g, const char *path) {
@@ -191,7 +202,7 @@ static int deliver(session *s, const gram *g) {
         TRY(write_csv(s, g, "-"));
     else
         report_people(s, g, path);
-    return g->checked && !(g->facts.positive && is_symmetric(&g->facts)) ? EXIT_NEGATIVE : EXIT_DONE;
+    return g->checked && !g->facts.positive ? EXIT_NEGATIVE : EXIT_DONE;
 }
 
 static int run_gram(session *s) {

@@ -168,7 +168,7 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
 mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             mercer_dtype dtype, void *out, int64_t ld) {
     rectangle r = {.gram = gram, .i0 = i0, .count = i1 - i0, .j0 = j0, .j1 = j1, .dtype = dtype, .out = out, .ld = ld,
-                   .mirror = gram->symmetric && i0 == j0 && i1 == j1};
+                   .mirror = gram->symmetric && !gram->as_given && i0 == j0 && i1 == j1};
     return run_rectangle(ctx, &r);
 }
 

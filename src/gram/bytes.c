@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/work.h"
 #include "data/dict.h"
+#include "gram/given.h"
 #include "gram/multiply.h"
 #include "gram/words.h"
 
@@ -133,7 +134,8 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const size_t dictionary = mc_work_need(n->words, 16 + 4 * (sizeof(mc_dict_entry) + 2 * sizeof(int64_t) + 8))
                               + mc_work_need((int64_t)ctx->threads * n->words, 3 * sizeof(double) + 3 * sizeof(int32_t))
                               + (n->words ? (size_t)ctx->threads * mc_work_need(n->words * w->ops->columns, sizeof(double)) / 4 : 0);
-    const size_t opening = dictionary + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double));
+    const size_t opening = dictionary + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double))
+                           + (n->given ? mc_work_need(MC_GIVEN_ROWS * (MC_GIVEN_ROWS + n->given), sizeof(double)) : 0);
     const size_t working = working_bytes(w, ctx->threads, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
            + (w->x->row_start ? larger(working, working_bytes(w, ctx->threads, 0)) : working)

@@ -41,16 +41,18 @@ static mercer_status check_pair(mercer_ctx *ctx, const mercer_kernel *kernel, co
 static mercer_status fill(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
     MC_TRY(mc_gram_choose(ctx, g, precision));
     MC_TRY(mc_gram_pack(ctx, g));
-    return g->symmetric ? fill_diagonal(ctx, g) : MERCER_OK;
+    if (!g->symmetric)
+        return MERCER_OK;
+    MC_TRY(g->as_given ? MERCER_OK : mc_given_symmetry(ctx, g));
+    return fill_diagonal(ctx, g);
 }
 
-mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                           mercer_dtype precision, mc_gram **out) {
+static mercer_status open_operator(mercer_ctx *ctx, mc_gram from, mercer_dtype precision, mc_gram **out) {
     *out = NULL;
-    MC_TRY(check_pair(ctx, kernel, x, z));
+    MC_TRY(check_pair(ctx, from.kernel, from.x, from.symmetric ? NULL : from.z));
     mc_gram *g = NULL;
     MC_TRY(MC_ALLOC(ctx, g, 1));
-    *g = (mc_gram){.kernel = kernel, .x = x, .z = z ? z : x, .symmetric = !z};
+    *g = from;
     const mercer_status status = fill(ctx, g, precision);
     if (status) {
         mc_gram_close(g);
@@ -58,6 +60,15 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
     }
     *out = g;
     return MERCER_OK;
+}
+
+mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                           mercer_dtype precision, mc_gram **out) {
+    return open_operator(ctx, (mc_gram){.kernel = kernel, .x = x, .z = z ? z : x, .symmetric = !z}, precision, out);
+}
+
+mercer_status mc_gram_open_as_given(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_gram **out) {
+    return open_operator(ctx, (mc_gram){.kernel = kernel, .x = x, .z = x, .symmetric = true, .as_given = true}, MERCER_F64, out);
 }
 
 void mc_gram_close(mc_gram *gram) {

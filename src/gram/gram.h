@@ -18,6 +18,9 @@ typedef struct mc_gram mc_gram;
    tiles are kept in double. Borrows kernel, x and z: they must outlive the operator. */
 mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                            mercer_dtype precision, mc_gram **out);
+/* x against itself for mc_gram_block alone, in double: values from elsewhere, a matrix or a function, are written as they are on both sides
+   of the diagonal. mc_gram_open reads one side of them and refuses those that are not symmetric. */
+mercer_status mc_gram_open_as_given(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_gram **out);
 /* K of all rows of a symmetric operator against those listed, which rise: its packed points serve again, so that opening costs no more than
    copying the listed ones. whole must outlive it. */
 mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count, mc_gram **out);

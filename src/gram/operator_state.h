@@ -9,6 +9,7 @@ struct mc_gram {
     const mercer_kernel *kernel;
     const mercer_data *x, *z;     /* z is x when symmetric */
     bool symmetric;
+    bool as_given;                /* values from elsewhere stand on both sides of the diagonal as they are */
     mercer_dtype precision;       /* of the tiles: double where float would not do */
     const mc_tile_ops *ops;
     mc_plan plan;

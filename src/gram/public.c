@@ -8,7 +8,7 @@ mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const me
                           double *out) {
     mc_begin(ctx);
     mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, kernel, data, other, MERCER_F64, &gram));
+    MC_TRY(other ? mc_gram_open(ctx, kernel, data, other, MERCER_F64, &gram) : mc_gram_open_as_given(ctx, kernel, data, &gram));
     const int64_t n = mc_gram_rows(gram), m = mc_gram_columns(gram);
     mc_phase(ctx, "gram");
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, m, MERCER_F64, out, m);

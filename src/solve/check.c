@@ -15,10 +15,16 @@ static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
     return MERCER_OK;
 }
 
-static mercer_status asymmetry(mercer_ctx *ctx, const double *K, int64_t n, double *worst) {
+static mercer_status asymmetry(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < i; j++)
-            *worst = fmax(*worst, fabs(K[i * n + j] - K[j * n + i]));
+        for (int64_t j = 0; j < i; j++) {
+            const double gap = fabs(K[i * n + j] - K[j * n + i]);
+            if (gap > out->asymmetry) {
+                out->asymmetry = gap;
+                out->asymmetric[0] = j;
+                out->asymmetric[1] = i;
+            }
+        }
         MC_TRY(mc_progress(ctx, -1));
     }
     return MERCER_OK;
@@ -49,10 +55,11 @@ static mercer_status cauchy_schwarz(mercer_ctx *ctx, const double *K, int64_t n,
 static void judge_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
     out->eigenvalue_min = w[0];
     out->eigenvalue_max = w[n - 1];
-    const double floor = (double)n * 0x1p-52 * fmax(fabs(w[0]), fabs(w[n - 1]));
+    const double largest = fmax(fabs(w[0]), fabs(w[n - 1])), floor = (double)n * 0x1p-52 * largest;
     for (int64_t i = 0; i < n; i++)
         out->rank += w[i] > floor;
-    out->positive = w[0] >= -floor;
+    out->symmetric = out->asymmetry <= 1e-12 * largest;
+    out->positive = out->symmetric && w[0] >= -floor;
 }
 
 static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
@@ -70,7 +77,7 @@ static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, merce
 }
 
 mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
-    *out = (mercer_gram_facts){.row = -1, .column = -1, .positive = true};
+    *out = (mercer_gram_facts){.row = -1, .column = -1, .asymmetric = {-1, -1}, .symmetric = true, .positive = true};
     if (n < 0 || n > 40000)
         return mc_fail(ctx, MERCER_INVALID, "n must be in [0, 40000] for a check by eigenvalues, got %lld",
                        (long long)n);
@@ -78,7 +85,7 @@ mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_
         return MERCER_OK;
     MC_TRY(check_finite(ctx, K, n));
     mc_phase(ctx, "check");
-    MC_TRY(asymmetry(ctx, K, n, &out->asymmetry));
+    MC_TRY(asymmetry(ctx, K, n, out));
     MC_TRY(cauchy_schwarz(ctx, K, n, out));
     return spectrum(ctx, K, n, out);
 }

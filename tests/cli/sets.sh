@@ -8,6 +8,9 @@ mercer fit K.csv -k precomputed -m gp --no-learn --noise 0.1 -o gp.mercer -q; me
 mercer predict gp.mercer known.csv --std
 mercer fit tall.csv -k precomputed; echo "exit $?"
 mercer fit asymmetric.csv -k precomputed; echo "exit $?"
+mercer gram precomputed asymmetric.csv --check; echo "exit $?"
+mercer gram precomputed asymmetric.csv | head -3
+mercer cluster asymmetric.csv -k precomputed -c 2; mercer cluster asymmetric.csv -k precomputed -c 2 --method spectral; echo "exit $?"
 mercer fit indefinite.csv -k precomputed; echo "exit $?"
 mercer fit indefinite.csv -k precomputed -m gp; echo "exit $?"
 mercer fit indefinite.csv -k precomputed --allow-indefinite --lambda 2 -o odd.mercer | sed -n 2p
