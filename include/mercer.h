@@ -320,8 +320,8 @@ typedef struct mercer_shape {
 } mercer_shape;
 MERCER_API mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d);
 
-/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other). Values of precomputed and
-   user are written as they are given, symmetric or not; every other call refuses those that are not and names the pair. */
+/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other). Values of precomputed
+   and user are written as given, symmetric or not; every other call refuses those that are not and names the pair. */
 MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                      const mercer_data *other, double *out);
 /* K v for t columns of v without storing K: v is m x t, out n x t, both row-major. */
@@ -329,8 +329,7 @@ MERCER_API mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel 
                                            const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
                                            double *out);
 /* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel, d).dimension
-   doubles, row-major;
-   MERCER_INVALID for a kernel whose space has no finite dimension. */
+   doubles, row-major; MERCER_INVALID for a kernel whose space has no finite dimension. */
 MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out);
 /* Facts about a Gram matrix that a valid kernel must satisfy. */
 typedef struct mercer_gram_facts {

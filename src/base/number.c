@@ -104,8 +104,8 @@ static int64_t significant(const scan *s, char *digits, int64_t room) {
     return kept <= room ? kept : -1;
 }
 
-/* Whether these are the first digits of the double rounded to `of` of them, and nothing but zeros follow. The C library writes them exactly;
-   its decimal point, which depends on the locale, is passed over. */
+/* Whether these are the first digits of the double rounded to `of` of them, and only zeros follow. The C library writes them exactly; its
+   decimal point, which depends on the locale, is passed over. */
 static bool says(double value, int of, const char *digits, int64_t count) {
     char text[WHOLE + 16];
     snprintf(text, sizeof text, "%.*e", of - 1, value);

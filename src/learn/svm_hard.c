@@ -1,7 +1,7 @@
 /* svm_hard.c: the hard margin. C rises a hundredfold from stage to stage, each starting from that multiple of the last multipliers, which
    is feasible and needs no kernel value. Once no multiplier is at its bound the solution is that of C = infinity.
 
-   Whether there is a margin at all is settled by the dual: its value D at any feasible multipliers is at most |w|^2 / 2, w the widest margin
+   Whether there is a margin at all is settled by the dual: its value D at feasible multipliers is at most |w|^2 / 2, w the widest margin
    that separates, so that the classes come within sqrt(2 / D) of each other. No unit enters, neither the size of the rows nor where they
    lie: rows 2000 and 2001 are as far apart as 0 and 1. Only when 2 / D is below what double precision tells apart among values as large as
    k(x, x) is the margin given up, with these numbers.
@@ -83,9 +83,10 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_task *t,
                        "kernel in double precision; take a finite C, or --scale standard where the columns lie far from 0",
                        first, second, (long long)a + 1, (long long)b + 1);
     return mc_fail(ctx, MERCER_NUMERIC,
-                   "svc: no margin that double precision can tell separates '%.80s' from '%.80s': in feature space they come within %.3g of "
-                   "each other, where rows are %.3g long (at C = %.3g %lld rows are still inside the margin); take a finite C or another "
-                   "kernel", first, second, sqrt(nearest), sqrt(mc_task_top(s, t)), s->C, (long long)count_bounded(s, t));
+                   "svc: no margin that double precision can tell separates '%.80s' from '%.80s': in feature space they come within "
+                   "%.3g of each other, where rows are %.3g long (at C = %.3g %lld rows are still inside the margin); take a finite C "
+                   "or another kernel",
+                   first, second, sqrt(nearest), sqrt(mc_task_top(s, t)), s->C, (long long)count_bounded(s, t));
 }
 
 mercer_status mc_task_harden(mercer_ctx *ctx, mc_svm *s, mc_task *t) {

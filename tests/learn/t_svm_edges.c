@@ -26,11 +26,11 @@ static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
     mercer_svm set = plain("svc", 1e-3);
     set.C = INFINITY;
     mercer_model *model = NULL;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC, "no margin that double precision can tell separates");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC, "no margin that double precision can tell");
     memcpy(t.x + 11 * D, t.x + 31 * D, D * sizeof(double));
     t.class_of[11] = 1;
     t.class_of[31] = 0;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC, "rows 32 and 12 are of different classes and the same to this kernel");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC, "rows 32 and 12 are of different classes");
     set = plain("svr", 1e-3);
     set.C = INFINITY;
     assert_fails(ctx, try_fit(ctx, "svr", &set, "rbf(gamma=3)", &t, &model), MERCER_INVALID, "C must be finite");
