@@ -1,7 +1,9 @@
 #include "support.h"
 #include <math.h>
 #include <stdio.h>
+#include <locale.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A memory hook that counts live blocks and can be told to fail from the k-th call on. */
 typedef struct counter {
@@ -107,4 +109,40 @@ void assert_survives_failing_memory(scenario *run, void *arg) {
 
 void assert_survives_some_failing_memory(scenario *run, void *arg) {
     fail_in_turn(run, arg, 4);
+}
+
+static bool has_comma(const char *name) {
+    return setlocale(LC_ALL, name) && strcmp(localeconv()->decimal_point, ",") == 0;
+}
+
+/* Its source says nothing but the comma; localedef warns of all the rest and makes it all the same (-c). */
+static void make_comma(const char *folder) {
+    char command[512];
+    snprintf(command, sizeof command,
+             "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' > comma.txt "
+             "&& localedef -c -i comma.txt -f ANSI_X3.4-1968 ./comma > /dev/null 2>&1", folder);
+    if (system(command) >= 0) /* it says 1 for its warnings */
+        setenv("LOCPATH", folder, 1);
+}
+
+static bool try_made(void) {
+    char folder[] = "/tmp/mercer-locale-XXXXXX", command[64];
+    if (!mkdtemp(folder))
+        return false;
+    make_comma(folder);
+    const bool set = has_comma("comma");
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) == 0 && set;
+}
+
+bool set_decimal_comma(void) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (has_comma(names[k]))
+            return true;
+    if (try_made())
+        return true;
+    setlocale(LC_ALL, "C");
+    print_message("# SKIPPED: no locale with a decimal comma is installed, and localedef makes none\n");
+    return false;
 }

@@ -31,6 +31,10 @@ FILE *open_set(const char *name);
         return;                                                                                                        \
     } while (0)
 
+/* Set a locale with a decimal comma, one that is installed or else one made for the purpose by localedef; false with a line that says so
+   where neither can be had. setlocale(LC_ALL, "C") ends it. */
+bool set_decimal_comma(void);
+
 #define assert_ok(ctx, call)                                                                                           \
     do {                                                                                                               \
         const mercer_status status_ = (call);                                                                          \

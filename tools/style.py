@@ -11,8 +11,10 @@ ONLY_IN = {  # a pattern and the one place it may stand
     r"\b(malloc|calloc|realloc|free)\s*\(": {"src/base/memory.c"},
     r"\b(abort|exit|printf|perror|fprintf)\s*\(": set(),
     r"\brand\s*\(|\bsrand\s*\(": set(),
+    r"\b(v?sn?printf|strto[df]|strtold|atof)\s*\(": {"src/base/print.c"},  # the caller's locale may have a decimal comma
     r"\b(TODO|FIXME|XXX)\b": set(),
 }
+NOWHERE = r"\bsetlocale\s*\("  # the command itself reads and writes numbers in the locale "C"
 NOT_A_FUNCTION = re.compile(r"^(typedef|struct|enum|union|extern)\b")
 
 
@@ -42,6 +44,8 @@ def faults_in(name, text):
         if line.rstrip() != line or "\t" in line:
             yield f"{name}:{number}: a tab or trailing space"
         code = re.sub(r'"(\\.|[^"\\])*"|/\*.*?(\*/|$)', "", line)
+        if name.startswith("src/") and re.search(NOWHERE, code):
+            yield f"{name}:{number}: {NOWHERE} does not belong here"
         if name.startswith("src/") and not name.startswith(("src/cli/", "src/draw/")):  # the command is a program
             for pattern, places in ONLY_IN.items():
                 if name not in places and re.search(pattern, code):

@@ -4,6 +4,7 @@
    renaming over it would put a plain file where the system has a device. */
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static mercer_status open_temporary(mercer_ctx *ctx, mc_output *output, mode_t m
     const size_t room = strlen(output->path) + 32;
     MC_TRY(MC_ALLOC(ctx, output->temporary, (int64_t)room));
     for (int attempt = 0; attempt < 100; attempt++) {
-        snprintf(output->temporary, room, "%s.%ld.%d.tmp", output->path, (long)getpid(), attempt);
+        mc_print(output->temporary, room, "%s.%ld.%d.tmp", output->path, (long)getpid(), attempt);
         output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (output->fd >= 0 || errno != EEXIST)
             break;

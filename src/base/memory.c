@@ -1,6 +1,7 @@
 /* memory.c: the heap behind a context: hook, byte count, peak, hard limit. See memory.h for the contract. */
 #include "base/memory.h"
 #include "base/ctx.h"
+#include "base/print.h"
 #include "base/status.h"
 #include <stdatomic.h>
 #include <stdint.h>
@@ -122,7 +123,7 @@ const char *mc_bytes_text(double bytes, char text[32]) {
         bytes /= 1024;
         k++;
     }
-    snprintf(text, 32, "%.4g %s", bytes, unit[k]);
+    mc_print(text, 32, "%.4g %s", bytes, unit[k]);
     return text;
 }
 

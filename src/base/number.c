@@ -6,8 +6,8 @@
    No state of the C library is involved, so the locale does not matter, and no subnormal meets floating-point arithmetic. */
 #include "base/number.h"
 #include "base/number_fast.h"
+#include "base/print.h"
 #include <math.h>
-#include <stdio.h>
 
 const double mc_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -108,7 +108,7 @@ static int64_t significant(const scan *s, char *digits, int64_t room) {
    decimal point, which depends on the locale, is passed over. */
 static bool says(double value, int of, const char *digits, int64_t count) {
     char text[WHOLE + 16];
-    snprintf(text, sizeof text, "%.*e", of - 1, value);
+    mc_print(text, sizeof text, "%.*e", of - 1, value);
     int64_t found = 0;
     for (const char *p = text; *p && *p != 'e'; p++)
         if (mc_is_digit(*p) && *p != (found++ < count ? *digits++ : '0'))

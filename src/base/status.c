@@ -1,8 +1,8 @@
 /* status.c: the status table, the message on the context, the log. */
 #include "base/status.h"
 #include "base/ctx.h"
+#include "base/print.h"
 #include <stdarg.h>
-#include <stdio.h>
 
 static const struct {
     const char *name, *text;
@@ -36,7 +36,7 @@ int64_t mercer_message_offset(const mercer_ctx *ctx) {
 static mercer_status record(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format, va_list args) {
     if (ctx) {
         ctx->offset = offset;
-        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        mc_vprint(ctx->message, sizeof ctx->message, format, args);
     }
     return status;
 }
@@ -68,7 +68,7 @@ void mc_log(mercer_ctx *ctx, const char *format, ...) {
     char line[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    mc_vprint(line, sizeof line, format, args);
     va_end(args);
     ctx->options.log(ctx->options.log_user, line);
 }

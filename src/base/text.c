@@ -1,8 +1,8 @@
 /* text.c: a text that grows, doubling its room. */
 #include "base/text.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 mc_text mc_text_open(mercer_ctx *ctx) {
@@ -39,9 +39,9 @@ void mc_text_add(mc_text *text, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
+    const int length = mc_vprint(NULL, 0, format, args);
     if (length >= 0 && make_room(text, length)) {
-        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        mc_vprint(text->bytes + text->length, (size_t)length + 1, format, again);
         text->length += length;
     }
     va_end(again);

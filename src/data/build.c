@@ -2,11 +2,11 @@
    weights apart, and the schema that lets the next file be read the same way. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/labels.h"
 #include "data/raw.h"
 #include "data/strings.h"
-#include <stdio.h>
 
 enum { ROW_GRAIN = 1024 };
 
@@ -192,10 +192,10 @@ static int column_name(const mc_reading *reading, const mc_raw *raw, int64_t k, 
     const mc_file_column *c = &raw->column[raw->order[k]];
     char place[32];
     const bool later = c->like && !c->like->name && reading->schema->count > 0;
-    snprintf(place, sizeof place, "x%lld", (long long)(later ? c->like - reading->schema->column : raw->order[k]) + 1);
+    mc_print(place, sizeof place, "x%lld", (long long)(later ? c->like - reading->schema->column : raw->order[k]) + 1);
     const char *given = c->like ? c->like->name : c->name, *name = given ? given : place;
-    return c->kind == MC_COLUMN_NUMBER ? snprintf(out, room, "%s", name)
-                                       : snprintf(out, room, "%s=%s", name, c->level[level]);
+    return c->kind == MC_COLUMN_NUMBER ? mc_print(out, room, "%s", name)
+                                       : mc_print(out, room, "%s=%s", name, c->level[level]);
 }
 
 static mercer_status make_names(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, mercer_data *data) {

@@ -4,11 +4,11 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/status.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,7 +168,7 @@ mercer_status mc_fail_line(mercer_ctx *ctx, const mc_input *input, const char *p
     char sentence[MC_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    mc_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
     const int64_t line = mc_line_of(input, place);
     return mc_fail_at(ctx, MERCER_DATA, line, "%s, line %lld: %s", input->name, (long long)line, sentence);

@@ -3,12 +3,12 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "data/labels.h"
 #include "data/strings.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { ROW_GRAIN = 1024 };
@@ -109,7 +109,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 static mercer_status fail_value(mercer_ctx *ctx, const mercer_table *t, int64_t i, int64_t j) {
     char name[64] = "";
     if (t->names && t->names[j])
-        snprintf(name, sizeof name, " ('%.48s')", t->names[j]);
+        mc_print(name, sizeof name, " ('%.48s')", t->names[j]);
     return mc_fail(ctx, MERCER_DATA,
                    "the value in row %lld, column %lld%s is not finite; replace NaN and infinities first",
                    (long long)i + 1, (long long)j + 1, name);

@@ -3,9 +3,9 @@
 #include "base/ctx.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include <math.h>
-#include <stdio.h>
 
 enum { HEAD = 1 << 20 }; /* of a plain file; a header of NumPy's is far shorter */
 
@@ -86,7 +86,7 @@ mercer_status mc_npy_read(mercer_ctx *ctx, const mc_input *input, const mc_readi
 static size_t make_header(char *out, size_t room, int64_t n, int64_t m) {
     enum { START = 10 };
     const int length =
-        snprintf(out + START, room - START, "{'descr': '<f8', 'fortran_order': False, 'shape': (%lld, %lld), }",
+        mc_print(out + START, room - START, "{'descr': '<f8', 'fortran_order': False, 'shape': (%lld, %lld), }",
                  (long long)n, (long long)m);
     const size_t total = (START + (size_t)length + 1 + 63) / 64 * 64;
     memset(out + START + length, ' ', total - START - (size_t)length);

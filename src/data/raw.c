@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/labels.h"
 #include <stdarg.h>
-#include <stdio.h>
 
 static bool is_input(const mc_file_column *c) {
     return c->kind != MC_COLUMN_TARGET && c->kind != MC_COLUMN_WEIGHT;
@@ -80,7 +80,7 @@ mercer_status mc_raw_fail(mercer_ctx *ctx, const mc_raw *raw, int64_t row, int64
     char sentence[MC_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    mc_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
     const mc_title title = mc_column_title(raw, column);
     row = raw->origin ? raw->origin[row] : row;

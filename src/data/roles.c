@@ -8,18 +8,18 @@
    error, and so is one it misses. */
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/suggest.h"
 #include "data/raw.h"
-#include <stdio.h>
 
 mc_title mc_column_title(const mc_raw *raw, int64_t column) {
     mc_title title;
     if (raw->column[column].name)
-        snprintf(title.text, sizeof title.text, "column %lld ('%s')", (long long)column + 1,
+        mc_print(title.text, sizeof title.text, "column %lld ('%s')", (long long)column + 1,
                  mc_quote_of(raw->column[column].name, (int64_t)strlen(raw->column[column].name)).text);
     else
-        snprintf(title.text, sizeof title.text, "column %lld", (long long)column + 1);
+        mc_print(title.text, sizeof title.text, "column %lld", (long long)column + 1);
     return title;
 }
 

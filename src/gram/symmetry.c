@@ -5,12 +5,12 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "gram/fault.h"
 #include "gram/given.h"
 #include "kernel/user.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SQUARE = 64 }; /* rows and columns looked at together: both sides stay near */
@@ -81,7 +81,7 @@ static mercer_status compare_few(mercer_ctx *ctx, const mc_gram *g, const mc_par
         return MERCER_OK; /* the sweep that needs a value names the pair */
     for (int64_t i = 0; i < rows; i++)
         largest = fmax(largest, fabs(values[i * rows + i]));
-    snprintf(what, sizeof what, "user(\"%.80s\"): the function", p->given->parameter[0].file);
+    mc_print(what, sizeof what, "user(\"%.80s\"): the function", p->given->parameter[0].file);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < i; j++)
             if (differ(values[i * rows + j], values[j * rows + i], largest))

@@ -28,10 +28,10 @@
    entries (1 when that is 0): rbf takes gamma = 1 / (m v), which is the Gaussian of length scale sqrt(m v / 2). matern and rq take that
    length scale, exponential its inverse. laplacian sums m terms of size sqrt(v) and takes gamma = 1 / (m sqrt(v)). */
 #include "kernel/atoms.h"
+#include "base/print.h"
 #include "kernel/kernel.h"
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define ABOVE_0 .low = DBL_MIN, .high = DBL_MAX, .kernel_low = DBL_MIN
@@ -148,7 +148,7 @@ bool mc_parameter_allows(const mc_parameter_row *row, double v) {
 
 void mc_parameter_range(const mc_parameter_row *row, char *out, size_t room) {
     if (row->choices > 0)
-        snprintf(out, room, "%g, %g or %g", row->choice[0], row->choice[1], row->choice[2]);
+        mc_print(out, room, "%g, %g or %g", row->choice[0], row->choice[1], row->choice[2]);
     else
-        snprintf(out, room, "%s", row->low > 0 ? "above 0" : "finite");
+        mc_print(out, room, "%s", row->low > 0 ? "above 0" : "finite");
 }

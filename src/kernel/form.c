@@ -4,6 +4,7 @@
    when after r steps what is left is 0 to rounding. It serves the feature dimension only; proofs look at A themselves. */
 #include "kernel/form.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/exact.h"
@@ -11,7 +12,6 @@
 #include "kernel/parse.h"
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static double largest_entry(const double *A, int64_t n) {
@@ -185,7 +185,7 @@ static mercer_status parse_rows(mc_parser *p, mc_value *A) {
     A->rows = rows;
     A->columns = width;
     char where[40];
-    snprintf(where, sizeof where, "column %lld", (long long)A->offset + 1);
+    mc_print(where, sizeof where, "column %lld", (long long)A->offset + 1);
     return check(p->lexer.ctx, A, MERCER_SYNTAX, where);
 }
 

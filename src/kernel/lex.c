@@ -7,11 +7,11 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/suggest.h"
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool is_space(char c) {
@@ -30,7 +30,7 @@ mercer_status mc_lex_fail(const mc_lexer *lexer, int64_t offset, const char *for
     char sentence[MC_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    mc_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
     return mc_fail_at(lexer->ctx, MERCER_SYNTAX, offset, "column %lld: %s", (long long)offset + 1, sentence);
 }
@@ -39,7 +39,7 @@ mercer_status mc_lex_fail(const mc_lexer *lexer, int64_t offset, const char *for
 static void fail(mc_lexer *lexer, int64_t offset, const char *what, int byte) {
     char name[16] = "";
     if (byte >= 0)
-        snprintf(name, sizeof name, " 0x%02X", (unsigned)byte);
+        mc_print(name, sizeof name, " 0x%02X", (unsigned)byte);
     lexer->status = mc_lex_fail(lexer, offset, "%s%s", what, name);
     lexer->token = (mc_token){.kind = MC_TOKEN_ERROR, .offset = offset};
 }

@@ -5,11 +5,11 @@
 
    Values are checked against the row of their parameter as they are read, so that the message can point at them. */
 #include "base/status.h"
+#include "base/print.h"
 #include "kernel/atoms.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const mc_parameter_row *row_of(const mc_measure *m) {
@@ -99,7 +99,7 @@ static mercer_status unknown_parameter(mc_parser *p, mc_atom atom) {
             known[count++] = row->parameter[i].alias;
         strcat(strcat(others, i ? ", " : " "), row->parameter[i].name);
     }
-    snprintf(what, sizeof what, "%s has no parameter", row->name);
+    mc_print(what, sizeof what, "%s has no parameter", row->name);
     return mc_lex_unknown(&p->lexer, what, known, count, count ? others : "; it takes none");
 }
 

@@ -6,12 +6,12 @@
    of z; the tile engine counts (gram/words.c). */
 #include "kernel/strings.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "data/data.h"
 #include "kernel/node.h"
 #include "kernel/parse.h"
-#include <stdio.h>
 #include <string.h>
 
 /* The first bytes of a part, at most eight, as a number; one more byte pushes the first out. */
@@ -75,7 +75,7 @@ mercer_status mc_parse_text(mc_parser *p, mc_node **columns) {
                            "spectrum(p=3)[name]");
     if (node->columns != 1)
         return mc_lex_fail(&p->lexer, node->offset, "spectrum reads one column of text, not %lld", (long long)node->columns);
-    snprintf(number, sizeof number, "%lld", (long long)node->column[0] + 1);
+    mc_print(number, sizeof number, "%lld", (long long)node->column[0] + 1);
     MC_TRY(give_text(p->lexer.ctx, node->child[0], node->column_name ? node->column_name[0] : number, node->offset));
     mc_node_unwrap(columns, 0);
     return MERCER_OK;

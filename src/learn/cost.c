@@ -8,6 +8,7 @@
        check      the operator and what certify.c takes */
 #include "learn/cost.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/work.h"
@@ -17,7 +18,6 @@
 #include "solve/cholesky.h"
 #include "solve/eigen.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -264,7 +264,7 @@ static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const m
     size_t least;
     const char *modest = frugal(size, options, &least);
     if (size->nystrom_rank)
-        snprintf(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
+        mc_print(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
                  (long long)size->nystrom_rank);
     return mc_fail(ctx, MERCER_MEMORY,
                    "ridge: no exact way for %lld rows fits into the %s that the memory limit leaves: cholesky takes "
@@ -293,7 +293,7 @@ mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const m
     if (options->automatic && size->lambda > 0)
         return no_room(ctx, size, options);
     char what[128];
-    snprintf(what, sizeof what, "ridge: %s on %lld rows (%lld rows would fit)", w->name, (long long)size->n,
+    mc_print(what, sizeof what, "ridge: %s on %lld rows (%lld rows would fit)", w->name, (long long)size->n,
              (long long)largest_fit(ctx, size, w));
     return mc_memory_check(ctx, o->bytes, what);
 }

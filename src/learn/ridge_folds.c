@@ -12,6 +12,7 @@
    the scaled unit: block inversion again. Its diagonal gives the variances, for f^3 operations more. */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -23,7 +24,6 @@
 #include "learn/ridge_system.h"
 #include "solve/cholesky.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct folds {
@@ -107,7 +107,7 @@ static double rmse_of(const mercer_data *data, int64_t outputs, const double *re
 static mercer_status allocate(mercer_ctx *ctx, folds *f) {
     const int64_t n = f->r.p->n, outputs = f->r.p->outputs;
     char what[80];
-    snprintf(what, sizeof what, "ridge folds: the inverse of %lld rows", (long long)n);
+    mc_print(what, sizeof what, "ridge folds: the inverse of %lld rows", (long long)n);
     MC_TRY(mc_memory_check(ctx, (size_t)(mc_packed_count(n) + mc_packed_count(f->by.largest)) * 8, what));
     MC_TRY(MC_ALLOC(ctx, f->r.X, n * f->r.columns));
     MC_TRY(MC_ALLOC(ctx, f->r.mean, outputs));

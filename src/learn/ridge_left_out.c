@@ -5,6 +5,7 @@
    and the diagonal of B costs no more than the factorisation again. An eigendecomposition, which serves any number of lambdas, takes the
    time of some sixty factorisations (two thirds of its work is bound by memory): for few lambdas this is the shorter way. */
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -13,7 +14,6 @@
 #include "learn/ridge_path.h"
 #include "learn/ridge_system.h"
 #include "solve/cholesky.h"
-#include <stdio.h>
 
 typedef struct leaving {
     mc_ridge_system r;
@@ -67,7 +67,7 @@ static mercer_status leave_out(mercer_ctx *ctx, leaving *x, double lambda, bool 
 static mercer_status allocate(mercer_ctx *ctx, leaving *x) {
     const int64_t n = x->r.p->n, outputs = x->r.p->outputs;
     char what[80];
-    snprintf(what, sizeof what, "ridge: the rows left out of %lld", (long long)n);
+    mc_print(what, sizeof what, "ridge: the rows left out of %lld", (long long)n);
     MC_TRY(mc_memory_check(ctx, (size_t)mc_packed_count(n) * sizeof(double), what));
     MC_TRY(MC_ALLOC(ctx, x->r.X, n * x->r.columns));
     MC_TRY(MC_ALLOC(ctx, x->r.mean, outputs));

@@ -14,6 +14,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -27,7 +28,6 @@
 #include "learn/ridge_system.h"
 #include "solve/eigen.h"
 #include <math.h>
-#include <stdio.h>
 
 enum { WIDTH = 64, ROWS = 128, DEPTH = 256 }; /* columns of a batch; rows and columns of a tile of squares */
 
@@ -84,7 +84,7 @@ static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
 
 static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
     char what[80];
-    snprintf(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)p->s.n);
+    mc_print(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)p->s.n);
     return mc_memory_check(ctx, all_bytes(ctx, p, p->each), what);
 }
 

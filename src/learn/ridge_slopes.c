@@ -23,6 +23,7 @@
 #include "backend/blas.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -32,7 +33,6 @@
 #include "learn/ridge_system.h"
 #include "solve/cholesky.h"
 #include <math.h>
-#include <stdio.h>
 
 enum { ROWS = 64 }; /* of a chunk */
 
@@ -319,7 +319,7 @@ size_t mc_ridge_slopes_bytes(int64_t n, bool folds) {
 static mercer_status allocate(mercer_ctx *ctx, slopes *x) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     char what[80];
-    snprintf(what, sizeof what, "ridge: the slopes of %lld rows left out", (long long)n);
+    mc_print(what, sizeof what, "ridge: the slopes of %lld rows left out", (long long)n);
     MC_TRY(mc_memory_check(ctx, mc_ridge_slopes_bytes(n, x->folds) + mc_gram_contract_bytes(ctx, x->r.p->kernel, x->r.p->x), what));
     MC_TRY(MC_ALLOC(ctx, x->of, n));
     x->terms = 2 * t * (1 + (x->folds ? number_folds(x) : 0));

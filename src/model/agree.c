@@ -1,6 +1,7 @@
 /* agree.c: the values of a model against its shape: finite where a sum needs them, indices inside what they point into, counts that add
    up, labels apart, and a kernel that has the features which are weighed. Nothing is changed. */
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -10,7 +11,6 @@
 #include "model/kinds.h"
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct agreeing {
@@ -27,7 +27,7 @@ static bool flawed(const agreeing *a, const char *format, ...) __attribute__((fo
 static bool flawed(const agreeing *a, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(a->why->text, sizeof a->why->text, format, args);
+    mc_vprint(a->why->text, sizeof a->why->text, format, args);
     va_end(args);
     return false;
 }

@@ -1,9 +1,9 @@
 /* c_kernel.c: a kernel expression as C functions, one per node, each the formula of kernel/eval.c for the columns it sees. */
 #include "base/status.h"
+#include "base/print.h"
 #include "kernel/kernel.h"
 #include "model/c_source.h"
 #include <math.h>
-#include <stdio.h>
 
 typedef struct writer {
     mercer_ctx *ctx;
@@ -23,7 +23,7 @@ static const double *numbers_of(const mc_value *p) {
 static void write_parameter(writer *w, const mc_value *p, int place) {
     char declaration[64];
     const int64_t count = p->kind == MC_VALUE_VECTOR ? p->columns : 1;
-    snprintf(declaration, sizeof declaration, "    static const double p%d[%lld]", place, (long long)count);
+    mc_print(declaration, sizeof declaration, "    static const double p%d[%lld]", place, (long long)count);
     mc_c_table(w->text, declaration, numbers_of(p), 1, count, false);
 }
 
@@ -58,7 +58,7 @@ static void write_lengths(writer *w, int64_t d) {
 static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *term, const char *result) {
     char filled[96];
     write_parameter(w, p, 1);
-    snprintf(filled, sizeof filled, term, at(p), at(p));
+    mc_print(filled, sizeof filled, term, at(p), at(p));
     write_sum(w, d, "s", filled);
     mc_text_add(w->text, "    return %s;\n", result);
 }
@@ -67,7 +67,7 @@ static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *
 static void write_scaled_square(writer *w, const mc_value *length, int64_t d) {
     char term[64];
     write_parameter(w, length, 1);
-    snprintf(term, sizeof term, "(u / p1%s) * (u / p1%s)", at(length), at(length));
+    mc_print(term, sizeof term, "(u / p1%s) * (u / p1%s)", at(length), at(length));
     write_sum(w, d, "s", term);
 }
 
@@ -85,7 +85,7 @@ static void write_periodic(writer *w, const mc_value *p, int64_t d) {
     char term[160];
     write_parameter(w, &p[0], 1);
     write_parameter(w, &p[1], 2);
-    snprintf(term, sizeof term, "pow(sin(3.14159265358979323846 * (u / p1%s)) / p2%s, 2)", at(&p[0]), at(&p[1]));
+    mc_print(term, sizeof term, "pow(sin(3.14159265358979323846 * (u / p1%s)) / p2%s, 2)", at(&p[0]), at(&p[1]));
     write_sum(w, d, "s", term);
     mc_text_add(w->text, "    return exp(-2 * s);\n");
 }
@@ -107,7 +107,7 @@ static void write_arccos(writer *w, const mc_value *p, int64_t d) {
 
 static void write_form(writer *w, const mc_value *A, int64_t d) {
     char declaration[64];
-    snprintf(declaration, sizeof declaration, "    static const double A[%lld]", (long long)(d * d));
+    mc_print(declaration, sizeof declaration, "    static const double A[%lld]", (long long)(d * d));
     mc_c_table(w->text, declaration, A->numbers, 1, d * d, false);
     mc_text_add(
         w->text,

@@ -8,11 +8,11 @@
        void NAME_proba(const double *x, double *out)     where the machine gives probabilities */
 #include "model/c_source.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
 #include "model/rows.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- Words ---- */
@@ -85,7 +85,7 @@ static mercer_status add_table(mercer_ctx *ctx, mc_text *text, const mc_fitted *
     for (int64_t i = 0; i < rows; i++)
         fill(f, i, columns, values + i * columns);
     char declaration[96];
-    snprintf(declaration, sizeof declaration, "static const %s %s[%lld]", single ? "float" : "double", called, (long long)(rows * columns));
+    mc_print(declaration, sizeof declaration, "static const %s %s[%lld]", single ? "float" : "double", called, (long long)(rows * columns));
     mc_c_table(text, declaration, values, rows, columns, single);
     mc_free(values);
     return MERCER_OK;

@@ -1,8 +1,8 @@
 /* kinds.c: the table of what models keep, and the shape of a model against it. agree.c compares the values. */
 #include "model/kinds.h"
+#include "base/print.h"
 #include "base/settings.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { V = 1 << MC_VALUES, P = 1 << MC_PAIRS, R = 1 << MC_REGION, N = 1 << MC_NEIGHBOURS };
@@ -100,7 +100,7 @@ static bool flawed(mc_flaw *why, const char *format, ...) __attribute__((format(
 static bool flawed(mc_flaw *why, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(why->text, sizeof why->text, format, args);
+    mc_vprint(why->text, sizeof why->text, format, args);
     va_end(args);
     return false;
 }

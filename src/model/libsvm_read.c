@@ -7,6 +7,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/settings.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -16,7 +17,6 @@
 #include "model/kinds.h"
 #include "model/libsvm.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED };
@@ -215,7 +215,7 @@ static mercer_status count_pairs(mercer_ctx *ctx, reader *r) {
     if (lines == r->vectors)
         return MERCER_OK;
     char text[128];
-    snprintf(text, sizeof text, "total_sv is %lld and %lld vectors follow", (long long)r->vectors, (long long)lines);
+    mc_print(text, sizeof text, "total_sv is %lld and %lld vectors follow", (long long)r->vectors, (long long)lines);
     return damaged(ctx, r, text);
 }
 
@@ -286,7 +286,7 @@ static mercer_status make_labels(mercer_ctx *ctx, const reader *r, mercer_data *
     if (!status)
         status = MC_ALLOC(ctx, text, r->classes);
     for (int64_t k = 0; k < r->classes && !status; k++) {
-        snprintf(text[k], sizeof text[k], "%lld", region ? (k ? 1LL : -1LL) : (long long)r->label[k]);
+        mc_print(text[k], sizeof text[k], "%lld", region ? (k ? 1LL : -1LL) : (long long)r->label[k]);
         list[k] = text[k];
     }
     x->classes = r->classes;
@@ -300,11 +300,11 @@ static mercer_status make_labels(mercer_ctx *ctx, const reader *r, mercer_data *
 static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f) {
     char text[160] = "linear";
     if (r->kernel == POLYNOMIAL)
-        snprintf(text, sizeof text, "poly(degree=%lld, c=%.17g, gamma=%.17g)", (long long)r->degree, r->coef0, r->gamma);
+        mc_print(text, sizeof text, "poly(degree=%lld, c=%.17g, gamma=%.17g)", (long long)r->degree, r->coef0, r->gamma);
     else if (r->kernel == RBF)
-        snprintf(text, sizeof text, "rbf(gamma=%.17g)", r->gamma);
+        mc_print(text, sizeof text, "rbf(gamma=%.17g)", r->gamma);
     else if (r->kernel == SIGMOID)
-        snprintf(text, sizeof text, "tanh(a=%.17g, c=%.17g)", r->gamma, r->coef0);
+        mc_print(text, sizeof text, "tanh(a=%.17g, c=%.17g)", r->gamma, r->coef0);
     mercer_kernel *kernel = NULL;
     mercer_status status = mc_kernel_parse(ctx, text, (mc_users){0}, &kernel);
     if (!status)

@@ -7,6 +7,7 @@
 #include "model/load.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "model/kinds.h"
@@ -19,7 +20,7 @@ mercer_status mc_damaged(mercer_ctx *ctx, const mc_loading *l, const char *forma
     char why[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
+    mc_vprint(why, sizeof why, format, args);
     va_end(args);
     return mc_fail(ctx, MERCER_FORMAT, "%s: the model file is damaged: %s", l->path, why);
 }
@@ -172,7 +173,7 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
 
 static mercer_status check_sum(mercer_ctx *ctx, const mc_loading *l) {
     char digits[MC_CHECKSUM_DIGITS + 1];
-    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)mc_crc64_value(&l->crc));
+    mc_print(digits, sizeof digits, "%016llx", (unsigned long long)mc_crc64_value(&l->crc));
     if (memcmp(digits, l->checksum, MC_CHECKSUM_DIGITS) == 0)
         return MERCER_OK;
     return mc_damaged(ctx, l, "its checksum is %.16s and its bytes give %s", l->checksum, digits);

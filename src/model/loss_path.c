@@ -2,13 +2,13 @@
    each fold by a path over the rows outside it. */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/settings.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "learn/loss.h"
 #include "model/model.h"
 #include <math.h>
-#include <stdio.h>
 
 typedef struct table {
     const mc_loss *loss;
@@ -27,7 +27,7 @@ static double score_of(const mc_loss *loss, const mercer_scores *s) {
 
 static mercer_status measure(mercer_ctx *ctx, const table *t, const mc_fitted *f, mercer_scores *out) {
     char tau[40];
-    snprintf(tau, sizeof tau, "tau=%.17g", t->set->tau);
+    mc_print(tau, sizeof tau, "tau=%.17g", t->set->tau);
     mercer_model model = {.f = *f, .settings = tau}; /* borrows all */
     model.f.open = t->test->row_start != NULL;
     return mc_model_score(ctx, &model, t->test, out);

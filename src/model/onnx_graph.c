@@ -1,11 +1,11 @@
 /* onnx_graph.c: nodes and constants of an ONNX graph, and the file around them. The numbers of fields are those of onnx.proto. */
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
 #include "model/onnx.h"
 #include "model/wire.h"
-#include <stdio.h>
 
 /* Versions that runtimes of 2022 and later read: format 8, operators 17, ai.onnx.ml 3. */
 enum { FORMAT = 8, OPERATORS = 17, OPERATORS_ML = 3 };
@@ -26,7 +26,7 @@ typedef struct name {
 static name name_of(int value) {
     name n = {.bytes = "X"};
     if (value)
-        snprintf(n.bytes, sizeof n.bytes, "v%d", value);
+        mc_print(n.bytes, sizeof n.bytes, "v%d", value);
     return n;
 }
 

@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "data/data.h"
@@ -10,7 +11,6 @@
 #include "model/crc64.h"
 #include "model/format.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- JSON ---- */
@@ -176,7 +176,7 @@ static void put_checksum(const mercer_model *model, const mc_array *arrays, cons
         if (arrays[k].dtype)
             mc_crc64_add(&crc, mc_array_place(model, k), mc_array_bytes(&arrays[k]));
     char digits[MC_CHECKSUM_DIGITS + 1];
-    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)mc_crc64_value(&crc));
+    mc_print(digits, sizeof digits, "%016llx", (unsigned long long)mc_crc64_value(&crc));
     memcpy(header + MC_CHECKSUM_PLACE, digits, MC_CHECKSUM_DIGITS);
 }
 

@@ -8,6 +8,7 @@
        slopes    the same for one lambda at a time, with the derivatives of the error
        evidence  gp: one fit to all rows */
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -18,7 +19,6 @@
 #include "select/tune.h"
 #include "solve/eigen.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define EVERY_FIT "a fit of every candidate on every split"
@@ -130,7 +130,7 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
     MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
     walk w = {.round = r, .test = test, .split = split, .count = count, .out = out};
     if (loss)
-        snprintf(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
+        mc_print(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
     const mercer_status status = loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, &w)
                                       : mc_svm_path(ctx, kind_of(r), run->settings, run->kernel, train, value, count, judge_step, &w);
     mc_split_free(&r->splits, train, test);

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "select/tune.h"
@@ -87,7 +88,7 @@ static void add_line(mc_text *text, int64_t round, int64_t candidate, int64_t co
     char line[LINE], digits[32] = "nan";
     if (!isnan(value))
         mercer_number_text(value, digits);
-    snprintf(line, sizeof line, "%lld %lld %lld %s", (long long)round, (long long)candidate, (long long)column, digits);
+    mc_print(line, sizeof line, "%lld %lld %lld %s", (long long)round, (long long)candidate, (long long)column, digits);
     mc_text_add(text, "%s %016llx\n", line, (unsigned long long)check_of(line, strlen(line)));
 }
 
@@ -119,7 +120,7 @@ static mercer_status read_lines(mercer_ctx *ctx, mc_journal *j) {
 
 static mercer_status read_journal(mercer_ctx *ctx, mc_journal *j, uint64_t key) {
     char line[LINE], wanted[LINE];
-    const int length = snprintf(wanted, sizeof wanted, "%s%016llx\n", HEAD, (unsigned long long)key);
+    const int length = mc_print(wanted, sizeof wanted, "%s%016llx\n", HEAD, (unsigned long long)key);
     const bool any = fgets(line, sizeof line, j->file);
     if (!any || (*line && strncmp(line, wanted, strlen(line)) == 0 && line[strlen(line) - 1] != '\n')) {
         rewind(j->file); /* empty, or ended within its first line */

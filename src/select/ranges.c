@@ -2,6 +2,7 @@
    rest of few digits; a range of whole numbers gives those that are nearest to the cuts, each once. */
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/suggest.h"
 #include "select/tune.h"
@@ -15,7 +16,7 @@ static double readable(double v, double step) {
     char text[32];
     if (!(fabs(step) > 0.02 * fabs(v)))
         return v;
-    snprintf(text, sizeof text, "%.3g", v);
+    mc_print(text, sizeof text, "%.3g", v);
     mc_number_read(text, text + strlen(text), &v);
     return v;
 }
@@ -128,7 +129,7 @@ mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, cons
         return no_setting(ctx, machine, text, (int)(equals - text));
     if (points < 2 || points > POINTS_MOST)
         return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, %d], got %lld", POINTS_MOST, (long long)points);
-    snprintf(out->name, sizeof out->name, "%s", out->setting->name);
+    mc_print(out->name, sizeof out->name, "%s", out->setting->name);
     out->whole = out->setting->type == MERCER_INTEGER;
     const char *p = skip(equals + 1);
     return *p == '{' ? read_set(ctx, machine, p + 1, out) : read_range(ctx, machine, p, points, out);

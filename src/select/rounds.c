@@ -7,6 +7,7 @@
    the first run shows that not all can be measured, the search is halved. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/sort.h"
@@ -206,7 +207,7 @@ mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const merce
     if (s->folds || set->hold_out)
         MC_TRY(mc_splits_open(ctx, set, s->folds, data, groups, &out->splits));
     else
-        snprintf(out->splits.text, sizeof out->splits.text, "%s",
+        mc_print(out->splits.text, sizeof out->splits.text, "%s",
                  s->measure == &mc_evidence ? "all rows, by the evidence"
                  : s->measure->total        ? "all rows, by generalised cross-validation"
                                             : "every row left out in turn");
@@ -223,7 +224,7 @@ static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *dat
     mercer_status status = mc_round_open(ctx, w->s, w->set, data, groups, &w->round);
     w->round.number = number;
     w->round.shared = &w->shared;
-    snprintf(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
+    mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
     if (!status)
         status = list_runs(ctx, w);
     if (!status)
@@ -472,7 +473,7 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
     mercer_status status = mc_round_open(ctx, w->s, w->set, data, w->set->groups, &w->round);
     w->round.slopes = 1 + w->s->space.width;
     w->runs = w->s->space.count;
-    snprintf(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
+    mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
     if (!status)
         status = mc_follow(ctx, w->s, visit, w);
     mc_splits_close(&w->round.splits);

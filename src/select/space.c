@@ -5,6 +5,7 @@
 #include "select/tune.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "kernel/choose.h"
 #include <math.h>
@@ -76,15 +77,15 @@ static mercer_status open_value(mercer_ctx *ctx, const mc_open_value *open, int6
 static void name_value(const mc_space *s, int64_t first, const mc_open_value *open, mc_dimension *d) {
     char bare[48];
     int seen = 1;
-    snprintf(bare, sizeof bare, "%s.%s", open->atom->name, open->parameter->name);
+    mc_print(bare, sizeof bare, "%s.%s", open->atom->name, open->parameter->name);
     for (int64_t k = first; &s->dimension[k] < d; k++) {
         const char *dot = strchr(s->dimension[k].name, '.'), *rest = dot ? dot + 1 : "";
         seen += strcmp(s->dimension[k].name, bare) == 0 || strcmp(rest, bare) == 0;
     }
     if (seen > 1)
-        snprintf(d->name, sizeof d->name, "%d.%s", seen, bare);
+        mc_print(d->name, sizeof d->name, "%d.%s", seen, bare);
     else
-        snprintf(d->name, sizeof d->name, "%s", bare);
+        mc_print(d->name, sizeof d->name, "%s", bare);
 }
 
 static mercer_status open_kernel(mercer_ctx *ctx, const mercer_tune *set, int64_t k, mc_space *s) {
@@ -168,7 +169,7 @@ static void fill_grid(mc_space *s) {
 
 double mc_six_digits(double v) {
     char text[32];
-    snprintf(text, sizeof text, "%.6g", v);
+    mc_print(text, sizeof text, "%.6g", v);
     mc_number_read(text, text + strlen(text), &v);
     return v;
 }

@@ -4,6 +4,7 @@
        ordered   k blocks of n / (k + 1) rows at the end, each measured on what was learned from all rows before it
        hold-out  rows of their own */
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "data/folds.h"
@@ -98,10 +99,10 @@ static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t
     if (groups)
         MC_TRY(check_learned(ctx, data, s, "the groups"));
     const char *how = groups ? ", groups kept together" : data->classes ? ", classes spread evenly" : "";
-    snprintf(s->text, sizeof s->text, "%lld folds%s", (long long)s->independent, how);
+    mc_print(s->text, sizeof s->text, "%lld folds%s", (long long)s->independent, how);
     if (set->repeats == 1)
         return MERCER_OK;
-    snprintf(s->text, sizeof s->text, "%lld folds%s, %lld times", (long long)s->independent, how, (long long)set->repeats);
+    mc_print(s->text, sizeof s->text, "%lld folds%s, %lld times", (long long)s->independent, how, (long long)set->repeats);
     mc_free(s->fold);
     s->fold = NULL;
     return MERCER_OK;
@@ -123,7 +124,7 @@ static mercer_status open_ordered(mercer_ctx *ctx, int64_t folds, const mercer_d
         s->begin[2 * k + 2] = at + learned + block;
     }
     s->count = s->independent = folds;
-    snprintf(s->text, sizeof s->text, "%lld blocks in order of time, each from the rows before it", (long long)folds);
+    mc_print(s->text, sizeof s->text, "%lld blocks in order of time, each from the rows before it", (long long)folds);
     return check_learned(ctx, data, s, "the order of time");
 }
 
@@ -133,7 +134,7 @@ static mercer_status open_hold_out(mercer_ctx *ctx, const mercer_tune *set, cons
                        (long long)data->d);
     s->test = set->hold_out;
     s->count = s->independent = 1;
-    snprintf(s->text, sizeof s->text, "%lld rows of their own", (long long)s->test->n);
+    mc_print(s->text, sizeof s->text, "%lld rows of their own", (long long)s->test->n);
     return MERCER_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -64,7 +65,7 @@ mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, con
     MC_TRY(status);
     const double gamma = mercer_kernel_parameter(problem.kernel, 0);
     mc_problem_close(&problem);
-    snprintf(text, sizeof text, "rbf(gamma=%.3g..%.3g)", gamma / WIDER, gamma * WIDER);
+    mc_print(text, sizeof text, "rbf(gamma=%.3g..%.3g)", gamma / WIDER, gamma * WIDER);
     return mc_kernel_parse(ctx, text, (mc_users){0}, out);
 }
 
