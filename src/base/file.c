@@ -1,4 +1,6 @@
-/* file.c: atomic output. The temporary file lies in the same folder, so that the rename cannot cross a file system.
+/* file.c: atomic output. The temporary file lies in the same folder, so that the rename cannot cross a file system. Where the system can
+   (O_TMPFILE) it has no name until it is whole, so that a run that is killed leaves nothing behind; a name is given for the moment between
+   link and rename. After the rename the folder is synced: until then a power failure may bring the old name back.
 
    A link is followed first: the file it names is replaced, not the link. A device or a pipe (/dev/null, a named pipe) is written in place:
    renaming over it would put a plain file where the system has a device. */
@@ -19,11 +21,14 @@ struct mc_output {
     int fd;
     char *path;      /* NULL for standard output */
     char *temporary; /* NULL for standard output, a device or a pipe */
+    char *folder;    /* of both */
+    bool nameless;   /* it has that name only once it is whole */
 };
 
 static void forget(mc_output *output) {
     mc_free(output->path);
     mc_free(output->temporary);
+    mc_free(output->folder);
     mc_free(output);
 }
 
@@ -38,16 +43,57 @@ static mercer_status open_device(mercer_ctx *ctx, mc_output *output) {
     return output->fd >= 0 ? MERCER_OK : fail_io(ctx, "write", output->path, errno);
 }
 
+static mercer_status folder_of(mercer_ctx *ctx, const char *path, char **out) {
+    const char *slash = strrchr(path, '/');
+    const char *folder = !slash ? "." : slash == path ? "/" : path;
+    *out = mc_copy_text(ctx, folder, folder == path ? (size_t)(slash - path) : 1);
+    return *out ? MERCER_OK : MERCER_MEMORY;
+}
+
+/* -1 where the system has no files without a name, or no way to name one later. */
+static int open_nameless(const char *folder, mode_t mode) {
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) == 0)
+        return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+#endif
+    (void)folder, (void)mode;
+    return -1;
+}
+
 /* Names unique to this process: two runs that write one file do not meet; the last rename wins whole. */
-static mercer_status open_temporary(mercer_ctx *ctx, mc_output *output, mode_t mode) {
-    const size_t room = strlen(output->path) + 32;
-    MC_TRY(MC_ALLOC(ctx, output->temporary, (int64_t)room));
+static int try_names(mc_output *output, size_t room, int make(const mc_output *, mode_t), mode_t mode) {
+    int made = -1;
     for (int attempt = 0; attempt < 100; attempt++) {
         mc_print(output->temporary, room, "%s.%ld.%d.tmp", output->path, (long)getpid(), attempt);
-        output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (output->fd >= 0 || errno != EEXIST)
+        made = make(output, mode);
+        if (made >= 0 || errno != EEXIST)
             break;
     }
+    return made;
+}
+
+static int make_named(const mc_output *output, mode_t mode) {
+    return open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+}
+
+static int give_name(const mc_output *output, mode_t mode) {
+    char self[64];
+    (void)mode;
+    mc_print(self, sizeof self, "/proc/self/fd/%d", output->fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW);
+}
+
+static size_t name_room(const mc_output *output) {
+    return strlen(output->path) + 32;
+}
+
+static mercer_status open_temporary(mercer_ctx *ctx, mc_output *output, mode_t mode) {
+    MC_TRY(folder_of(ctx, output->path, &output->folder));
+    MC_TRY(MC_ALLOC(ctx, output->temporary, (int64_t)name_room(output)));
+    output->fd = open_nameless(output->folder, mode);
+    output->nameless = output->fd >= 0;
+    if (!output->nameless)
+        output->fd = try_names(output, name_room(output), make_named, mode);
     return output->fd >= 0 ? MERCER_OK : fail_io(ctx, "write", output->path, errno);
 }
 
@@ -93,16 +139,29 @@ mercer_status mc_output_write(mercer_ctx *ctx, mc_output *output, const void *by
     return MERCER_OK;
 }
 
+/* That the name is on the disk too. A file system that cannot sync folders says so, and has done all it can. */
+static int sync_folder(const char *folder) {
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int error = fd >= 0 && fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
 /* 0 or the errno of the first thing that failed. */
-static int finish(const mc_output *output) {
+static int finish(mc_output *output) {
     int error = output->temporary && fsync(output->fd) ? errno : 0;
+    if (output->nameless && !error) {
+        output->nameless = try_names(output, name_room(output), give_name, 0) != 0;
+        error = output->nameless ? errno : 0;
+    }
     if (close(output->fd) && !error)
         error = errno;
     if (output->temporary && !error && rename(output->temporary, output->path))
         error = errno;
-    if (output->temporary && error)
+    if (output->temporary && error && !output->nameless)
         unlink(output->temporary);
-    return error;
+    return output->temporary && !error ? sync_folder(output->folder) : error;
 }
 
 mercer_status mc_output_commit(mercer_ctx *ctx, mc_output *output) {
@@ -117,7 +176,7 @@ void mc_output_abandon(mc_output *output) {
         return;
     if (output->path)
         close(output->fd);
-    if (output->temporary)
+    if (output->temporary && !output->nameless)
         unlink(output->temporary);
     forget(output);
 }

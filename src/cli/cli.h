@@ -66,6 +66,7 @@ typedef struct verb {
     int least, most;         /* operands */
     const option *tables[8]; /* closed by NULL */
     bool machine;            /* takes the settings of the machines as options */
+    bool renews;             /* may write its first operand anew, in one piece */
     bool computes;           /* runs parallel work: see set_environment in main.c */
     int (*run)(session *s);
 } verb;
@@ -126,6 +127,7 @@ int help_for_programs(FILE *out, const char *what, const char *shell, const verb
 
 struct session {
     args args;
+    text kept[3]; /* names of operands that are kept (files.c) */
     mercer_ctx *ctx;
     FILE *out; /* where the report for people goes: standard error when standard output carries a file */
     bool json, quiet;
@@ -207,6 +209,11 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
 int input_model(session *s, const char *path, mercer_model **out);
 /* A file read as the model's training file was; wanted: MERCER_TARGET_NUMBER to score one-class by, otherwise AUTO. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out);
+/* files.c: no output is a file that is read, under any name (run before a verb is); for a verb that looks at an operand before it reads it: a
+   pipe, a device or standard input is kept in a file without a name, which then is the operand. */
+int files_check(const args *a);
+int files_keep(session *s, int operand);
+bool is_plain_file(const char *path); /* one that can be looked at and read again */
 /* By its first bytes: a model file starts with the length of a JSON header, then the header; one of LIBSVM with its type. */
 bool is_model(const char *path);
 /* Refuses to replace a file that is not what is to be written, and a folder that cannot be written to, before the work starts. */

@@ -119,7 +119,7 @@ int input_data_for(session *s, const mercer_model *model, const char *path, merc
 
 bool is_model(const char *path) {
     unsigned char head[9] = {0};
-    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    FILE *file = is_plain_file(path) ? fopen(path, "rb") : NULL; /* a look at a pipe would take its bytes away */
     const size_t seen = file ? fread(head, 1, sizeof head, file) : 0;
     if (file)
         fclose(file);

@@ -54,6 +54,8 @@ static int run_verb(const verb *v, int argc, char **argv) {
         args_close(&s.args);
         return EXIT_DONE;
     }
+    if (code == EXIT_DONE)
+        code = files_check(&s.args);
     if (code == EXIT_DONE && v->computes)
         set_environment(argv);
     if (code == EXIT_DONE)

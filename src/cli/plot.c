@@ -105,6 +105,7 @@ static int check_needs(const kind *k, const picture *p) {
 
 int picture_open(session *s, picture *p) {
     for (int i = 0; i < s->args.operands; i++) {
+        TRY(files_keep(s, i));
         const char *path = s->args.operand[i];
         if (is_model(path) && p->model_path)
             return complain("'%s' and '%s' are both models; one picture shows one", p->model_path, path);

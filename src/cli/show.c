@@ -327,6 +327,8 @@ static int run_show(session *s) {
         return complain("-o names the file for --rows DATA, which is not given");
     if (s->args.operands == 2)
         return show_two(s);
+    if (strcmp(s->args.operand[0], "-") != 0)
+        TRY(files_keep(s, 0));
     return is_model(s->args.operand[0]) ? show_model(s) : show_data(s);
 }
 

@@ -29,7 +29,7 @@ struct trace {
 
 bool is_trace(const char *path) {
     char head[sizeof trace_heading] = "";
-    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    FILE *file = is_plain_file(path) ? fopen(path, "rb") : NULL;
     const size_t seen = file ? fread(head, 1, sizeof head - 1, file) : 0;
     if (file)
         fclose(file);

@@ -138,6 +138,7 @@ const verb verb_update = {
              "  mercer update houses.mercer monday.csv\n"
              "  mercer update houses.mercer tuesday.csv --budget 500 -o small.mercer\n"
              "  mercer update houses.mercer monday.csv --passes 3 --json",
+    .renews = true,
     .least = 2,
     .most = 2,
     .tables = {options, missing_options, common_options},

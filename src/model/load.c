@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 mercer_status mc_damaged(mercer_ctx *ctx, const mc_loading *l, const char *format, ...) {
     char why[400];
@@ -244,27 +245,47 @@ mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mc_us
     return status;
 }
 
-/* Text that LIBSVM wrote, read whole. */
-static mercer_status load_libsvm(mercer_ctx *ctx, const char *path, mercer_model **out) {
+static mercer_status load_bytes(mercer_ctx *ctx, const void *bytes, size_t size, const char *path, mc_users users, mercer_model **out) {
+    if (!size)
+        return mc_fail(ctx, MERCER_FORMAT, "%s: a model has no bytes", path);
+    FILE *file = fmemopen((void *)(uintptr_t)bytes, size, "rb"); /* it is only read */
+    if (!file)
+        return mc_fail(ctx, MERCER_MEMORY, "%s: no stream could be opened", path);
+    const mercer_status status = mc_model_load(ctx, file, path, users, out);
+    fclose(file);
+    return status;
+}
+
+/* Text that LIBSVM wrote, and whatever comes through a pipe, is read whole. */
+static mercer_status load_whole(mercer_ctx *ctx, const char *path, mc_users users, mercer_model **out) {
     mc_input input;
     MC_TRY(mc_input_open(ctx, path, &input));
     mercer_status status = mc_input_load(ctx, &input);
     if (!status)
-        status = mc_libsvm_model_read(ctx, &input, out);
+        status = mc_libsvm_is_model(input.bytes, (size_t)input.size)
+                     ? mc_libsvm_model_read(ctx, &input, out)
+                     : load_bytes(ctx, input.bytes, (size_t)input.size, input.name, users, out);
     mc_input_close(&input);
     return status;
 }
 
+static bool is_plain(const char *path) {
+    struct stat info;
+    return strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+}
+
 static mercer_status load_file(mercer_ctx *ctx, const char *path, mc_users users, mercer_model **out) {
     *out = NULL;
+    if (!is_plain(path))
+        return load_whole(ctx, path, users, out);
     FILE *file = fopen(path, "rb");
     if (!file)
         return mc_fail(ctx, MERCER_IO, "%s: cannot be opened: %s", path, strerror(errno));
     char head[32];
     const size_t seen = fread(head, 1, sizeof head, file);
     rewind(file);
-    const bool libsvm = mc_libsvm_is_model(head, seen);
-    const mercer_status status = libsvm ? load_libsvm(ctx, path, out) : mc_model_load(ctx, file, path, users, out);
+    const mercer_status status =
+        mc_libsvm_is_model(head, seen) ? load_whole(ctx, path, users, out) : mc_model_load(ctx, file, path, users, out);
     fclose(file);
     return status;
 }
@@ -283,12 +304,5 @@ mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const me
 mercer_status mercer_model_from_memory(mercer_ctx *ctx, const void *bytes, size_t size, mercer_model **out) {
     mc_begin(ctx);
     *out = NULL;
-    if (!size)
-        return mc_fail(ctx, MERCER_FORMAT, "memory: a model has no bytes");
-    FILE *file = fmemopen((void *)(uintptr_t)bytes, size, "rb"); /* it is only read */
-    if (!file)
-        return mc_fail(ctx, MERCER_MEMORY, "memory: no stream could be opened");
-    const mercer_status status = mc_model_load(ctx, file, "memory", (mc_users){0}, out);
-    fclose(file);
-    return status;
+    return load_bytes(ctx, bytes, size, "memory", (mc_users){0}, out);
 }

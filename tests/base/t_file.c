@@ -1,11 +1,25 @@
 #include "support.h"
 #include "base/file.h"
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+static int folders_synced;
+
+/* In place of the C library's: what is synced, and in what order with the rename, cannot be seen from outside. */
+int fsync(int fd) {
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        folders_synced += access("synced", F_OK) == 0;
+    return (int)syscall(SYS_fsync, fd);
+}
 
 static char folder[] = "/tmp/mercer-file-XXXXXX";
 
@@ -91,10 +105,44 @@ static void test_a_link_is_followed_and_the_mode_is_kept(void **state) {
     close_clean(ctx);
 }
 
+static void test_the_folder_is_synced_once_the_file_has_its_name(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    folders_synced = 0;
+    assert_ok(ctx, mercer_file_write(ctx, "synced", "x", 1));
+    assert_int_equal(folders_synced, 1);
+    unlink("synced");
+    close_clean(ctx);
+}
+
+static void test_a_killed_run_leaves_nothing(void **state) {
+    (void)state;
+    const int probe = open(".", O_WRONLY | O_TMPFILE, 0600), before = files_here();
+    if (probe < 0) {
+        print_message("# SKIPPED: the file system of /tmp has no files without a name\n");
+        return;
+    }
+    close(probe);
+    const pid_t child = fork();
+    if (child == 0) {
+        mercer_ctx *ctx = NULL;
+        mc_output *output = NULL;
+        if (mercer_open(NULL, &ctx) || mc_output_open(ctx, "killed", &output) || mc_output_write(ctx, output, "half", 4))
+            _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    int how = 0;
+    waitpid(child, &how, 0);
+    assert_true(WIFSIGNALED(how));
+    assert_int_equal(files_here(), before);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_committed_file_replaces_the_old_one),
         cmocka_unit_test(test_abandoning_leaves_nothing),
+        cmocka_unit_test(test_the_folder_is_synced_once_the_file_has_its_name),
+        cmocka_unit_test(test_a_killed_run_leaves_nothing),
         cmocka_unit_test(test_a_folder_and_a_missing_folder_are_named),
         cmocka_unit_test(test_devices_stay_devices_and_a_full_one_is_an_error),
         cmocka_unit_test(test_a_link_is_followed_and_the_mode_is_kept),
