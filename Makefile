@@ -10,7 +10,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@tools/setup build
-	@meson setup $(BUILD) --prefix=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
+	@meson setup $(BUILD) --prefix=$(abspath $(PREFIX)) > $(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
 setup:
@@ -43,7 +43,12 @@ bench: all
 peers:
 	@tools/peers $(BUILD)
 
+# A PREFIX that is given counts, whatever the folder was set up with; DESTDIR is Meson's.
 install: all
+ifneq ($(filter command% environment%,$(firstword $(origin PREFIX))),)
+	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX))
+	@ninja -C $(BUILD) --quiet
+endif
 	@meson install -C $(BUILD) --no-rebuild
 
 format:

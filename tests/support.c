@@ -143,6 +143,6 @@ bool set_decimal_comma(void) {
     if (try_made())
         return true;
     setlocale(LC_ALL, "C");
-    print_message("# SKIPPED: no locale with a decimal comma is installed, and localedef makes none\n");
+    print_message("# skipped: no locale with a decimal comma is installed, and localedef makes none\n");
     return false;
 }

@@ -16,12 +16,13 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Lines in traces, and little else to compile and link.
-SANITIZED = ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "-Db_lundef=false"]
+STRICT = ["-Dwerror=true"]  # here and nowhere else: a warning of a compiler to come must not stop whoever only wants to build
+SANITIZED = STRICT + ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "-Db_lundef=false"]
 LEGS = {
-    "gcc": dict(cc="gcc", build="build", setup=[], only=[], skip=[]),
+    "gcc": dict(cc="gcc", build="build", setup=STRICT, only=[], skip=[]),
     "asan": dict(cc="clang", build="build-asan", setup=SANITIZED + ["-Db_sanitize=address,undefined"], only=[], skip=["slow"]),
     "tsan": dict(cc="clang", build="build-tsan", setup=SANITIZED + ["-Db_sanitize=thread"], only=["parallel"], skip=["slow"]),
-    "clang": dict(cc="clang", build="build-clang", setup=[], only=[], skip=["slow"]),
+    "clang": dict(cc="clang", build="build-clang", setup=STRICT, only=[], skip=["slow"]),
 }
 EVERY_TIME = ["gcc", "asan", "tsan"]
 ENVIRONMENT = {

@@ -119,7 +119,7 @@ static void test_a_killed_run_leaves_nothing(void **state) {
     (void)state;
     const int probe = open(".", O_WRONLY | O_TMPFILE, 0600), before = files_here();
     if (probe < 0) {
-        print_message("# SKIPPED: the file system of /tmp has no files without a name\n");
+        print_message("# skipped: the file system of /tmp has no files without a name\n");
         return;
     }
     close(probe);

@@ -2,6 +2,8 @@
 tables of float). Prints the worst difference over its bar, as a verdict."""
 import csv
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -24,18 +26,26 @@ int main(void) {
 """
 
 
+COMPILERS = [name for name in ("cc", "gcc", "clang") if shutil.which(name)]
+STRICT = ["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wmissing-prototypes", "-Wunused", "-Werror"]
+
+
 def run(*words, **more):
     return subprocess.run([str(w) for w in words], check=True, capture_output=True, text=True, **more).stdout
 
 
-def built(model, rows, outputs, proba, form):
+def built(model, rows, outputs, proba, form, header):
     run("mercer", "export", model, "--to", form, "-o", "made.c", "-q")
     d = len(rows[0])
     reads = " && ".join(f'scanf("%lf", x + {j}) == 1' for j in range(d))
     values = "made_proba" if proba else "made_values"
     more = "void made_proba(const double *x, double *out);" if proba else ""
     open("main.c", "w").write(MAIN % dict(name="made", d=d, outputs=outputs, reads=reads, values=values, more=more))
-    run("cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O1", "-o", "made", "made.c", "main.c", "-lm")
+    for compiler in COMPILERS:
+        run(compiler, "-std=c99", *STRICT, "-O1", "-c", "-o", "made.o", "made.c")
+    run(COMPILERS[0], "-std=c99", "-o", "made", "made.o", "main.c", "-lm")
+    names = re.findall(r"^     x\[\d+\]  (.*)$", open("made.c").read(), re.M)
+    assert names == header, f"the comment names {names}, the file has {header}"
     text = "\n".join(" ".join(r) for r in rows)
     return [[float(v) for v in line.split()] for line in run("./made", input=text).splitlines()]
 
@@ -47,7 +57,7 @@ def check(data, machine, kernel, *options, form="c", way=()):
     open("new.csv", "w").write("\n".join(",".join(r) for r in [header[:-1], *rows]) + "\n")
     wanted = list(csv.reader(run("mercer", "predict", "m.mercer", "new.csv", *way).splitlines()))
     outputs = len(wanted[0]) - 1 if "--proba" in way else 1
-    seen = built("m.mercer", rows, outputs if "--proba" in way else 3 if machine in CLASSES and data == "trees.csv" else 1, "--proba" in way, form)
+    seen = built("m.mercer", rows, outputs if "--proba" in way else 3 if machine in CLASSES and data == "trees.csv" else 1, "--proba" in way, form, header[:-1])
     bar, worst = (1e-12 if form == "c" else 1e-5), 0.0
     for want, got in zip(wanted[1:], seen, strict=True):
         if machine in CLASSES and data == "trees.csv":
