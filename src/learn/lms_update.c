@@ -19,6 +19,7 @@
    the new rows best is taken: what the dropped centres knew must be learned again from few rows. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
@@ -29,7 +30,6 @@
 #include "learn/weights.h"
 #include "solve/lanczos.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define ROW(field) .offset = offsetof(mercer_update, field)
@@ -444,7 +444,7 @@ static mercer_status refuse_worse(mercer_ctx *ctx, const updating *u, const tall
     if (u->stopped)
         return mc_fail(ctx, u->stopped, "update: stopped where the new rows were met worse than before; the model stays as it was");
     if (u->data->class_of)
-        snprintf(classes, sizeof classes, ", %.4g%% of their classes right instead of %.4g%%", 100 * after->right / after->weight,
+        mc_print(classes, sizeof classes, ", %.4g%% of their classes right instead of %.4g%%", 100 * after->right / after->weight,
                  100 * before->right / before->weight);
     return mc_fail(ctx, MERCER_NUMERIC,
                    "update: the new rows would be met worse than before (RMSE %.4g instead of %.4g%s); the model stays as it was: give "
