@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum { MOST = 16, D = 2, NEW = 4 };
-typedef long double wide;
+typedef long double truth;
 
 typedef struct problem {
     const char *machine, *kernel;
@@ -29,7 +29,7 @@ typedef struct problem {
     double strength; /* lambda, or C */
     double parameter;
     char words[400];
-    wide K[(MOST + NEW) * (MOST + NEW)];
+    truth K[(MOST + NEW) * (MOST + NEW)];
 } problem;
 
 /* ---- Problems ---- */
@@ -122,7 +122,7 @@ static mercer_status fit(mercer_ctx *ctx, problem *p, mercer_model **out) {
     if (!status) {
         const int64_t all = p->n + NEW;
         for (int64_t i = 0; i < all * all; i++)
-            p->K[i] = (wide)eval_long(mercer_model_kernel(*out)->root, p->x + i / all * D, p->x + i % all * D, D);
+            p->K[i] = (truth)eval_long(mercer_model_kernel(*out)->root, p->x + i / all * D, p->x + i % all * D, D);
     }
     mercer_data_free(data);
     mercer_kernel_free(kernel);
@@ -130,19 +130,19 @@ static mercer_status fit(mercer_ctx *ctx, problem *p, mercer_model **out) {
     return status;
 }
 
-static void claim(const problem *p, bool holds, const char *what, wide found, wide said) {
+static void claim(const problem *p, bool holds, const char *what, truth found, truth said) {
     if (!holds)
         fail_msg("%s: %s is %.8Lg and %.8Lg was claimed", p->words, what, found, said);
 }
 
 /* ---- The model in long double ---- */
 
-static wide weight_of(const problem *p, int64_t i) {
+static truth weight_of(const problem *p, int64_t i) {
     return p->weighted ? p->w[i] : 1;
 }
 
 /* Coefficient of every row of the problem. */
-static void coefficients(const problem *p, const mercer_model *model, wide *alpha) {
+static void coefficients(const problem *p, const mercer_model *model, truth *alpha) {
     memset(alpha, 0, MOST * sizeof *alpha);
     for (int64_t c = 0; c < mercer_model_centres(model); c++)
         alpha[mercer_model_row(model, c)] = mercer_model_coefficient(model, c, 0);
@@ -150,15 +150,15 @@ static void coefficients(const problem *p, const mercer_model *model, wide *alph
 }
 
 /* f at row i of all. */
-static wide value_at(const problem *p, const wide *alpha, int64_t i) {
-    wide f = 0;
+static truth value_at(const problem *p, const truth *alpha, int64_t i) {
+    truth f = 0;
     for (int64_t j = 0; j < p->n; j++)
         f += alpha[j] * p->K[i * (p->n + NEW) + j];
     return f;
 }
 
-static wide square_norm(const problem *p, const wide *alpha) {
-    wide sum = 0;
+static truth square_norm(const problem *p, const truth *alpha) {
+    truth sum = 0;
     for (int64_t i = 0; i < p->n; i++)
         sum += alpha[i] * value_at(p, alpha, i);
     return sum;
@@ -167,7 +167,7 @@ static wide square_norm(const problem *p, const wide *alpha) {
 /* ---- Ridge: the optimum ---- */
 
 /* A x = r by elimination with full pivots; rank deficits leave zeros. */
-static void solve(int64_t m, wide *A, wide *r) {
+static void solve(int64_t m, truth *A, truth *r) {
     int64_t order[MOST + 1];
     for (int64_t k = 0; k < m; k++)
         order[k] = k;
@@ -178,25 +178,25 @@ static void solve(int64_t m, wide *A, wide *r) {
                 if (fabsl(A[i * m + j]) > fabsl(A[row * m + column]))
                     row = i, column = j;
         for (int64_t j = 0; j < m; j++) {
-            const wide t = A[k * m + j];
+            const truth t = A[k * m + j];
             A[k * m + j] = A[row * m + j], A[row * m + j] = t;
         }
         for (int64_t i = 0; i < m; i++) {
-            const wide t = A[i * m + k];
+            const truth t = A[i * m + k];
             A[i * m + k] = A[i * m + column], A[i * m + column] = t;
         }
-        const wide t = r[k];
+        const truth t = r[k];
         r[k] = r[row], r[row] = t;
         const int64_t o = order[k];
         order[k] = order[column], order[column] = o;
         for (int64_t i = k + 1; i < m && A[k * m + k] != 0; i++) {
-            const wide by = A[i * m + k] / A[k * m + k];
+            const truth by = A[i * m + k] / A[k * m + k];
             for (int64_t j = k; j < m; j++)
                 A[i * m + j] -= by * A[k * m + j];
             r[i] -= by * r[k];
         }
     }
-    wide x[MOST + 1];
+    truth x[MOST + 1];
     for (int64_t k = m - 1; k >= 0; k--) {
         for (int64_t j = k + 1; j < m; j++)
             r[k] -= A[k * m + j] * r[j];
@@ -208,9 +208,9 @@ static void solve(int64_t m, wide *A, wide *r) {
 }
 
 /* (K + lambda / w) alpha + b = y on rows of weight, sum alpha = 0; rows of no weight have alpha = 0. */
-static void optimum(const problem *p, wide lambda, bool intercept, wide *alpha, wide *b) {
+static void optimum(const problem *p, truth lambda, bool intercept, truth *alpha, truth *b) {
     const int64_t m = p->n + 1;
-    wide A[(MOST + 1) * (MOST + 1)] = {0}, r[MOST + 1] = {0};
+    truth A[(MOST + 1) * (MOST + 1)] = {0}, r[MOST + 1] = {0};
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t j = 0; j < p->n && weight_of(p, i) > 0; j++)
             A[i * m + j] = weight_of(p, j) > 0 ? p->K[i * (p->n + NEW) + j] : 0;
@@ -224,46 +224,46 @@ static void optimum(const problem *p, wide lambda, bool intercept, wide *alpha, 
     *b = r[p->n];
 }
 
-static wide ridge_objective(const problem *p, wide lambda, const wide *alpha, wide b) {
-    wide sum = lambda * square_norm(p, alpha);
+static truth ridge_objective(const problem *p, truth lambda, const truth *alpha, truth b) {
+    truth sum = lambda * square_norm(p, alpha);
     for (int64_t i = 0; i < p->n; i++)
         sum += weight_of(p, i) * powl(p->y[i] - b - value_at(p, alpha, i), 2);
     return sum;
 }
 
 /* How far the test's own optimum is off: by its equations. */
-static wide doubt(const problem *p, wide lambda, const wide *alpha, wide b) {
-    wide most = 0, size = 0;
+static truth doubt(const problem *p, truth lambda, const truth *alpha, truth b) {
+    truth most = 0, size = 0;
     for (int64_t i = 0; i < p->n; i++) {
         if (weight_of(p, i) == 0)
             continue;
         most = fmaxl(most, fabsl(p->y[i] - b - value_at(p, alpha, i) - lambda * alpha[i] / weight_of(p, i)) * sqrtl(weight_of(p, i)));
         size = fmaxl(size, p->K[i * (p->n + NEW) + i]);
     }
-    return most * sqrtl((wide)p->n) * (1 + sqrtl(size / lambda));
+    return most * sqrtl((truth)p->n) * (1 + sqrtl(size / lambda));
 }
 
 /* |r| and the norm, from the coefficients. */
-static void check_residual(const problem *p, const mercer_model *model, const wide *alpha) {
+static void check_residual(const problem *p, const mercer_model *model, const truth *alpha) {
     const mercer_report *r = mercer_model_report(model);
-    const wide b = mercer_model_intercept(model, 0);
-    wide square = 0;
+    const truth b = mercer_model_intercept(model, 0);
+    truth square = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const wide w = weight_of(p, i);
+        const truth w = weight_of(p, i);
         square += w > 0 ? w * powl(p->y[i] - b - value_at(p, alpha, i) - r->lambda * alpha[i] / w, 2) : 0;
     }
     claim(p, sqrtl(square) <= r->certificate.residual * (1 + 1e-9L), "the residual", sqrtl(square), r->certificate.residual);
 }
 
-static wide mass_of(const problem *p, const wide *alpha) {
-    wide sum = 0;
+static truth mass_of(const problem *p, const truth *alpha) {
+    truth sum = 0;
     for (int64_t i = 0; i < p->n; i++)
         sum += fabsl(alpha[i]);
     return sum;
 }
 
-static wide heaviest(const problem *p) {
-    wide most = 0;
+static truth heaviest(const problem *p) {
+    truth most = 0;
     for (int64_t i = 0; i < p->n; i++)
         most = fmaxl(most, weight_of(p, i));
     return most;
@@ -272,22 +272,22 @@ static wide heaviest(const problem *p) {
 static void check_ridge(mercer_ctx *ctx, const problem *p, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const mercer_certificate *c = &r->certificate;
-    const wide lambda = r->lambda;
-    wide best[MOST], alpha[MOST], b = 0, top = 0;
+    const truth lambda = r->lambda;
+    truth best[MOST], alpha[MOST], b = 0, top = 0;
     const bool intercept = p->intercept && strcmp(p->machine, "ridge") == 0;
     optimum(p, lambda, intercept, best, &b);
-    wide size = 0;
+    truth size = 0;
     for (int64_t i = 0; i < p->n; i++)
         size += weight_of(p, i) * p->y[i] * p->y[i];
-    const wide off = doubt(p, lambda, best, b), least = ridge_objective(p, lambda, best, b);
+    const truth off = doubt(p, lambda, best, b), least = ridge_objective(p, lambda, best, b);
     const bool rows = mercer_model_centres(model) > 0;
     coefficients(p, model, alpha);
-    const wide here = rows ? ridge_objective(p, lambda, alpha, mercer_model_intercept(model, 0)) : (wide)r->objective;
+    const truth here = rows ? ridge_objective(p, lambda, alpha, mercer_model_intercept(model, 0)) : (truth)r->objective;
     for (int64_t i = 0; i < p->n; i++)
         top = weight_of(p, i) > 0 ? fmaxl(top, p->K[i * (p->n + NEW) + i]) : top;
-    const wide blur = 4 * (wide)p->n * LDBL_EPSILON * top * (mass_of(p, alpha) + mass_of(p, best)) * sqrtl(heaviest(p)); /* of f here */
-    const wide noise = off * off + blur * (2 * sqrtl(here) + blur) + (rows ? 1e-17L : 1e-13L) * size;
-    const wide slip = c->rounding * (2 * sqrtl(here) + c->rounding);
+    const truth blur = 4 * (truth)p->n * LDBL_EPSILON * top * (mass_of(p, alpha) + mass_of(p, best)) * sqrtl(heaviest(p)); /* of f here */
+    const truth noise = off * off + blur * (2 * sqrtl(here) + blur) + (rows ? 1e-17L : 1e-13L) * size;
+    const truth slip = c->rounding * (2 * sqrtl(here) + c->rounding);
     claim(p, here - least <= c->objective_gap * (1 + 1e-12) + noise, "the gap", here - least, c->objective_gap);
     claim(p, fabsl(here - r->objective) <= 2 * slip + 1e-12L * size, "the objective", here, r->objective);
     double out[MOST + NEW];
@@ -297,7 +297,7 @@ static void check_ridge(mercer_ctx *ctx, const problem *p, const mercer_model *m
     assert_ok(ctx, mercer_predict(ctx, model, all, out));
     mercer_data_free(all);
     for (int64_t i = 0; i < p->n + NEW; i++) {
-        const wide exact = value_at(p, best, i) + b, wrong = fabsl(out[i] - exact);
+        const truth exact = value_at(p, best, i) + b, wrong = fabsl(out[i] - exact);
         if (p->K[i * (p->n + NEW) + i] <= top)
             claim(p, wrong <= c->prediction_error_bound * (1 + 1e-9L) + off + 1e-15L * fabsl(exact), "a prediction's error", wrong,
                   c->prediction_error_bound);
@@ -309,20 +309,20 @@ static void check_ridge(mercer_ctx *ctx, const problem *p, const mercer_model *m
 /* ---- Gaps ---- */
 
 typedef struct sides {
-    wide primal, dual, rounding;
+    truth primal, dual, rounding;
 } sides;
 
-static wide log1pexp(wide z) {
+static truth log1pexp(truth z) {
     return z > 0 ? z + log1pl(expl(-z)) : log1pl(expl(z));
 }
 
-static wide entropy(wide q) {
+static truth entropy(truth q) {
     return q > 0 ? q * logl(q) : 0;
 }
 
 /* Loss of row i and its conjugate at v, in the box of the loss. */
-static wide loss_at(const problem *p, int64_t i, wide y, wide F) {
-    const wide delta = p->parameter, r = fabsl(F - y);
+static truth loss_at(const problem *p, int64_t i, truth y, truth F) {
+    const truth delta = p->parameter, r = fabsl(F - y);
     (void)i;
     if (!strcmp(p->machine, "logistic"))
         return log1pexp(-y * F);
@@ -335,7 +335,7 @@ static wide loss_at(const problem *p, int64_t i, wide y, wide F) {
     return r;
 }
 
-static wide conjugate_at(const problem *p, wide y, wide v) {
+static truth conjugate_at(const problem *p, truth y, truth v) {
     if (!strcmp(p->machine, "logistic"))
         return entropy(-y * v) + (-y * v < 1 ? (1 + y * v) * log1pl(y * v) : 0);
     if (!strcmp(p->machine, "squared-hinge") || !strcmp(p->machine, "huber"))
@@ -343,8 +343,8 @@ static wide conjugate_at(const problem *p, wide y, wide v) {
     return y * v;
 }
 
-static void box_of(const problem *p, wide y, wide *low, wide *high) {
-    const wide t = p->parameter, sided = strcmp(p->machine, "logistic") ? INFINITY : 1;
+static void box_of(const problem *p, truth y, truth *low, truth *high) {
+    const truth t = p->parameter, sided = strcmp(p->machine, "logistic") ? INFINITY : 1;
     *low = y > 0 ? -sided : 0, *high = y > 0 ? 0 : sided;
     if (!strcmp(p->machine, "huber"))
         *low = -t, *high = t;
@@ -354,20 +354,20 @@ static void box_of(const problem *p, wide y, wide *low, wide *high) {
         *low = -1, *high = 1;
 }
 
-static wide target_of(const problem *p, int64_t i) {
+static truth target_of(const problem *p, int64_t i) {
     return has_classes(p) ? (p->label[i][0] == 'a' ? 1 : -1) : p->y[i];
 }
 
 /* v in its box, sum c v = 0 where asked for: the sum is taken off where there is room for it. */
-static void make_feasible(int64_t n, const wide *low, const wide *high, bool balanced, wide total, wide *v) {
-    wide sum = -total;
+static void make_feasible(int64_t n, const truth *low, const truth *high, bool balanced, truth total, truth *v) {
+    truth sum = -total;
     for (int64_t i = 0; i < n; i++) {
         v[i] = fminl(high[i], fmaxl(low[i], v[i]));
         sum += v[i];
     }
     for (int round = 0; round < 3; round++)
         for (int64_t i = 0; i < n && balanced && sum != 0; i++) {
-            const wide to = fminl(high[i], fmaxl(low[i], v[i] - sum));
+            const truth to = fminl(high[i], fmaxl(low[i], v[i] - sum));
             sum += to - v[i];
             v[i] = to;
         }
@@ -377,11 +377,11 @@ static void check_loss(const problem *p, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
     const mercer_certificate *c = &r->certificate;
     const bool balanced = p->intercept || !strcmp(p->machine, "quantile") || !strcmp(p->machine, "absolute");
-    wide alpha[MOST], a[MOST], low[MOST] = {0}, high[MOST] = {0}, primal = 0, dual = 0;
-    const wide b = mercer_model_intercept(model, 0), lambda = r->lambda;
+    truth alpha[MOST], a[MOST], low[MOST] = {0}, high[MOST] = {0}, primal = 0, dual = 0;
+    const truth b = mercer_model_intercept(model, 0), lambda = r->lambda;
     coefficients(p, model, alpha);
     for (int64_t i = 0; i < p->n; i++) {
-        wide lo, hi;
+        truth lo, hi;
         box_of(p, target_of(p, i), &lo, &hi);
         low[i] = weight_of(p, i) > 0 ? -hi * weight_of(p, i) / lambda : 0;
         high[i] = weight_of(p, i) > 0 ? -lo * weight_of(p, i) / lambda : 0;
