@@ -6,6 +6,8 @@
    MERCER_FUZZ_MUTANTS is another way to say how many, MERCER_TEST_SEED another way to say the seed, which is a fresh one without. -o: that
    mutant alone. -w: models that were accepted become files there, for the command (command.py). */
 #include "../must.h"
+#include "lines.h"
+#include "model/libsvm.h"
 #include "mutate.h"
 #include "verbs.h"
 #include "watch.h"
@@ -63,33 +65,45 @@ static void write_model(const char *folder, const unsigned char *bytes, size_t s
     must(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "a file is written");
 }
 
-static void try_mutant(mercer_ctx *ctx, campaign *c, int64_t i) {
+/* A file of the zoo, or one of LIBSVM, that lies. */
+static mercer_status load_mutant(mercer_ctx *ctx, campaign *c, mc_rng *rng, int k, mercer_model **out) {
     static parts p;
     static unsigned char bytes[FILE_MOST];
+    mc_input input;
+    if (!mc_rng_below(rng, 16)) {
+        const size_t length = mutate_lines(rng, (char *)bytes, sizeof bytes);
+        must(!mc_input_copy(ctx, "mutant", bytes, (int64_t)length, &input), "text");
+        const mercer_status status = mc_libsvm_model_read(ctx, &input, out);
+        mc_input_close(&input);
+        return status;
+    }
+    parts_copy(&c->parts[k], &p);
+    mutate(rng, &p, c->parts, c->zoo.count);
+    const size_t size = parts_join(&p, bytes);
+    const mercer_status status = mercer_model_from_memory(ctx, bytes, size, out);
+    if (!status && c->folder)
+        write_model(c->folder, bytes, size);
+    return status;
+}
+
+static void try_mutant(mercer_ctx *ctx, campaign *c, int64_t i) {
     mc_rng rng = mc_rng_at(seed, MC_STREAM_TEST, (uint64_t)i);
     const int k = (int)mc_rng_below(&rng, c->zoo.count), other = (int)mc_rng_below(&rng, c->zoo.count);
-    parts_copy(&c->parts[k], &p);
-    mutate(&rng, &p, c->parts, c->zoo.count);
-    const size_t size = parts_join(&p, bytes), before = mercer_memory_used(ctx);
+    const size_t before = mercer_memory_used(ctx);
     mercer_model *model = NULL;
-    if (!size)
-        return;
-    const company all = {.ctx = ctx,
-                         .other = c->model[mc_rng_below(&rng, 2) ? k : other],
-                         .rows = c->rows[mc_rng_below(&rng, 4) ? k : other],
-                         .file = c->file[mc_rng_below(&rng, 2)]};
-    const mercer_status status = mercer_model_from_memory(ctx, bytes, size, &model);
+    const mercer_status status = load_mutant(ctx, c, &rng, k, &model);
     must((status == MERCER_OK) == (model != NULL), "a model, or a failure");
     must(!status || strlen(mercer_message(ctx)) > 10, "a failure says why");
     if (model) {
         c->accepted++;
-        if (c->folder)
-            write_model(c->folder, bytes, size);
-        use_model(&all, model);
+        use_model(&(company){.ctx = ctx,
+                             .other = c->model[mc_rng_below(&rng, 2) ? k : other],
+                             .rows = c->rows[mc_rng_below(&rng, 4) ? k : other],
+                             .file = c->file[mc_rng_below(&rng, 2)]},
+                  model);
     }
     mercer_model_free(model);
-    if (mercer_memory_used(ctx) != before)
-        must(false, "no block is left behind");
+    must(mercer_memory_used(ctx) == before, "no block is left behind");
 }
 
 int main(int argc, char **argv) {

@@ -2,6 +2,7 @@
 #include "zoo.h"
 #include "../must.h"
 #include "data/read.h"
+#include "lines.h"
 #include "model/libsvm.h"
 #include <math.h>
 #include <string.h>
@@ -301,7 +302,8 @@ void zoo_open(mercer_ctx *ctx, zoo *z) {
     add_libsvm(ctx, z,
                "svm_type one_class\nkernel_type sigmoid\ngamma 0.5\ncoef0 0\nnr_class 2\ntotal_sv 1\nrho 0.5\nSV\n1 "
                "1:0.5 3:1\n");
-    add_libsvm(ctx, z, "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 0\nlabel 7\nSV\n");
+    for (int k = 0; k < LIBSVM_TEXTS; k++)
+        add_libsvm(ctx, z, libsvm_texts[k]);
 }
 
 void zoo_close(zoo *z) {
