@@ -473,6 +473,7 @@ MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_p
 typedef struct mercer_svm {
     double C;
     double nu;                /* nu-svc, nu-svr, one-class */
+    bool nearest_nu;          /* nu-svc: two classes for which nu is infeasible or leaves no margin get the nearest nu that has an answer */
     double epsilon;           /* svr */
     double tolerance;         /* of the largest violation of the optimality conditions */
     const char *multiclass;   /* ovo, ovr */

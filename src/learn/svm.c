@@ -112,26 +112,40 @@ static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *d
 static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_task *t) {
     const char *first = s->p.x->label[t->a], *second = mc_task_second(s, t);
     const double highest = mc_task_highest_nu(s, t);
-    if (s->set->nu < 0.99 * highest)
+    if (mc_task_nu(s, t) < 0.99 * highest)
         return mc_fail(ctx, MERCER_NUMERIC,
                        "nu-svc: at nu = %g the margin between '%s' and '%s' is zero; raise nu (at most %.6g) or take a kernel that tells "
-                       "the rows apart", s->set->nu, first, second, highest);
+                       "the rows apart", mc_task_nu(s, t), first, second, highest);
     return mc_fail(ctx, MERCER_NUMERIC,
                    "nu-svc: the margin between '%s' and '%s' is zero even at nu = %g, the largest there is for them; take svc or a kernel "
-                   "that tells the rows apart", first, second, s->set->nu);
+                   "that tells the rows apart", first, second, mc_task_nu(s, t));
+}
+
+enum { RAISES = 12 }; /* steps from nu to the highest there is, each of the same factor */
+
+/* Start again with a nu that is closer to the highest. */
+static mercer_status raise_nu(mercer_ctx *ctx, mc_svm *s, mc_task *t, double factor) {
+    t->nu = fmin(factor * mc_task_nu(s, t), mc_task_highest_nu(s, t));
+    t->tolerance = SAFETY * s->set->tolerance;
+    memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
+    MC_TRY(mc_task_start(ctx, s, t));
+    MC_TRY(mc_task_product(ctx, s, t));
+    return mc_task_solve(ctx, s, t);
 }
 
 /* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with it. */
 static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_task *t) {
-    const double least = 1e-9 * mc_task_mean_diagonal(s, t);
+    const double least = 1e-9 * mc_task_mean_diagonal(s, t), highest = mc_task_highest_nu(s, t);
+    const double factor = pow(highest / mc_task_nu(s, t), 1.0 / RAISES);
     for (;;) {
         const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2;
         if (r > 4 * t->tolerance)
             return MERCER_OK;
-        if (t->tolerance < least)
+        const bool settled = t->tolerance < least, raised = settled && s->set->nearest_nu && mc_task_nu(s, t) < highest;
+        if (settled && !raised)
             return refuse_margin(ctx, s, t);
         t->tolerance /= 10;
-        MC_TRY(mc_task_solve(ctx, s, t));
+        MC_TRY(raised ? raise_nu(ctx, s, t, factor) : mc_task_solve(ctx, s, t));
     }
 }
 

@@ -60,6 +60,7 @@ typedef struct mc_task {
     double rose;        /* C of the last over that of the last but one */
     double rise;        /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
     double tolerance;   /* for the next solution */
+    double nu;          /* of nu-svc that was raised or lowered to where there is an answer; 0: that of the settings */
     double unit;        /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
     double intercept, epsilon;
     mc_smo_result result;
@@ -125,6 +126,7 @@ typedef struct mc_programme {
 } mc_programme;
 mercer_status mc_programme_open(mercer_ctx *ctx, const mc_svm *s, const mc_task *t, mc_programme *out);
 void mc_programme_close(mc_programme *p);
+double mc_task_nu(const mc_svm *s, const mc_task *t);
 double mc_task_highest_nu(const mc_svm *s, const mc_task *t); /* that nu-svc can have */
 /* A feasible start, with MERCER_INVALID when nu leaves none. */
 mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t);

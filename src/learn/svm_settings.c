@@ -9,6 +9,9 @@
 #define NU                                                                                                             \
     {.name = "nu", .type = MERCER_REAL, ROW(nu), .initial = 0.5, .low = 1e-12, .high = 1,                                 \
      .help = "share of the rows: at most that many are outside, at least that many support"}
+#define NEAREST                                                                                                        \
+    {.name = "nearest-nu", .type = MERCER_FLAG, ROW(nearest_nu), .high = 1,                                               \
+     .help = "where nu is infeasible or leaves no margin, take the nearest that has an answer"}
 #define EPSILON                                                                                                        \
     {.name = "epsilon", .type = MERCER_REAL, ROW(epsilon), .initial = 0.1, .low = 0, .high = 1e300,                       \
      .help = "half width of the tube inside which an error costs nothing"}
@@ -32,7 +35,7 @@
          .help = "file in which the work is kept, and from which it is taken up again"}
 
 const mercer_setting mc_svc_settings[MC_SVC_SETTINGS] = {COST, MULTICLASS, WEIGHT, COMMON};
-const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, MULTICLASS, WEIGHT, COMMON};
+const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, NEAREST, MULTICLASS, WEIGHT, COMMON};
 const mercer_setting mc_svr_settings[MC_SVR_SETTINGS] = {COST, EPSILON, COMMON};
 const mercer_setting mc_nu_svr_settings[MC_NU_SVR_SETTINGS] = {COST, NU, COMMON};
 const mercer_setting mc_one_class_settings[MC_ONE_CLASS_SETTINGS] = {NU, COMMON};

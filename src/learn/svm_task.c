@@ -154,6 +154,10 @@ static double total_bound(const mc_svm *s, const mc_task *t, double sign) {
     return sum;
 }
 
+double mc_task_nu(const mc_svm *s, const mc_task *t) {
+    return t->nu > 0 ? t->nu : s->set->nu;
+}
+
 double mc_task_highest_nu(const mc_svm *s, const mc_task *t) {
     const double above = total_bound(s, t, 1), below = total_bound(s, t, -1);
     return 2 * fmin(above, below) / (above + below);
@@ -174,10 +178,13 @@ static mercer_status refuse_nu(mercer_ctx *ctx, const mc_svm *s, const mc_task *
 mercer_status mc_task_start(mercer_ctx *ctx, const mc_svm *s, mc_task *t) {
     if (s->kind == MC_SVC || s->kind == MC_SVR)
         return MERCER_OK;
-    const double above = total_bound(s, t, 1), below = total_bound(s, t, -1), nu = s->set->nu;
+    const double above = total_bound(s, t, 1), below = total_bound(s, t, -1), least = fmin(above, below);
+    if (s->set->nearest_nu && least > 0 && mc_task_nu(s, t) > mc_task_highest_nu(s, t))
+        t->nu = mc_task_highest_nu(s, t);
+    const double nu = mc_task_nu(s, t);
     const double all = s->row->doubled ? above : above + below, sum = s->row->grouped ? nu * all / 2 : nu * all;
     const double rounding = 1e-12 * all;
-    if (s->kind == MC_NU_SVC && sum > fmin(above, below) + rounding)
+    if (s->kind == MC_NU_SVC && sum > least + rounding)
         return refuse_nu(ctx, s, t);
     pour(s, t, 1, sum);
     if (s->row->grouped)

@@ -241,6 +241,32 @@ static void test_an_infeasible_nu_is_named(void **state) {
     close_clean(ctx);
 }
 
+/* The answer of the highest nu where it is infeasible, of a higher one where there is no margin. */
+static void test_the_nearest_nu_has_an_answer(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(50, 1, 15);
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = i % 5 == 0;
+    mercer_svm set = plain("nu-svc", 1e-3), highest = set;
+    highest.nu = 0.4;
+    set.nearest_nu = true;
+    mercer_model *near = fit(ctx, "nu-svc", &set, "rbf", &t), *asked = fit(ctx, "nu-svc", &highest, "rbf", &t), *none = NULL;
+    assert_true(mercer_model_report(near)->objective == mercer_model_report(asked)->objective);
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = (int)(i % 2);
+    set.nu = 1e-3;
+    set.nearest_nu = false;
+    assert_fails(ctx, try_fit(ctx, "nu-svc", &set, "linear", &t, &none), MERCER_NUMERIC, "raise nu");
+    set.nearest_nu = true;
+    mercer_model_free(near);
+    near = fit(ctx, "nu-svc", &set, "linear", &t);
+    assert_true(isfinite(mercer_model_box(near, 0).C));
+    mercer_model_free(near);
+    mercer_model_free(asked);
+    close_clean(ctx);
+}
+
 /* ---- The model ---- */
 
 static void test_a_linear_machine_keeps_its_weight_vector(void **state) {
@@ -456,6 +482,7 @@ int main(void) {
         cmocka_unit_test(test_a_C_beyond_what_doubles_tell_is_the_hard_margin),
         cmocka_unit_test(test_columns_of_a_million_unscaled),
         cmocka_unit_test(test_an_infeasible_nu_is_named),
+        cmocka_unit_test(test_the_nearest_nu_has_an_answer),
         cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
         cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),
         cmocka_unit_test(test_the_tube_may_hold_every_row),
