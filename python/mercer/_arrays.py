@@ -19,6 +19,16 @@ def is_sparse(X):
     return sparse is not None and sparse.issparse(X)
 
 
+def as_sparse(values):
+    """A CSR matrix of SciPy."""
+    return sys.modules["scipy.sparse"].csr_matrix(values)
+
+
+def stacked(rows):
+    """Rows of a matrix, dense or sparse, as one."""
+    return sys.modules["scipy.sparse"].vstack(rows).tocsr() if is_sparse(rows[0]) else np.asarray(rows)
+
+
 def column_names(X):
     """Names of the columns of a data frame, when all are text; None for anything else."""
     columns = getattr(X, "columns", None)
@@ -32,20 +42,50 @@ def column_names(X):
     return names if len(names) and all(text) else None
 
 
+# ---- Missing values ----
+
+def _is_missing(value):
+    """None, NaN, NaT and pandas.NA, which alone of all values are not equal to themselves."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA will not say
+        return np.ndim(value) == 0
+
+
+def refuse_missing(values, what):
+    """Values as they were given: among texts NumPy would write a missing one as 'nan', and among objects nothing tells it from a value."""
+    array = np.asarray(values)
+    if array.dtype.kind in "biuc" or (array.dtype.kind in "USV" and isinstance(values, np.ndarray)):
+        return
+    if array.dtype.kind in "fmM" and (array == array).all():
+        return
+    for place, value in enumerate(np.ravel(np.asarray(values, dtype=object))):
+        if _is_missing(value):
+            raise ValueError(f"Input {what} contains NaN: entry {place} is missing ({value!r}); fill it in or leave the row out.")
+
+
+def as_numbers(values, what):
+    """An array of numbers; ValueError, which names them, for anything else."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}")
+    if array.dtype in _REAL:
+        return array
+    if array.dtype.kind in "OmM":
+        refuse_missing(array, what)
+    try:
+        return array.astype(np.float64)
+    except ValueError as reason:
+        raise ValueError(f"{what}: dtype='numeric' is not compatible with arrays of bytes/strings: {reason}") from None
+    except TypeError as reason:  # scikit-learn's checks want these words
+        raise TypeError(f"{what} must be numbers: argument must be a string or a real number ({reason})") from None
+
+
 # ---- X ----
 
 def _as_real(X):
     """A C-contiguous array of float32 or float64, the same object where it is one."""
-    array = np.asarray(X)
-    if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{array}")
-    if array.dtype.kind in "USV":
-        try:
-            array = array.astype(np.float64)
-        except ValueError as reason:
-            raise ValueError(f"dtype='numeric' is not compatible with arrays of bytes/strings: {reason}") from None
-    if array.dtype not in _REAL:
-        array = array.astype(np.float64)
+    array = as_numbers(X, "X")
     return np.ascontiguousarray(array) if array.ndim else array
 
 
@@ -98,10 +138,7 @@ def check_length(n, other, what):
 
 def check_target(y, n, outputs=False):
     """Numbers: n, or n x outputs where the machine has several."""
-    y = np.asarray(y)
-    if y.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{y}")
-    y = np.asarray(y, dtype=np.float64)
+    y = np.asarray(as_numbers(y, "y"), dtype=np.float64)
     if y.ndim == 0 or y.ndim > 2:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     check_length(n, y, "y")
@@ -122,6 +159,7 @@ def flat(y):
 
 def check_classes(y, n):
     """The classes, sorted, and the number of each row's."""
+    refuse_missing(y, "y")
     y = np.asarray(y)
     if y.ndim == 0:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
@@ -134,11 +172,12 @@ def check_classes(y, n):
         if (y != y.astype(np.int64)).any():
             raise ValueError("Unknown label type: continuous. Classes are text or whole numbers; a regressor may be what is wanted.")
     if y.dtype.kind == "O" and not all(isinstance(value, str) for value in y):
-        y = np.asarray(y.tolist())
-        if y.dtype.kind == "f":
-            _check_finite(y, "y")
-        if y.dtype.kind not in "USbiuf":
-            raise ValueError("Unknown label type: unknown. Classes are text or whole numbers.")
+        if any(isinstance(value, str) for value in y):
+            raise ValueError("Unknown label type: unknown. Classes are text or whole numbers, not both; y has "
+                             f"{', '.join(sorted({type(value).__name__ for value in y}))}")
+        return check_classes(np.asarray(y.tolist()), n)
+    if y.dtype.kind not in "USObiuf":
+        raise ValueError(f"Unknown label type: unknown ({y.dtype}). Classes are text or whole numbers.")
     classes, inverse = np.unique(y, return_inverse=True)
     return classes, inverse
 
@@ -150,11 +189,17 @@ def label_text(label):
     return str(label)
 
 
+def _is_named(y):
+    """Whether y is text or true and false: classes where a machine would take numbers as well."""
+    y = np.asarray(y)
+    return np.asarray(y.tolist() if y.dtype.kind == "O" else y).dtype.kind in "USOb"
+
+
 def target_of(kind, y, n):
     """y as a machine of that kind wants it: the arguments of data()."""
     if y is None or kind == _header.MERCER_TARGET_NONE:
         return {}
-    classes = kind == _header.MERCER_TARGET_CLASS or (kind == _header.MERCER_TARGET_AUTO and np.asarray(y).dtype.kind in "USOb")
+    classes = kind == _header.MERCER_TARGET_CLASS or (kind == _header.MERCER_TARGET_AUTO and _is_named(y))
     if not classes:
         return {"target": check_target(y, n, outputs=True)}
     labels, inverse = check_classes(y, n)
@@ -165,7 +210,7 @@ def check_weights(sample_weight, n):
     """n weights; a number stands for all; None stays None."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(as_numbers(sample_weight, "sample_weight"), dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.ndim != 1:
@@ -184,10 +229,29 @@ def class_weights(class_weight, classes, inverse):
         if class_weight != "balanced":
             raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
         return len(inverse) / (len(classes) * np.bincount(inverse, minlength=len(classes)).astype(float))
-    unknown = set(class_weight) - set(classes.tolist())
-    if unknown:
-        raise ValueError(f"The classes, {sorted(unknown, key=str)}, are not in class_weight")
-    return np.asarray([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    return np.asarray([_one_weight(class_weight, label) for label in _weighted(class_weight, classes.tolist())])
+
+
+def _weighted(class_weight, labels):
+    """The labels; names of a dict that are none beside labels it does not name are a slip of the pen, as scikit-learn has it."""
+    bare = [label for label in labels if label not in class_weight]
+    if bare and len(labels) - len(bare) != len(class_weight):
+        raise ValueError(f"The classes, {bare}, are not in class_weight, which has {sorted(class_weight, key=str)}")
+    return labels
+
+
+def _one_weight(class_weight, label):
+    weight = class_weight.get(label, 1.0)
+    if isinstance(weight, str) or _is_missing(weight) or not 0 <= weight < np.inf:
+        raise ValueError(f"class_weight of class {label!r} must be a number that is finite and not negative, got {weight!r}")
+    return float(weight)
+
+
+def group_texts(groups, n):
+    """The group of every row as text that tells them apart."""
+    check_length(n, groups, "groups")
+    refuse_missing(groups, "groups")
+    return [str(group).encode() for group in np.asarray(groups).tolist()]
 
 
 # ---- To C ----

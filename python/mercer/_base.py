@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from . import _arrays, _checks, _few, _kernels, _model
+from . import _arrays, _checks, _few, _kernels, _model, _parameters
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError
 from ._types import Any, NDArray, Rows, TYPE_CHECKING
 
@@ -34,6 +34,11 @@ class KernelEstimator(BaseEstimator):
     _several_outputs = False   # the target may have several columns
     _function_of_rows = False  # a function as kernel sees two rows at a time (scikit-learn's pairwise kernels), not two matrices
 
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        if not cls.__name__.startswith("_") and not cls.__name__.endswith("Base"):
+            _parameters.document(cls)
+
     def _more_tags(self):  # until scikit-learn 1.5
         return {"pairwise": _kernels.is_precomputed(self.kernel), "multioutput": self._several_outputs,
                 "_xfail_checks": _checks.expected_failed_checks(self)}
@@ -48,7 +53,8 @@ class KernelEstimator(BaseEstimator):
     # -- rows --
 
     def _check_fit_rows(self, X, least_rows=1):
-        """The rows of a fit; remembers their columns."""
+        """The rows of a fit, once the parameters are what they must be; remembers their columns."""
+        _parameters.check(self)
         names = _arrays.column_names(X)
         X = _arrays.check_rows(X, type(self).__name__, least_rows)
         if _kernels.is_precomputed(self.kernel):
@@ -101,7 +107,7 @@ class KernelEstimator(BaseEstimator):
         """Fit, warn where the method stopped early."""
         names = None if _kernels.by_matrix(self.kernel) else getattr(self, "feature_names_in_", None)
         expression = self._expression(X, arrays.get("weights"))
-        model = _model.fit(machine, expression, self._to_library(X, True), settings, names=names,
+        model = _model.fit(machine, expression, self._to_library(X, True), settings, names=names, owner=type(self).__name__,
                            seed=seed_of(getattr(self, "random_state", None)), verbose=bool(getattr(self, "verbose", False)), **arrays)
         stopped = model.report.stopped
         if stopped in ("steps", "time"):

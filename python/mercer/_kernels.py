@@ -57,12 +57,24 @@ def by_matrix(kernel):
 def values(kernel, X, Z, by_rows, parameters=None):
     """What a function says about rows X and Z: of whole matrices, or by_rows of two rows at a time, as scikit-learn has it."""
     if not by_rows:
-        K = np.asarray(kernel(X, Z), dtype=np.float64)
+        K = kernel(X, Z)
+        K = np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
     else:
-        X, Z = (A.toarray() if is_sparse(A) else A for A in (X, Z))
-        K = np.asarray([[kernel(x, z, **(parameters or {})) for z in Z] for x in X], dtype=np.float64)
+        K = _values_by_rows(kernel, X, Z, parameters or {})
     if K.shape != (X.shape[0], Z.shape[0]):
         raise ValueError(f"the kernel gave values of shape {K.shape} for {X.shape[0]} and {Z.shape[0]} rows")
+    return K
+
+
+def _values_by_rows(kernel, X, Z, parameters):
+    """Of rows with themselves, as in scikit-learn, one half is asked for and is the other."""
+    A, B = (rows.toarray() if is_sparse(rows) else rows for rows in (X, Z))
+    if X is not Z:
+        return np.asarray([[kernel(a, b, **parameters) for b in B] for a in A], dtype=np.float64)
+    K = np.empty((len(A), len(A)))
+    for i in range(len(A)):
+        for j in range(i + 1):
+            K[i, j] = K[j, i] = kernel(A[i], A[j], **parameters)
     return K
 
 

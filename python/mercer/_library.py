@@ -4,8 +4,8 @@ A call goes  with session(...) as ctx: ctx.call("mercer_fit", ...)  where a cont
 or through thread_context(), one context per thread that stays open, where a call must be quick. ctypes lets other threads run while C
 works.
 
-After a fork the OpenMP threads of the parent are gone and waiting for them would hang, so a forked child computes with one thread;
-processes that are started afresh (spawn, loky) are not restricted."""
+After a fork the OpenMP threads of the parent are gone and waiting for them would hang, so a forked child computes with one thread, and so
+does the BLAS that NumPy may share with the library; processes that are started afresh (spawn, loky) are not restricted."""
 from __future__ import annotations
 
 import ctypes
@@ -16,7 +16,7 @@ import threading
 from contextlib import contextmanager
 from typing import Any, Iterator
 
-from . import _header, _progress
+from . import _header, _progress, _words
 
 
 # ---- The shared library ----
@@ -93,6 +93,10 @@ class Error(Exception):
 
 class InvalidError(Error, ValueError):
     """An argument, an expression or data that cannot be."""
+
+
+class ParameterError(InvalidError, TypeError):
+    """A parameter of an estimator that it cannot be."""
 
 
 class KernelError(InvalidError):
@@ -172,7 +176,8 @@ def _threads():
 class Context:
     """A mercer_ctx. It belongs to one thread at a time."""
 
-    def __init__(self, seed=0, watch=None):
+    def __init__(self, seed=0, watch=None, owner=None):
+        self._owner = owner  # the estimator whose parameters messages speak of
         options = lib.mercer_options_defaults()
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
         options.seed = seed
@@ -188,7 +193,7 @@ class Context:
     def check(self, status):
         if status:
             message = text(lib.mercer_message(self.handle)) or text(lib.mercer_status_text(status))
-            error = _ERRORS[_header.STATUS[status]](message)
+            error = _ERRORS[_header.STATUS[status]](_words.in_python(message, self._owner))
             error.offset = lib.mercer_message_offset(self.handle)
             raise error
 
@@ -234,10 +239,10 @@ def thread_rooms():
 
 
 @contextmanager
-def session(seed=0, verbose=False):
-    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is."""
+def session(seed=0, verbose=False, owner=None):
+    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is. owner: see _words.in_python."""
     watch = _progress.Watch(verbose)
-    context = Context(seed, watch)
+    context = Context(seed, watch, owner)
     try:
         with watch:
             yield context
@@ -249,6 +254,9 @@ def _after_fork():
     global _forked
     _forked = True
     _local.__dict__.clear()
+    for name in ("omp_set_num_threads", "openblas_set_num_threads"):
+        if hasattr(lib, name):
+            getattr(lib, name)(1)
 
 
 if hasattr(os, "register_at_fork"):

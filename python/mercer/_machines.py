@@ -84,11 +84,11 @@ def fold_numbers(context, data, folds, groups, seed):
     n = lib.mercer_data_rows(data)
     if folds is not None and np.ndim(folds):
         _arrays.check_length(n, folds, "folds")
+        _arrays.refuse_missing(folds, "folds")
         return np.ascontiguousarray(np.unique(folds, return_inverse=True)[1], dtype=np.int64)
     fold, texts = np.empty(n, dtype=np.int64), None
     if groups is not None:
-        _arrays.check_length(n, groups, "groups")
-        texts = (ctypes.c_char_p * n)(*[str(group).encode() for group in groups])
+        texts = (ctypes.c_char_p * n)(*_arrays.group_texts(groups, n))
     context.call("mercer_data_folds", data, int(folds or 0), texts and ctypes.addressof(texts), seed, fold.ctypes.data)
     return fold
 
@@ -193,10 +193,13 @@ class _OwnLoss:
                 return float("nan")
         return guarded
 
-    @staticmethod
-    def _write_range(limits):
+    def _write_range(self, limits):
         def write(user, y, low, high):
-            low[0], high[0] = limits(y)
+            low[0], high[0] = float("nan"), float("nan")
+            try:
+                low[0], high[0] = limits(y)
+            except BaseException as reason:
+                self.raised = self.raised or reason
         return write
 
 

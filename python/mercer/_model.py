@@ -83,10 +83,10 @@ def settings_struct(context, row, settings):
     return struct
 
 
-def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names=None, seed=0, verbose=False):
+def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names=None, seed=0, verbose=False, owner=None):
     """A model of a machine, from arrays that were checked."""
     row = machine(name)
-    with session(seed, verbose) as context:
+    with session(seed, verbose, owner) as context:
         rows = _arrays.data(context, X, target, labels, weights, names)
         expression = parse(context, kernel)
         struct = settings_struct(context, row, settings)

@@ -114,9 +114,9 @@ class Watch:
         return self
 
     def __exit__(self, kind, value, trace):
-        self._screen.end()
         if self._before is not None:
             _signal.signal(_SIGINT, self._before)
+        self._screen.end()
         if self._noted:
             self._before(_SIGINT, None)
             if kind is None:

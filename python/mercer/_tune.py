@@ -55,8 +55,8 @@ class _Wish:
             if value is not None:
                 setattr(self.set, name, value.encode() if isinstance(value, str) else value)
 
-    def group(self, groups):
-        encoded = [str(group).encode() for group in groups]
+    def group(self, groups, n):
+        encoded = _arrays.group_texts(groups, n)
         self.groups = (ctypes.c_char_p * len(encoded))(*encoded)
         self.set.groups = ctypes.addressof(self.groups)
 
@@ -73,8 +73,7 @@ class _Task:
         ranges = [_range(name, value) for name, value in searched.items()]
         self.wish = _Wish(context, [kernel] if isinstance(kernel, str) else kernel or [], ranges, options)
         if groups is not None:
-            _arrays.check_length(lib.mercer_data_rows(self.data), groups, "groups")
-            self.wish.group(groups)
+            self.wish.group(groups, lib.mercer_data_rows(self.data))
         if hold_out is not None:
             self.hold_out = _machines.open_data(context, hold_out[0], hold_out[1], row)
             self.wish.set.hold_out = self.hold_out.address

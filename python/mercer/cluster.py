@@ -28,7 +28,7 @@ class _Clusterer(ClusterMixin, KernelEstimator):
         wish.clusters, wish.restarts, wish.seed = self.n_clusters, self.n_init, seed_of(self.random_state)
         wish.iterations = iterations or wish.iterations
         more = () if eigenvalues is None else (eigenvalues.ctypes.data,)
-        with session(wish.seed, bool(getattr(self, "verbose", False))) as context:
+        with session(wish.seed, bool(getattr(self, "verbose", False)), type(self).__name__) as context:
             data, kernel = _arrays.data(context, self._to_library(X, True)), parse(context, self._expression(X))
             context.call(function, kernel.address, data, ctypes.byref(wish), labels.ctypes.data, *more, ctypes.byref(found))
         self.labels_, self.n_iter_ = labels.astype(np.int32), max(found.iterations, 1)

@@ -15,6 +15,14 @@ from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 __all__ = ["KernelPCA"]
 
 
+def _directions(refusal):
+    """How many directions there are: the library says so when it refuses more."""
+    found = re.search(r"vary in (?:at most )?(\d+) directions|there is no variance", str(refusal))
+    if not found:
+        raise refusal
+    return int(found.group(1) or 0)
+
+
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """The directions of feature space along which the rows vary most, as sklearn.decomposition.KernelPCA.
 
@@ -55,43 +63,37 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.verbose = verbose
 
     def _pca_settings(self, n):
-        solvers = {"auto": "auto", "dense": "dense", "krylov": "krylov", "arpack": "krylov", "randomized": "krylov"}
-        if self.eigen_solver not in solvers:
-            raise ValueError(f"eigen_solver must be one of {', '.join(solvers)}, got {self.eigen_solver!r}")
-        most = max(n - 1, 1)  # rows vary about their mean in one direction less than there are rows
-        settings = {"components": most if self.n_components is None else min(most, self.n_components), "scale": "none",
-                    "solver": solvers[self.eigen_solver]}
+        solver = self.eigen_solver if self.eigen_solver in ("dense", "krylov") else "auto"
+        settings = {"components": min(n, self.n_components or n), "scale": "none", "solver": solver, "allow-indefinite": True}
         return {**settings, "tolerance": self.tol} if self.tol > 0 else settings
 
     def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Fit to rows X; y is not looked at."""
         X = self._check_fit_rows(X)
-        if self.fit_inverse_transform and _kernels.by_matrix(self.kernel):
+        if self.fit_inverse_transform and _kernels.is_precomputed(self.kernel):
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         self.gamma_ = _kernels.gamma_value(self.gamma, X)
         self.X_fit_ = X.copy() if self.copy_X else X
-        self.model_ = self._fit_pca(X)
+        self.__dict__.pop("model_", None)
+        self._fit_pca(X)
         self._keep()
         if self.fit_inverse_transform:
             self._fit_inverse(X)
         return self
 
     def _fit_pca(self, X):
-        """As many components as were asked for, or as there are: the library names that number when it refuses."""
-        if X.shape[0] < 2:
-            raise ValueError("one row does not vary: n_samples = 1")
+        """As many components as were asked for, or as there are. Rows that do not vary at all have none, and there is no model then."""
         settings = self._pca_settings(X.shape[0])
-        try:
-            return self._fit_model("pca", X, settings)
-        except InvalidError as refusal:
-            found = re.search(r"vary in (\d+) directions of feature space only", str(refusal))
-            if not found:
-                raise
-            return self._fit_model("pca", X, {**settings, "components": int(found.group(1))})
+        while settings["components"]:
+            try:
+                self.model_ = self._fit_model("pca", X, settings)
+                return
+            except InvalidError as refusal:
+                settings["components"] = _directions(refusal)
 
     def _keep(self):
         """Directions that were asked for and in which nothing varies have eigenvalue 0 and scores 0, as in scikit-learn."""
-        count = self.model_.outputs
+        count = self.model_.outputs if hasattr(self, "model_") else 0
         values = [lib.mercer_model_component(self.model_.address, k).eigenvalue for k in range(count)]
         empty = 0 if self.remove_zero_eig or self.n_components is None else min(self.n_components, self.X_fit_.shape[0]) - count
         self.eigenvalues_ = np.asarray(values + [0.0] * empty)
@@ -103,12 +105,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if _arrays.is_sparse(X):
             raise NotImplementedError("fit_inverse_transform learns dense rows; give X.toarray()")
         self.X_transformed_fit_ = np.ascontiguousarray(self._scores(X))
-        parameters = {"kernel": self.kernel, "gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        parameters = {"kernel": self.kernel, "gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0,
+                      "kernel_params": self.kernel_params}
         self._inverse = KernelRidge(self.alpha, **parameters).fit(self.X_transformed_fit_, X)
         self.dual_coef_ = self._inverse.dual_coef_
 
     def _scores(self, X):
-        scores = self._evaluate_checked("mercer_predict", X)
+        scores = self._evaluate_checked("mercer_predict", X) if hasattr(self, "model_") else np.empty((X.shape[0], 0))
         empty = len(self.eigenvalues_) - scores.shape[1]
         return scores if not empty else np.hstack([scores, np.zeros((len(scores), empty))])
 

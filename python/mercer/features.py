@@ -48,8 +48,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
 
     def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Choose the rows; y is not looked at."""
-        if _kernels.is_precomputed(self.kernel):
-            raise ValueError("Nystroem draws the rows whose kernel values are computed: kernel='precomputed' leaves it none")
+        if _kernels.by_matrix(self.kernel) and any(getattr(self, name) is not None for name in ("gamma", "coef0", "degree")):
+            raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
         X = self._check_fit_rows(X)
         count = min(self.n_components, X.shape[0])
         self.component_indices_ = _generator(self.random_state).permutation(X.shape[0])[:count]
@@ -64,8 +64,15 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
         """n x n_components."""
         return self._values(self._check_rows(X)) @ self.normalization_.T
 
+    def _kernel_parameters(self):
+        """Those that are None may stand in kernel_params."""
+        more = {} if callable(self.kernel) else self.kernel_params or {}
+        return {name: more.get(name) if value is None else value for name, value in super()._kernel_parameters().items()}
+
     def _values(self, X):
         """K(X, components)."""
+        if _kernels.is_precomputed(self.kernel):
+            return X[:, self.component_indices_]
         if callable(self.kernel):
             return _kernels.values(self.kernel, _arrays.check_rows(X), self.components_, self._function_of_rows, self.kernel_params)
         return gram(self._kernel, X, self.components_)

@@ -12,6 +12,8 @@ from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["GaussianProcessRegressor"]
 
+LEAST = 2.0**-100 # of the largest alpha of a row: a row without noise has that much, which no sum of doubles can tell from none
+
 
 class GaussianProcessRegressor(RegressorMixin, RegressorBase):
     """y = f(x) + noise, f ~ GP(0, k), as sklearn.gaussian_process.GaussianProcessRegressor.
@@ -53,15 +55,13 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
     def _noise(self, n):
         """The setting and the weights that give row i the variance alpha_i."""
         if isinstance(self.alpha, str):
-            if self.alpha != "learn":
-                raise ValueError(f"alpha must be a number, one per row, or 'learn', got {self.alpha!r}")
             return -1.0, None
-        if np.ndim(self.alpha) == 0:
-            return float(self.alpha), None
         alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.ndim == 0 or not alpha.any():
+            return float(alpha.max()), None
         if alpha.shape != (n,):
             raise ValueError(f"alpha must be a scalar or an array with same number of entries as y. ({alpha.shape[0]} != {n})")
-        return 1.0, 1.0 / alpha
+        return 1.0, 1.0 / np.maximum(alpha, LEAST * alpha.max())
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit to rows X and numbers y, n or n x outputs."""
@@ -74,12 +74,10 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
             self._y_std = np.where(spread > 0, spread, 1.0)
             target = np.ascontiguousarray((target - self._y_mean) / self._y_std)
         noise, weights = self._noise(X.shape[0])
-        if self.optimizer not in (None, "fmin_l_bfgs_b"):
-            raise ValueError(f"optimizer must be 'fmin_l_bfgs_b' or None, got {self.optimizer!r}")
         learn = self.optimizer is not None and self.kernel is not None
         settings = {"noise": noise, "learn": learn, "ard": bool(self.ard), "restarts": self.n_restarts_optimizer,
                     "iterations": self.max_iter, "intercept": False, "scale": "none"}
-        self._flat = target.ndim == 1
+        self._flat = target.ndim == 1 or target.shape[1] == 1  # of one column, as in scikit-learn, predictions are a vector
         self.model_ = self._fit_model("gp", X, settings, target=target, weights=weights)
         self._keep(X, target)
         return self
@@ -91,7 +89,7 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
         self.n_iter_ = max(int(model.report.iterations), 1)
         self.log_marginal_likelihood_value_ = model.report.log_evidence
         self.X_train_, self.y_train_ = (X.copy(), target.copy()) if self.copy_X_train else (X, target)
-        self.alpha_ = model.coefficients[:, 0] if self._flat else model.coefficients
+        self.alpha_ = model.coefficients[:, 0] if target.ndim == 1 else model.coefficients
 
     def predict(self, X: Rows, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean; with return_std or return_cov also the uncertainty of f, scaled as y is."""

@@ -48,8 +48,6 @@ class KernelLogisticRegression(ClassifierMixin, ClassifierBase):
 
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X and classes y."""
-        if not self.C > 0:
-            raise ValueError(f"C must be greater than 0, got {self.C!r}")
         X = self._check_fit_rows(X)
         self._fit_classes("logistic", X, y, sample_weight, _newton_settings(self, 1 / self.C))
         self.n_iter_ = max(int(self.model_.report.iterations), 1)

@@ -168,7 +168,7 @@ class KernelRidgeCV(RegressorMixin, RegressorBase):
     def _path(self, X, target, weights, alphas):
         machine = _model.machine("ridge")
         out = (_header.mercer_ridge_path_row * len(alphas))()
-        with session(seed_of(self.random_state), bool(self.verbose)) as context:
+        with session(seed_of(self.random_state), bool(self.verbose), type(self).__name__) as context:
             data = _arrays.data(context, self._to_library(X, True), target, weights=weights)
             kernel = parse(context, self._expression(X, weights))
             struct = _model.settings_struct(context, machine, self._fixed())

@@ -3,11 +3,14 @@
 A fitted machine carries its duality gap (`certificate_`)."""
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from . import _arrays, _kernels, _platt
 from ._base import ClassifierBase, KernelEstimator, RegressorBase, seed_of
-from ._sklearn import ClassifierMixin, OutlierMixin, RegressorMixin
+from ._library import InvalidError, NumericError
+from ._sklearn import ClassifierMixin, ConvergenceWarning, NotFittedError, OutlierMixin, RegressorMixin
 from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
@@ -48,10 +51,16 @@ class _SupportVectors(KernelEstimator):
         """Weights of the columns; only for kernel='linear'."""
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
-        return self._linear_weights()
+        weights = self._linear_weights()
+        (weights.data if _arrays.is_sparse(weights) else weights).flags.writeable = False
+        return weights
 
     def _linear_weights(self):
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+        return self.dual_coef_ @ self.support_vectors_
+
+    def _as_rows_are(self, coefficients):
+        """Coefficients of support vectors: sparse where these are, as in scikit-learn."""
+        return _arrays.as_sparse(coefficients) if _arrays.is_sparse(self.support_vectors_) else np.ascontiguousarray(coefficients)
 
 
 class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase):
@@ -62,8 +71,6 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
     fit: Callable[..., Any]
 
     def _fit_svc(self, machine, X, y, sample_weight, settings):
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise ValueError(f"decision_function_shape must be either 'ovr' or 'ovo', got {self.decision_function_shape!r}")
         X = self._check_fit_rows(X)
         inverse = self._fit_classes(machine, X, y, sample_weight, self._svm_settings(**settings))
         self.class_weight_ = _arrays.class_weights(self.class_weight, self.classes_, inverse)
@@ -77,14 +84,11 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
     def _fit_probability(self, X, inverse, weights):
         """Sigmoids of the pairs, fitted to decisions of five folds left out."""
         count = len(self.classes_)
-        folds = min(FOLDS, np.bincount(inverse).min())
-        if folds < 2:
-            raise ValueError("probability=True leaves rows out and needs at least two of every class")
         fold, rng = np.empty(len(inverse), dtype=int), np.random.RandomState(seed_of(self.random_state) & (2**32 - 1))
         for c in range(count):
-            fold[inverse == c] = rng.permutation(np.arange((inverse == c).sum()) % folds)
+            fold[inverse == c] = rng.permutation(np.arange((inverse == c).sum()) % FOLDS)
         decisions = np.empty((len(inverse), count * (count - 1) // 2))
-        for k in range(folds):
+        for k in np.unique(fold):
             decisions[fold == k] = self._decide_left_out(X, inverse, weights, fold == k)
         pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
         fitted = []
@@ -94,11 +98,22 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         self.probA_, self.probB_ = np.asarray(fitted).T
 
     def _decide_left_out(self, X, inverse, weights, out):
+        """Decisions of the pairs on rows left out; of a class that then has no rows the other wins by 1, as in LIBSVM."""
+        count = len(self.classes_)
+        present = np.isin(np.arange(count), inverse[~out] if weights is None else inverse[~out & (weights > 0)])
+        pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+        decisions = np.tile([float(present[i]) - float(present[j]) for i, j in pairs], (int(out.sum()), 1))
+        if present.sum() > 1:
+            both = [place for place, (i, j) in enumerate(pairs) if present[i] and present[j]]
+            rows = ~out & present[inverse]
+            left = X[out][:, rows] if _kernels.is_precomputed(self.kernel) else X[out]
+            decisions[:, both] = self._fit_rest(X, inverse, weights, rows)._pair_decisions(left)
+        return decisions
+
+    def _fit_rest(self, X, inverse, weights, rows):
         part = type(self)(**self.get_params(deep=False)).set_params(probability=False, class_weight=self._class_numbers())
-        pairwise = _kernels.is_precomputed(self.kernel)
-        learned = X[~out][:, ~out] if pairwise else X[~out]
-        part.fit(learned, inverse[~out], None if weights is None else weights[~out])
-        return part._pair_decisions(X[out][:, ~out] if pairwise else X[out])
+        learned = X[rows][:, rows] if _kernels.is_precomputed(self.kernel) else X[rows]
+        return part.fit(learned, inverse[rows], None if weights is None else weights[rows])
 
     def _class_numbers(self):
         """class_weight for classes that are called 0, 1, 2, ..."""
@@ -121,6 +136,8 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         return lambda X: np.log(proba(X))
 
     def _predict_proba(self, X):
+        if hasattr(self, "model_") and not len(self.probA_):
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
         pairs = _platt.pair_probabilities(self._pair_decisions(X), self.probA_, self.probB_)
         return _platt.couple(pairs, len(self.classes_))
 
@@ -136,14 +153,13 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         by_pair, of_vector = by_pair[order], of_vector[order]
         count = len(self.classes_)
         self.n_support_ = np.bincount(of_vector, minlength=count).astype(np.int32)
-        self.dual_coef_ = np.empty((count - 1, len(order)))
+        dual = np.empty((count - 1, len(order)))
         for c in range(count):
             of_c = of_vector == c
             for j, other in enumerate(k for k in range(count) if k != c):
-                self.dual_coef_[j, of_c] = by_pair[of_c, _pair(count, min(c, other), max(c, other))]
-        self.intercept_ = intercepts
-        if count == 2:
-            self.dual_coef_, self.intercept_ = -self.dual_coef_, -self.intercept_
+                dual[j, of_c] = by_pair[of_c, _pair(count, min(c, other), max(c, other))]
+        sign = -1 if count == 2 else 1
+        self.dual_coef_, self.intercept_ = self._as_rows_are(sign * dual), sign * intercepts
 
     def _in_pairs(self, values):
         """Columns by pairs (0,1), (0,2), ..., (1,2), ... of classes_, positive for the first of the two."""
@@ -162,14 +178,14 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         count = len(self.classes_)
         starts = np.concatenate([[0], np.cumsum(self.n_support_)])
         if count == 2:
-            return np.asarray(self.dual_coef_ @ self.support_vectors_)
+            return super()._linear_weights()
         rows = []
         for a in range(count):
             for b in range(a + 1, count):
                 of_a, of_b = slice(starts[a], starts[a + 1]), slice(starts[b], starts[b + 1])
                 rows.append(self.dual_coef_[b - 1, of_a] @ self.support_vectors_[of_a]
                             + self.dual_coef_[a, of_b] @ self.support_vectors_[of_b])
-        return np.asarray(rows)
+        return _arrays.stacked(rows)
 
     def _pair_decisions(self, X):
         count = len(getattr(self, "classes_", ()))
@@ -284,13 +300,38 @@ class NuSVC(_SupportVectorClassifier):
         """Fit to rows X and classes y."""
         return self._fit_svc("nu-svc", X, y, sample_weight, {"nu": self.nu})
 
+    def _weights(self, sample_weight, inverse):
+        """nu must be feasible for the rows as they are, whatever their classes weigh."""
+        weights = super()._weights(sample_weight, inverse)
+        counts = np.bincount(inverse, None if sample_weight is None else _arrays.check_weights(sample_weight, len(inverse)))
+        least, most = counts.min(), counts.max()
+        if self.nu * (least + most) / 2 > least * (1 + 1e-12):
+            raise InvalidError(f"specified nu is infeasible: nu = {self.nu:g} wants more rows on the margin than the smaller of two "
+                               f"classes has (weights {least:g} and {most:g}); nu must be at most {2 * least / (least + most):.6g}")
+        return weights
+
+    def _fit_model(self, machine, X, settings, **arrays):
+        """scikit-learn answers wherever nu is feasible for the rows. Where classes overlap so that there is no margin, or where
+        class_weight, which there does nothing, makes nu infeasible, the answer here is that of the nearest nu that has one."""
+        try:
+            return super()._fit_model(machine, X, settings, **arrays)
+        except NumericError as refusal:
+            reason = refusal
+        except InvalidError as refusal:
+            if self.class_weight is None or "infeasible" not in str(refusal):
+                raise
+            reason = refusal
+        model = super()._fit_model(machine, X, {**settings, "nearest-nu": True}, **arrays)
+        warnings.warn(f"{reason}; this is the answer of the nearest nu that has one", ConvergenceWarning, stacklevel=5)
+        return model
+
 
 class _SupportVectorRegressor(_SupportVectors, RegressorMixin, RegressorBase):
     def _fit_svr(self, machine, X, y, sample_weight, settings):
         X = self._check_fit_rows(X)
         self._fit_numbers(machine, X, y, sample_weight, self._svm_settings(**settings))
         self._keep_vectors(X)
-        self.dual_coef_ = np.ascontiguousarray(self.model_.coefficients.T)
+        self.dual_coef_ = self._as_rows_are(self.model_.coefficients.T)
         self.intercept_ = self.model_.intercepts
         self.n_support_ = np.asarray([len(self.support_)], dtype=np.int32)
         return self
@@ -382,7 +423,7 @@ class OneClassSVM(OutlierMixin, _SupportVectors):
         weights = _arrays.check_weights(sample_weight, X.shape[0])
         self.model_ = self._fit_model("one-class", X, self._svm_settings(nu=self.nu), weights=weights)
         self._keep_vectors(X)
-        self.dual_coef_ = np.ascontiguousarray(self.model_.coefficients.T)
+        self.dual_coef_ = self._as_rows_are(self.model_.coefficients.T)
         self.intercept_ = self.model_.intercepts
         self.offset_ = -self.intercept_
         self.n_support_ = np.asarray([len(self.support_)], dtype=np.int32)

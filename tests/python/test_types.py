@@ -9,6 +9,18 @@ import unittest
 
 import mercer
 
+# Under --strict names count only where the package gives them on.
+STRICT = """
+from mercer import SVC, KernelRidge, Model, ParameterError, gram, options
+import numpy as np
+
+X = np.zeros((4, 2))
+model: Model = SVC(C=2.0).fit(X, np.array([0, 1, 0, 1])).model_
+score: float = KernelRidge(kernel="rbf").fit(X, [0.0, 1.0, 2.0, 3.0]).score(X, [0.0, 1.0, 2.0, 3.0])
+with options(threads=1):
+    gram("linear", X)
+"""
+
 # A comment that silences nothing is an error, so the last lines fail where the types are not seen.
 USER = """
 import numpy as np
@@ -46,6 +58,19 @@ class Types(unittest.TestCase):
             with self.subTest(name=name):
                 self.assertEqual(bare, [])
                 self.assertIsNot(signature.return_annotation, signature.empty)
+
+    def test_a_strict_checker_finds_every_public_name(self):
+        checker = shutil.which("mypy")
+        if checker is None:
+            self.skipTest("mypy is not installed")
+        package = pathlib.Path(mercer.__file__).parent
+        every = "".join(f"from mercer import {name} as Public{name}\n" for name in mercer.__all__)
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "user.py").write_text(every + STRICT)
+            options = ["--strict", "--follow-imports=silent", "--ignore-missing-imports", "--no-error-summary"]
+            run = subprocess.run([checker, *options, "--cache-dir", str(package.parent / ".mypy_cache"), "user.py"], cwd=folder,
+                                 capture_output=True, text=True, env=dict(os.environ, MYPYPATH=str(package.parent)))
+        self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
 
     def test_a_checker_agrees_with_the_package_and_with_a_user_of_it(self):
         checker = shutil.which("mypy")
