@@ -1,9 +1,11 @@
 /* ctx.c: opening and closing a context, and what it can be asked. */
 #include "base/ctx.h"
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include <omp.h>
+#include <stdint.h>
 
 mercer_options mercer_options_defaults(void) {
     return (mercer_options){0};
@@ -16,6 +18,24 @@ static mercer_status check_options(mercer_ctx *ctx) {
     if (!(o->time_limit >= 0))
         return mc_fail(ctx, MERCER_INVALID, "time_limit must be 0 or more seconds, got %g", o->time_limit);
     return mc_isa_choose(ctx, o->isa, &ctx->isa);
+}
+
+/* Where the address space is limited: no more threads than have room for what each takes, and the rest is the memory limit. The result does
+   not depend on the number of threads. */
+static mercer_status fit_address_space(mercer_ctx *ctx) {
+    const size_t slack = (size_t)16 << 20, left = mc_address_left();
+    char has[32], least[32];
+    if (left == SIZE_MAX)
+        return MERCER_OK;
+    if (left < MC_ADDRESS_THREAD + 2 * slack)
+        return mc_fail(ctx, MERCER_MEMORY,
+                       "the limit on the address space (ulimit -v or -d) leaves %s, and %s is the least to compute in; raise it",
+                       mc_bytes_text((double)left, has), mc_bytes_text((double)(MC_ADDRESS_THREAD + 2 * slack), least));
+    const size_t threads = (left / 2) / MC_ADDRESS_THREAD;
+    if ((size_t)ctx->threads > threads)
+        ctx->threads = threads > 1 ? (int)threads : 1;
+    mc_heap_lower(ctx->heap, left - (size_t)ctx->threads * MC_ADDRESS_THREAD - slack);
+    return MERCER_OK;
 }
 
 mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
@@ -33,6 +53,7 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     ctx->threads = chosen.threads > 0 ? chosen.threads : omp_get_num_procs();
     mc_begin(ctx);
     *out = ctx;
+    MC_TRY(fit_address_space(ctx));
     return check_options(ctx);
 }
 

@@ -99,6 +99,10 @@ size_t mc_heap_limit(const mc_heap *heap) {
     return heap->limit;
 }
 
+void mc_heap_lower(mc_heap *heap, size_t limit) {
+    heap->limit = limit < heap->limit ? limit : heap->limit;
+}
+
 static header *header_of(void *block) {
     return (header *)(void *)((char *)block - MC_ALIGN);
 }

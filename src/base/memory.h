@@ -47,5 +47,6 @@ void mc_heap_release(mc_heap *heap);
 size_t mc_heap_used(const mc_heap *heap);
 size_t mc_heap_peak(const mc_heap *heap);
 size_t mc_heap_limit(const mc_heap *heap);
+void mc_heap_lower(mc_heap *heap, size_t limit); /* never raises it */
 
 #endif

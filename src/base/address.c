@@ -1,0 +1,31 @@
+/* address.c: see address.h. */
+#include "base/address.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* A line of /proc/self/status, "VmSize:", in bytes; 0 where there is none. */
+static size_t status_of(const char *name) {
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256], form[32];
+    unsigned long long kib = 0;
+    snprintf(form, sizeof form, "%s: %%llu kB", name);
+    while (file && fgets(line, sizeof line, file) && sscanf(line, form, &kib) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return (size_t)kib * 1024;
+}
+
+static size_t left_of(int limit, const char *used) {
+    struct rlimit r;
+    if (getrlimit(limit, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    const size_t taken = status_of(used), all = (size_t)r.rlim_cur;
+    return taken < all ? all - taken : 0;
+}
+
+size_t mc_address_left(void) {
+    const size_t space = left_of(RLIMIT_AS, "VmSize"), data = left_of(RLIMIT_DATA, "VmData");
+    return space < data ? space : data;
+}
