@@ -905,6 +905,7 @@ MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *
        others     folds, fitted one by one
 
    Scaling and default bandwidths: of all rows where ridge leaves rows out in closed form, of the rows learned from otherwise. */
+typedef struct mercer_search mercer_search;
 typedef struct mercer_tune {
     const mercer_kernel *const *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times;
                                             knn: with its default, every gamma having the same neighbours */
@@ -926,6 +927,7 @@ typedef struct mercer_tune {
     bool one_error;             /* of the candidates within one standard error of the best take the one with the strongest penalty */
     bool halving;               /* all candidates on few rows, the best sixteenth on four times as many, and so on; where every row is left
                                    out in closed form, downhill from the best of few rows, at most 8 candidates on all rows */
+    const mercer_search *start; /* of the same machine: its winner is measured too (grid, random), and the best no worse; NULL: none */
     const char *journal;        /* a file that keeps what was measured, so that a search can be taken up again; NULL: none */
     uint64_t seed;              /* of folds, of the sequence and of the rows of halving */
 } mercer_tune;
@@ -933,7 +935,6 @@ MERCER_API mercer_tune mercer_tune_defaults(void);
 /* The range searched where the caller names none: "C=0.1..1000"; NULL: the machine has none. */
 MERCER_API const char *mercer_tune_range(const mercer_machine *machine);
 
-typedef struct mercer_search mercer_search;
 typedef struct mercer_candidate {
     const char *kernel, *settings; /* "rbf(gamma=0.1)", "C=10 epsilon=0.1": what was searched; "" where nothing was */
     double score, error;           /* mean over the folds and its standard error; NaN: not measured, not known */

@@ -2,15 +2,16 @@
 #include "base/address.h"
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 /* A line of /proc/self/status, "VmSize:", in bytes; 0 where there is none. */
 static size_t status_of(const char *name) {
     FILE *file = fopen("/proc/self/status", "r");
-    char line[256], form[32];
+    const size_t length = strlen(name);
+    char line[256];
     unsigned long long kib = 0;
-    snprintf(form, sizeof form, "%s: %%llu kB", name);
-    while (file && fgets(line, sizeof line, file) && sscanf(line, form, &kib) != 1)
+    while (file && fgets(line, sizeof line, file) && (strncmp(line, name, length) != 0 || sscanf(line + length, ": %llu kB", &kib) != 1))
         ;
     if (file)
         fclose(file);

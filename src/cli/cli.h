@@ -117,6 +117,16 @@ typedef struct nearest {
 } nearest;
 void nearest_try(nearest *best, const char *name);
 
+/* A command to run next (advice.c): the verb with this run's first operand and the options given to it that the verb takes as well, without
+   those in except (closed by NULL); machine: named where the user has not; NULL: not. Then further words. */
+typedef struct advice {
+    char bytes[8192];
+    size_t length;
+} advice;
+advice advise(const session *s, const verb *v, const mercer_machine *machine, const char *const *except);
+void advice_add(advice *a, const char *word);
+advice advise_file(const char *verb_name, const char *file, const char *rest); /* "mercer predict MODEL NEW_DATA": rest as it stands */
+
 void help_overview(FILE *out, const verb *const *verbs, int count);
 void help_verb(FILE *out, const verb *v);
 /* what: --man, or --completion with a shell (complete.c). */
@@ -137,6 +147,7 @@ struct session {
     double phase_began, phase_from, phase_done;
     bool expired;      /* the time limit was reached */
     bool plans;        /* the time limit is that of a fit to come: nothing is stopped by it */
+    double ends;       /* the clock at which what finishes a stopped result is stopped too; 0: nothing was stopped */
     bool bar;          /* a progress bar may be drawn */
     bool drawn;        /* one stands on the terminal now */
     double bar_next;   /* when it may be drawn again */
@@ -154,7 +165,8 @@ int session_fail(session *s, mercer_status status);
 int session_fail_at(session *s, mercer_status status, const char *expression);
 /* EXIT_STOPPED with a message when Ctrl-C or the time limit asks to end: looked at before a result is written. */
 int session_alive(session *s);
-void session_resume(session *s); /* the work was stopped; what finishes its result is not */
+enum { SESSION_GRACE = 5 }; /* seconds */
+void session_resume(session *s); /* the work was stopped; what finishes its result has the grace yet */
 void session_wipe(session *s); /* takes the progress bar off the terminal */
 /* Memory of the command's own (results it holds), under the same limit; NULL with a message. free() it. */
 void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
@@ -249,6 +261,7 @@ typedef struct job {
     const char *path, *expression;
     const mercer_machine *machine;
     const char *chosen; /* why this machine, when the command chose it; NULL when the user did */
+    char why[128];      /* room for it */
     void *settings;
     mercer_kernel *kernel;
     mercer_data *data;
@@ -268,6 +281,8 @@ int job_check_ridge(const session *s, const job *j, const char *const *known);
    the kernel, so that a machine gets an intercept unless something is said about it (false: its own default again). */
 bool job_is_open(const session *s);
 int job_put_intercept(session *s, job *j, bool search);
+/* Whether a fit to all rows is possible under the memory limit, with the default kernel. */
+bool job_has_room(session *s, const job *j);
 bool job_flag(const job *j, const char *name); /* the value of a machine's flag; false when it has none */
 
 /* ---- Rows that leave together (folding.c) ---------------------------------------------------------------------------

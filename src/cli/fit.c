@@ -103,7 +103,7 @@ static int take_settings(session *s, fit *f, const char *words) {
 /* Where nothing can be measured, for want of a rule for the machine, of rows, of memory or of a target that suits, the fit itself has the
    last word. */
 static int choose_parameters(session *s, fit *f) {
-    if (!job_is_open(s))
+    if (!job_is_open(s) || !job_has_room(s, &f->job))
         return EXIT_DONE;
     TRY(job_put_intercept(s, &f->job, true));
     const double began = clock_now();
@@ -265,8 +265,9 @@ static void say_chosen(session *s, const fit *f) {
     const mercer_candidate next = mercer_search_candidate(f->search, other);
     if (other >= 0)
         snprintf(beside, sizeof beside, " (the best %.*s: %.4g)", (int)strcspn(next.kernel, "("), next.kernel, next.score);
-    say(s, "chose", "%s, %s among %lld candidates: %s %.4g%s, %s%s; 'mercer tune' searches more", c.kernel, c.settings,
-        (long long)mercer_search_count(f->search), r.score, c.score, beside, r.splits, part);
+    say(s, "chose", "%s, %s among %lld candidates: %s %.4g%s, %s%s; to search more: %s", c.kernel, c.settings,
+        (long long)mercer_search_count(f->search), r.score, c.score, beside, r.splits, part,
+        advise(s, &verb_tune, f->job.chosen ? NULL : f->job.machine, NULL).bytes);
 }
 
 static void say_scale(session *s, const fit *f) {
@@ -291,12 +292,12 @@ static void say_next(session *s, const fit *f) {
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
     const bool direct = mercer_model_report(f->model)->iterations == 0 && !mercer_model_report(f->model)->approximate;
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
-        say(s, "next", "--loo gives the error on rows left out; mercer predict %s NEW_DATA", f->path);
+        say(s, "next", "--loo gives the error on rows left out; %s", advise_file("predict", f->path, "NEW_DATA").bytes);
     else if (plain && loo > 0.95 * spread(f->job.data))
         say(s, "next", "no better than the mean: try %s, --scale standard or another -k",
             args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : "a larger --lambda");
     else
-        say(s, "next", "mercer predict %s NEW_DATA", f->path);
+        say(s, "next", "%s", advise_file("predict", f->path, "NEW_DATA").bytes);
 }
 
 /* A support vector machine that is short of its tolerance: what there is to change for this one. */

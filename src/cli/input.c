@@ -93,7 +93,7 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
     } else if (groups)
         set.text = groups;
     if (is_model(path))
-        return complain("'%s' is a model, not data; 'mercer show %s' prints it", path, path);
+        return complain("'%s' is a model, not data; to see it: %s", path, advise_file("show", path, "").bytes);
     TRY(check_file(path));
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));
     return EXIT_DONE;

@@ -55,11 +55,38 @@ static bool asks_for_ridge(const args *a) {
     return false;
 }
 
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many different whole numbers the one target has, where each comes twice in the mean: perhaps they are labels. 0: it is not so. */
+static int64_t count_labels(const mercer_data *data) {
+    const int64_t n = mercer_data_rows(data);
+    double *y = mercer_data_outputs(data) == 1 ? calloc((size_t)n + 1, sizeof *y) : NULL;
+    bool whole = y != NULL;
+    int64_t count = n > 0;
+    for (int64_t i = 0; i < n && whole; i++) {
+        y[i] = mercer_data_target(data, i, 0);
+        whole = y[i] == floor(y[i]);
+    }
+    if (whole)
+        qsort(y, (size_t)n, sizeof *y, by_value);
+    for (int64_t i = 1; i < n && whole; i++)
+        count += y[i] != y[i - 1];
+    free(y);
+    return whole && count > 1 && 2 * count <= n ? count : 0;
+}
+
 static void choose_machine(const args *a, job *j) {
     const bool classes = mercer_data_classes(j->data) > 0, ridge = !classes || asks_for_ridge(a);
     j->machine = mercer_machine_find(ridge ? "ridge" : "svc");
+    const int64_t labels = classes || args_text(a, "target-kind") ? 0 : count_labels(j->data);
+    if (labels)
+        snprintf(j->why, sizeof j->why, "chosen: the target is numeric; --target-kind class takes its %lld whole numbers as labels",
+                 (long long)labels);
     if (!classes)
-        j->chosen = "chosen: the target is numeric";
+        j->chosen = labels ? j->why : "chosen: the target is numeric";
     else if (labels_are_numbers(j->data))
         j->chosen = ridge ? "chosen: ridge on class indicators; --target-kind number takes the target as numbers"
                           : "chosen: the target is classes; --target-kind number takes it as numbers";
@@ -153,7 +180,8 @@ static int put_setting(session *s, job *j, const char *name, const char *value) 
     if (number && range && j->searches)
         return put_range(s, j, row->name, value);
     if (number && range)
-        return complain("--%s %s leaves the choice open; 'mercer tune' searches it", option_text(name).bytes, value);
+        return complain("--%s %s leaves the choice open; to search it: %s", option_text(name).bytes, value,
+                        advise(s, &verb_tune, NULL, NULL).bytes);
     if (strcmp(name, "landmarks") == 0)
         TRY(landmarks_from_file(s, j, &value));
     TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, name, value));
@@ -269,6 +297,9 @@ int job_open(session *s, job *j) {
     if (!j->searches)
         TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
+    if (2 * mercer_data_classes(j->data) > mercer_data_rows(j->data) && mercer_data_classes(j->data) > 20)
+        remark(s, "the target '%s' has %lld classes in %lld rows, so that most have one row alone; --target names another column",
+               mercer_data_target_name(j->data, 0), (long long)mercer_data_classes(j->data), (long long)mercer_data_rows(j->data));
     if (!j->machine)
         choose_machine(a, j);
     TRY(apply_settings(s, j));
@@ -305,6 +336,21 @@ bool job_is_open(const session *s) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         nothing = nothing && !args_text(&s->args, words[i]);
     return nothing;
+}
+
+/* Asked before a search, not after: of few rows not at all. */
+bool job_has_room(session *s, const job *j) {
+    enum { FEW = 2000 };
+    const double values = (double)mercer_data_rows(j->data) * (double)mercer_data_columns(j->data);
+    mercer_kernel *plain = NULL;
+    mercer_plan plan;
+    if (mercer_data_rows(j->data) < FEW && values < 1e6 && mercer_data_classes(j->data) < 100)
+        return true;
+    mercer_status status = mercer_kernel_parse(s->ctx, "rbf", &plain);
+    if (!status)
+        status = mercer_plan_fit(s->ctx, j->machine, j->settings, plain, j->data, &plan);
+    mercer_kernel_free(plain);
+    return status || plan.chosen.possible;
 }
 
 int job_put_intercept(session *s, job *j, bool search) {

@@ -183,6 +183,18 @@ static void say_rows(session *s, const path *p, choices c) {
     }
 }
 
+/* The fit at this value, with everything else as it was here. */
+static void say_fit(session *s, const job *j, const char *setting, double value) {
+    static const char *const except[] = {"lambda", "C", NULL};
+    char name[32], number[32];
+    advice a = advise(s, &verb_fit, j->machine, except);
+    snprintf(name, sizeof name, "--%s", setting);
+    snprintf(number, sizeof number, "%.4g", value);
+    advice_add(&a, name);
+    advice_add(&a, number);
+    say(s, "next", "%s", a.bytes);
+}
+
 static int report_people(session *s, const path *p, choices c) {
     if (!says(s))
         return EXIT_DONE;
@@ -196,9 +208,11 @@ static int report_people(session *s, const path *p, choices c) {
     if (place >= 0) {
         const bool edge = p->count > 1 && (place == 0 || place == p->count - 1);
         say_text(s, "\n");
-        say(s, "next",
-            edge ? "the least error is at the end of the range: widen it with %s" : "mercer fit %s --lambda %.4g",
-            edge ? p->range.list ? "--lambdas" : place == 0 ? "--from" : "--to" : p->job.path, p->lambda[place]);
+        if (edge)
+            say(s, "next", "the least error is at the end of the range: widen it with %s",
+                p->range.list ? "--lambdas" : place == 0 ? "--from" : "--to");
+        else
+            say_fit(s, &p->job, "lambda", p->lambda[place]);
     }
     return EXIT_DONE;
 }
@@ -242,12 +256,10 @@ int fits_json(session *s, const fits *f, int64_t best, json_t *rows) {
 }
 
 void fits_next(session *s, const fits *f, int64_t best) {
-    const char *kernel = args_text(&s->args, "kernel");
     if (best < 0)
         return;
     say_text(s, "\n");
-    say(s, "next", "mercer fit %s -m %s%s%s%s --%s %.4g", f->job->path, f->job->machine->name, kernel ? " -k '" : "", kernel ? kernel : "",
-        kernel ? "'" : "", f->variable, f->value[best]);
+    say_fit(s, f->job, f->variable, f->value[best]);
 }
 
 static int run_path(session *s) {

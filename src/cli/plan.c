@@ -124,9 +124,21 @@ static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
     return json_finish(s, object);
 }
 
+/* What fit would choose is found first, as tune does. */
+static void add_first(session *s, const tuning *t, mercer_tune_plan *p) {
+    mercer_tune_plan first;
+    if (!job_is_open(s) || strcmp(t->set.search, "gradient") == 0
+        || mercer_plan_default(s->ctx, t->job.machine, t->job.settings, t->job.data, &first))
+        return;
+    p->candidates++;
+    p->seconds += first.seconds;
+    p->memory_bytes = first.memory_bytes > p->memory_bytes ? first.memory_bytes : p->memory_bytes;
+}
+
 static int plan_search(session *s, const tuning *t) {
     mercer_tune_plan p;
     TRY_CTX(s, mercer_plan_tune(s->ctx, t->job.machine, t->job.settings, &t->set, t->job.data, &p));
+    add_first(s, t, &p);
     if (s->json) {
         search_json(s, t, &p);
         return p.possible ? EXIT_DONE : EXIT_NEGATIVE;

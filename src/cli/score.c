@@ -2,6 +2,7 @@
 #include "cli.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const option options[] = {
     {"bins", 0, "N", "print the calibration curve in so many bins; for machines that give probabilities (with --json: default 15)"},
@@ -94,8 +95,60 @@ void say_scores(session *s, const mercer_model *model, const mercer_scores *scor
         say_numbers(s, scores);
 }
 
+/* ---- One class: which rows are inside ---- */
+
+static int count_inside(session *s, const mercer_model *model, const mercer_data *data, int64_t *inside) {
+    const int64_t n = mercer_data_rows(data);
+    int64_t *side = session_take(s, n, 1, sizeof *side);
+    if (!side)
+        return EXIT_MEMORY;
+    const mercer_status status = mercer_classify(s->ctx, model, data, side);
+    for (int64_t i = 0; i < n && !status; i++)
+        *inside += strcmp(mercer_model_label(model, side[i]), "1") == 0;
+    free(side);
+    return status ? session_fail(s, status) : EXIT_DONE;
+}
+
+/* Whether the target tells rows that belong inside (positive) from others: otherwise there is nothing to be right about. */
+static bool has_sides(const mercer_data *data) {
+    const bool numbers = mercer_data_outputs(data) == 1;
+    int64_t positive = 0;
+    for (int64_t i = 0; numbers && i < mercer_data_rows(data); i++)
+        positive += mercer_data_target(data, i, 0) > 0;
+    return positive > 0 && positive < mercer_data_rows(data);
+}
+
+static int report_region(session *s, const mercer_model *model, const mercer_data *data) {
+    const int64_t n = mercer_data_rows(data);
+    const bool sides = has_sides(data);
+    const curve none = {0};
+    int64_t inside = 0;
+    mercer_scores scores = {0};
+    TRY(count_inside(s, model, data, &inside));
+    if (sides)
+        TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
+    if (s->json) {
+        json_t *object = json_object();
+        json_put(object, "n", json_integer(n));
+        json_put(object, "inside", json_value(n ? (double)inside / (double)n : 0));
+        json_put(object, "accuracy", sides ? json_value(scores.accuracy) : json_null());
+        json_put(object, "balanced_accuracy", sides ? json_value(scores.balanced_accuracy) : json_null());
+        json_put(object, "auc", sides ? json_value(scores.auc) : json_null());
+        json_put(object, "f1", sides ? json_value(scores.f1) : json_null());
+        return json_finish(s, object);
+    }
+    say(s, "inside", "%.4g%% (%lld of %lld rows)", n ? 100 * (double)inside / (double)n : 0, (long long)inside, (long long)n);
+    if (!sides)
+        return EXIT_DONE;
+    say(s, "target", "'%s': rows where it is positive belong inside, the others outside", mercer_data_target_name(data, 0));
+    say_classes(s, &scores, &none);
+    return EXIT_DONE;
+}
+
 static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
     mercer_scores scores;
+    if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
+        return report_region(s, model, data);
     TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
     if (c->bins)
         TRY_CTX(s, mercer_calibration(s->ctx, model, data, c->bins, c->bin));

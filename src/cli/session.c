@@ -96,6 +96,8 @@ static int on_progress(void *user, const mercer_progress *p) {
         draw_bar(s, p);
     if (s->time_limit > 0 && !s->plans && clock_now() - s->began > s->time_limit)
         s->expired = true;
+    if (s->ends > 0 && clock_now() > s->ends)
+        s->expired = true;
     return interrupted || s->expired;
 }
 
@@ -189,6 +191,7 @@ void session_resume(session *s) {
     interrupted = 0;
     s->expired = false;
     s->plans = true;
+    s->ends = clock_now() + SESSION_GRACE;
 }
 
 int session_alive(session *s) {

@@ -116,7 +116,8 @@ int trace_write(session *s, const trace *t, const char *solver) {
 
 void trace_say(session *s, const trace *t) {
     if (t && t->count)
-        say(s, "trace", "%s: %s; mercer plot %s -o convergence.svg", t->path, text_count(t->steps, "step").bytes, t->path);
+        say(s, "trace", "%s: %s; %s", t->path, text_count(t->steps, "step").bytes,
+            advise_file("plot", t->path, "-o convergence.svg").bytes);
 }
 
 json_t *trace_json(const trace *t) {

@@ -99,6 +99,7 @@ int tuning_open(session *s, tuning *t) {
     TRY(folding_read(s, &t->by));
     t->job.reads = t->kernel[0];
     TRY(job_open(s, &t->job));
+    TRY(job_put_intercept(s, &t->job, true));
     TRY(read_splits(s, t));
     choose_ranges(s, t);
     t->set.one_error = args_flag(&s->args, "one-standard-error");
@@ -111,6 +112,7 @@ int tuning_open(session *s, tuning *t) {
 
 void tuning_close(tuning *t) {
     mercer_search_free(t->search);
+    mercer_search_free(t->first);
     mercer_model_free(t->model);
     for (int64_t i = 0; t->kernel && i < t->set.kernel_count; i++)
         mercer_kernel_free(t->kernel[i]);
@@ -123,14 +125,58 @@ void tuning_close(tuning *t) {
 
 /* ---- The verb ---- */
 
+/* Where nothing is said of what `mercer fit` would choose by itself, its choice is a candidate too: then nothing is lost by searching more.
+   Where it would not search, or cannot, there is none. */
+static int search_as_fit(session *s, tuning *t) {
+    if (!job_is_open(s) || strcmp(t->set.search, "gradient") == 0)
+        return EXIT_DONE;
+    const mercer_status status = mercer_tune_default(s->ctx, t->job.machine, t->job.settings, t->job.data, &t->first);
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        return session_fail(s, status);
+    t->set.start = t->first;
+    return EXIT_DONE;
+}
+
+/* The time for a fit is up as well: what was found is said, and how to fit it. */
+static int say_unfitted(session *s, const tuning *t) {
+    static const char *const except[] = {"kernel", "lambda", "C", "nu", "neighbors", "epsilon", NULL};
+    const mercer_candidate c = mercer_search_candidate(t->search, mercer_search_result(t->search).best);
+    char words[256], *rest = NULL;
+    advice a = advise(s, &verb_fit, t->job.machine, except);
+    advice_add(&a, "-k");
+    advice_add(&a, c.kernel);
+    snprintf(words, sizeof words, "%s", c.settings);
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(word, '=');
+        char name[64];
+        snprintf(name, sizeof name, "--%.*s", (int)(equals - word), word);
+        advice_add(&a, name);
+        advice_add(&a, equals + 1);
+    }
+    session_wipe(s);
+    complain("the search was stopped, and a fit of its best takes more than %d s; nothing was written; to fit it: %s", SESSION_GRACE,
+             a.bytes);
+    return EXIT_STOPPED;
+}
+
 static int search(session *s, tuning *t) {
     const double began = clock_now();
+    if (!t->set.kernels && !job_has_room(s, &t->job)) {
+        complain("tune: whatever is found, a fit to all rows needs more memory than the limit of %s leaves; to see what takes it: %s",
+                 text_size(mercer_memory_limit(s->ctx)).bytes, advise(s, &verb_plan, t->job.machine, NULL).bytes);
+        return EXIT_MEMORY;
+    }
+    TRY(search_as_fit(s, t));
     TRY_CTX(s, mercer_tune_run(s->ctx, t->job.machine, t->job.settings, &t->set, t->job.data, &t->search));
     t->seconds = clock_now() - began;
     const bool stopped = strcmp(mercer_search_result(t->search).stopped, "no") != 0;
     if (stopped)
         session_resume(s);
-    TRY_CTX(s, mercer_search_fit(s->ctx, t->search, t->job.data, &t->model));
+    const mercer_status status = mercer_search_fit(s->ctx, t->search, t->job.data, &t->model);
+    if (stopped && (status == MERCER_TIME || status == MERCER_CANCELLED))
+        return say_unfitted(s, t);
+    if (status)
+        return session_fail(s, status);
     if (!stopped)
         TRY(session_alive(s));
     session_wipe(s);
@@ -163,7 +209,8 @@ const verb verb_tune = {
              "row left out, exactly and without refitting; svc and svr along paths of C; the others by a fit on every fold. The best "
              "candidate is\n"
              "fitted to all rows and saved.\n"
-             "Stopped by --time-limit or Ctrl-C, the best so far is fitted and saved, and the exit status is 4.\n\n"
+             "Stopped by --time-limit or Ctrl-C, the best so far is fitted and saved, for which it has five seconds more, and the exit "
+             "status is 4.\n\n"
              "  mercer tune houses.csv -k 'rbf(gamma=1e-3..10)' -k 'matern(nu={0.5, 1.5, 2.5}, length_scale=0.1..10)'\n"
              "  mercer tune moons.csv -m svc -k 'rbf(gamma=1e-3..10)' --C 0.1..1000 --folds 10 -o moons.mercer\n"
              "  mercer tune moons.csv -m logistic --search random --candidates 100 --halving --journal search.log\n"

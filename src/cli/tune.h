@@ -11,7 +11,7 @@ typedef struct tuning {
     mercer_kernel **kernel;
     const char **group;
     mercer_data *test;
-    mercer_search *search;
+    mercer_search *search, *first; /* first: what fit would have done */
     mercer_model *model;
     char path[4096]; /* of the model */
     double seconds;  /* of the search */

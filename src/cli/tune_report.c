@@ -114,7 +114,7 @@ static int report_people(session *s, const tuning *t) {
     if (strcmp(t->path, "-") == 0)
         return EXIT_DONE;
     say(s, "model", "%s", t->path);
-    say(s, "next", "mercer predict %s NEW_DATA", t->path);
+    say(s, "next", "%s", advise_file("predict", t->path, "NEW_DATA").bytes);
     return EXIT_DONE;
 }
 

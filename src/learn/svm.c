@@ -11,13 +11,14 @@
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
 #include <math.h>
 #include <string.h>
 
-enum { REFINEMENTS = 4 };
+enum { MANY = 1000, REFINEMENTS = 4 };
 static const double SAFETY = 0.5; /* of the tolerance, so that the exact values pass too */
 
 /* ---- Rows ---- */
@@ -206,9 +207,10 @@ static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *again) {
     return MERCER_OK;
 }
 
-/* A stop is remembered, and what was reached is settled whatever the clock says. */
+/* A stop is remembered, and what was reached is settled whatever the clock says; not of very many programmes, which would take long and
+   of which those not yet begun say nothing. */
 static mercer_status settle(mercer_ctx *ctx, mc_svm *s, mercer_status status) {
-    if (s->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED))
+    if (s->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED) || s->tasks > MANY)
         return status;
     s->stopped = mc_stop_taken(ctx);
     mc_shield(ctx, true);
@@ -288,6 +290,10 @@ mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
     if (isinf(set->C) && kind != MC_SVC && s->row->costly)
         return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
     MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));
+    char what[96];
+    mc_print(what, sizeof what, "%s: %s of %lld classes", s->row->name,
+             set->multiclass && set->multiclass[2] == 'o' ? "every pair" : "each", (long long)s->p.x->classes);
+    MC_TRY(mc_memory_check(ctx, s->row->classes ? mc_tasks_bytes(set, &s->p) : 0, what));
     MC_TRY(ready_rows(ctx, s, data));
     MC_TRY(mc_tasks_open(ctx, s));
     return mc_svm_rows_open(ctx, s);
@@ -332,7 +338,7 @@ static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, cons
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
-    o->bytes = mc_svm_bytes(ctx, p, m, dtype);
+    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (mc_svm_rows[kind].classes ? mc_tasks_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
     o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, &mc_svm_rows[kind], p, dtype), dtype);
     o->reason = !o->possible                                 ? "needs more memory than the limit leaves"

@@ -109,6 +109,8 @@ void mc_svm_close(mercer_ctx *ctx, mc_svm *s);
 
 /* svm_task.c */
 mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s);
+/* What the programmes of more than two classes take, by themselves and in the model. */
+size_t mc_tasks_bytes(const mercer_svm *set, const mc_problem *p);
 void mc_tasks_close(mc_svm *s);
 int64_t mc_task_row(const mc_svm *s, const mc_task *t, int64_t i); /* the row of p.x behind row i of the task */
 const char *mc_task_second(const mc_svm *s, const mc_task *t); /* what class a is told from, in words */

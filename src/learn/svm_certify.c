@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 4096 }; /* rows decided at once */
+enum { BLOCK = 4096, VALUES = 1 << 23 }; /* rows decided at once, and decisions: pairs of many classes are very many */
 
 /* The decisions of rows begin .. end-1, each to the tasks that contain the row. */
 static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values) {
@@ -52,12 +52,15 @@ static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f
 }
 
 static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, double *entry) {
-    const int64_t n = s->p.n, most = n < BLOCK ? n : BLOCK;
+    const int64_t n = s->p.n;
+    int64_t most = n < BLOCK ? n : BLOCK;
+    while (most > 1 && most * s->tasks > VALUES)
+        most /= 2;
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, most * s->tasks));
     mercer_status status = MERCER_OK;
-    for (int64_t begin = 0; begin < n && !status; begin += BLOCK)
-        status = decide_block(ctx, s, f, begin, begin + BLOCK < n ? begin + BLOCK : n, values, entry);
+    for (int64_t begin = 0; begin < n && !status; begin += most)
+        status = decide_block(ctx, s, f, begin, begin + most < n ? begin + most : n, values, entry);
     mc_free(values);
     return status;
 }

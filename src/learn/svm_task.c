@@ -11,6 +11,7 @@
    w_i is the row's weight times that of its class, C_i = C w_i, W the sum of w over the programme. The function of nu-svc is f / r: then
    its margin is 1 and it solves svc with C = 1/r. Schoelkopf, Smola, Williamson and Bartlett (2000); Chang and Lin (2011). */
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "data/data.h"
 #include "learn/svm.h"
@@ -63,6 +64,16 @@ static bool by_pairs(const mc_svm *s) {
     return s->row->classes && (s->classes == 2 || s->set->multiclass[2] == 'o');
 }
 
+size_t mc_tasks_bytes(const mercer_svm *set, const mc_problem *p) {
+    const double c = (double)p->x->classes, n = (double)p->n;
+    if (c <= 2)
+        return 0;
+    const bool pairs = set->multiclass && set->multiclass[2] == 'o';
+    const double tasks = pairs ? c * (c - 1) / 2 : c, rows = (pairs ? c - 1 : c) * n, block = 2 * MC_ALIGN + 64;
+    const double bytes = tasks * (sizeof(mc_task) + 3 * block + 3 * sizeof(double)) + 3 * rows * sizeof(double);
+    return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
+}
+
 mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s) {
     const int64_t pairs = s->classes * (s->classes - 1) / 2;
     const int64_t count = by_pairs(s) ? pairs : s->row->classes ? s->classes : s->p.outputs;
@@ -72,9 +83,11 @@ mercer_status mc_tasks_open(mercer_ctx *ctx, mc_svm *s) {
             MC_TRY(open_task(ctx, s, s->row->classes ? k : -1, -1, s->row->classes ? 0 : k, &s->task[s->tasks++]));
         return MERCER_OK;
     }
-    for (int64_t a = 0; a < s->classes; a++)
+    for (int64_t a = 0; a < s->classes; a++) {
         for (int64_t b = a + 1; b < s->classes; b++)
             MC_TRY(open_task(ctx, s, a, b, 0, &s->task[s->tasks++]));
+        MC_TRY(mc_progress(ctx, -1));
+    }
     return MERCER_OK;
 }
 

@@ -113,11 +113,12 @@ static mercer_status open_dimensions(mercer_ctx *ctx, const mercer_tune *set, co
     for (int64_t k = 0; k < s->kernels; k++)
         most += mc_kernel_open_values(s->kernel[k], NULL, 0);
     MC_TRY(MC_ALLOC(ctx, s->dimension, most));
-    MC_TRY(MC_ALLOC(ctx, s->begin, s->kernels + 1));
+    MC_TRY(MC_ALLOC(ctx, s->begin, s->kernels + 2)); /* that of a winner has none of its own */
     MC_TRY(open_settings(ctx, set, path, s));
     s->begin[0] = s->width = s->settings;
     for (int64_t k = 0; k < s->kernels; k++)
         MC_TRY(open_kernel(ctx, set, k, s));
+    s->begin[s->kernels + 1] = s->begin[s->kernels];
     return MERCER_OK;
 }
 
@@ -209,6 +210,31 @@ static mercer_status check_sobol(mercer_ctx *ctx, const mercer_tune *set, int64_
 static mercer_status count_random(mercer_ctx *ctx, const mercer_tune *set, mc_space *s) {
     s->count = set->candidates ? set->candidates : RANDOM;
     return check_sobol(ctx, set, s->width);
+}
+
+/* ---- The winner of an earlier search ---- */
+
+/* Its value of a setting; NaN: it had none. */
+static double winner_value(const mercer_search *from, const char *name) {
+    for (int64_t i = 0; i < from->space.settings; i++)
+        if (strcmp(from->space.dimension[i].name, name) == 0)
+            return from->space.number[from->report.best * from->space.width + i];
+    return NAN;
+}
+
+/* Whether it can be a candidate of this search, which knows the same settings. */
+static bool takes_winner(const mc_space *s, const mercer_search *from) {
+    bool knows = from && s->way != MC_GRADIENT && s->machine == from->machine;
+    for (int64_t i = 0; knows && i < s->settings; i++)
+        knows = !isnan(winner_value(from, s->dimension[i].name));
+    return knows;
+}
+
+/* The last candidate, of a kernel after the others in which nothing is open. */
+static void write_winner(mc_space *s, const mercer_search *from) {
+    s->of[s->count - 1] = s->kernels;
+    for (int64_t i = 0; i < s->settings; i++)
+        s->number[(s->count - 1) * s->width + i] = winner_value(from, s->dimension[i].name);
 }
 
 /* ---- Starts ---- */
@@ -317,14 +343,18 @@ mercer_status mc_space_open(mercer_ctx *ctx, const mercer_machine *machine, cons
     MC_TRY(mc_way_find(ctx, set->search, &out->way));
     MC_TRY(open_dimensions(ctx, set, path, out));
     MC_TRY(out->way == MC_GRID ? count_grid(ctx, out) : out->way == MC_RANDOM ? count_random(ctx, set, out) : count_starts(ctx, set, out));
-    MC_TRY(MC_ALLOC(ctx, out->of, out->count));
-    MC_TRY(MC_ALLOC(ctx, out->number, out->count * (out->width ? out->width : 1)));
+    const bool winner = takes_winner(out, set->start);
+    MC_TRY(MC_ALLOC(ctx, out->of, out->count + winner));
+    MC_TRY(MC_ALLOC(ctx, out->number, (out->count + winner) * (out->width ? out->width : 1)));
     if (out->way == MC_GRID)
         fill_grid(out);
     else if (out->way == MC_RANDOM)
         fill_random(out, set->seed);
     else
         fill_starts(out, set);
+    out->count += winner;
+    if (winner)
+        write_winner(out, set->start);
     return MERCER_OK;
 }
 

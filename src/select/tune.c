@@ -124,6 +124,16 @@ static mercer_status check_free(mercer_ctx *ctx, const mercer_search *s) {
     return MERCER_OK;
 }
 
+/* Its kernel stands behind the others. */
+static mercer_status join_winner(mercer_ctx *ctx, mercer_tune *full, mercer_search *s) {
+    MC_TRY(MC_ALLOC(ctx, s->list, full->kernel_count + 1));
+    for (int64_t k = 0; k < full->kernel_count; k++)
+        s->list[k] = full->kernels[k];
+    s->list[full->kernel_count] = full->start->winner;
+    full->kernels = s->list;
+    return MERCER_OK;
+}
+
 static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
     const char *const suitable[] = {mercer_tune_range(s->machine), NULL};
     mercer_tune full = *set;
@@ -134,6 +144,8 @@ static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const m
         full.kernels = (const mercer_kernel *const *)&s->owned;
         full.kernel_count = 1;
     }
+    if (full.start)
+        MC_TRY(join_winner(ctx, &full, s));
     MC_TRY(mc_space_open(ctx, s->machine, &full, s->engine->path, &s->space));
     return s->engine->steps ? check_free(ctx, s) : MERCER_OK;
 }
@@ -171,6 +183,7 @@ void mc_search_close(mercer_search *s) {
     close_texts(s);
     mc_space_close(&s->space);
     mercer_kernel_free(s->owned);
+    mc_free(s->list);
     mercer_kernel_free(s->winner);
     mc_free(s->settings);
     mc_free(s->value);

@@ -225,6 +225,7 @@ struct mercer_search {
     mc_space space;
     const mc_engine *engine;
     mercer_kernel *owned;  /* the kernel made for the caller who gave none */
+    const mercer_kernel **list; /* the kernels and that of the winner of an earlier search; NULL: there was none */
     mercer_kernel *winner; /* of the chosen candidate */
     int64_t folds;         /* 0: closed forms without folds */
     char *words;           /* of every candidate its kernel and its settings, each closed by a zero */

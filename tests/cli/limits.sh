@@ -29,3 +29,8 @@ mercer fit small.csv -m gp --restarts 1000 --time-limit 2 -o g.mercer --json | p
 mercer generate friedman1 -n 200 --seed 1 -o small.csv -q
 mercer fit small.csv --memory 100K 2>&1 | tee said | sed 's/[0-9.]* KiB/K KiB/g'
 limit=$(sed -n 's/.* with a limit of \([0-9]*\).*/\1/p' said); mercer fit small.csv --memory $((limit + 1))K -q -o s.mercer; echo "exit $?"
+# A class for every row: what their pairs take is asked before anything is done, and the plan says it.
+awk 'BEGIN { print "x,kind"; for (i = 1; i <= 2000; i++) print i % 37 ",name" i }' > names.csv
+mercer fit names.csv --memory 500M; echo "exit $?"
+mercer tune names.csv --memory 500M -q; echo "exit $?"
+mercer plan names.csv --memory 500M -q; echo "exit $?"
