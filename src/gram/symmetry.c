@@ -102,7 +102,7 @@ static mercer_status check_function(mercer_ctx *ctx, const mc_gram *g, const mc_
 mercer_status mc_given_symmetry(mercer_ctx *ctx, const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_part *p = &g->plan.part[i];
-        if (p->given)
+        if (p->given && !p->judged)
             MC_TRY(p->given->atom == MC_USER ? check_function(ctx, g, p) : check_matrix(ctx, g, p));
     }
     return MERCER_OK;

@@ -136,7 +136,7 @@ static bool places_agree(agreeing *a) {
         if (unknown ? row[i] != -1 : row[i] < 0)
             return flawed(a, "centre %lld is said to be row %lld of the training data", (long long)i + 1,
                           (long long)row[i]);
-    return row && a->kind->row == MC_MUST && !unknown ? places_differ(a) : true;
+    return row && a->kind->centres != MC_CENTRES_WAVES && !unknown ? places_differ(a) : true;
 }
 
 /* Frequencies stand first for the cosines, then for the sines. */

@@ -7,13 +7,15 @@
 
 enum { V = 1 << MC_VALUES, P = 1 << MC_PAIRS, R = 1 << MC_REGION, N = 1 << MC_NEIGHBOURS };
 
-/* Files older than the weights of ridge and lms hold rows for the same solvers, those older than the bounds of multipliers no box. */
+/* Files older than the weights of ridge and lms hold rows for the same solvers, those older than the bounds of multipliers no
+   box. Machines that keep every row have its place only where rows of weight zero were left out. */
 static const mc_model_kind kinds[] = {
-    {.machines = "ridge", .solvers = "cholesky|eigen|mixed|pcg", .forms = V, .labels = MC_MAY},
+    {.machines = "ridge", .solvers = "cholesky|eigen|mixed|pcg", .forms = V, .labels = MC_MAY, .row = MC_MAY},
     {.machines = "ridge",
      .solvers = "primal",
      .forms = V,
      .labels = MC_MAY,
+     .row = MC_MAY,
      .primal = MC_MAY,
      .centres = MC_CENTRES_OR_WEIGHTS},
     {.machines = "ridge", .solvers = "nystrom", .forms = V, .labels = MC_MAY, .row = MC_MAY},
@@ -23,7 +25,7 @@ static const mc_model_kind kinds[] = {
      .labels = MC_MAY,
      .row = MC_MAY,
      .centres = MC_CENTRES_WAVES},
-    {.machines = "gp", .solvers = "cholesky", .forms = V, .noise = true},
+    {.machines = "gp", .solvers = "cholesky", .forms = V, .row = MC_MAY, .noise = true},
     {.machines = "svc|nu-svc",
      .solvers = "smo",
      .forms = V | P,
@@ -69,8 +71,8 @@ static const mc_model_kind kinds[] = {
      .row = MC_MUST,
      .primal = MC_MAY,
      .centres = MC_CENTRES_OR_WEIGHTS},
-    {.machines = "pca", .solvers = "dense|krylov", .forms = V, .spectrum = true},
-    {.machines = "knn", .solvers = "rows", .forms = N, .labels = MC_MAY},
+    {.machines = "pca", .solvers = "dense|krylov", .forms = V, .row = MC_MAY, .spectrum = true},
+    {.machines = "knn", .solvers = "rows", .forms = N, .labels = MC_MAY, .row = MC_MAY},
     {.machines = "logistic|squared-hinge",
      .solvers = "cholesky|pcg",
      .forms = V | P,
