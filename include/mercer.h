@@ -641,8 +641,8 @@ typedef struct mercer_certificate {
     double objective_gap;           /* objective(f) - objective(f*) <= this */
     /* "sampled residual", for approximations: r is the residual of the exact problem at the coefficients w (y - b - f) / lambda that the
        fitted f implies; it is zero at the exact answer only, and over the training rows |f - f*| <= |r| (the root of the weighted sum of
-       squares). residual and residual_relative bound it with 95% confidence from rows drawn at random; the square of the estimate is
-       unbiased. */
+       squares). Where not all rows are looked at, but the heaviest and some at random, residual and residual_relative are upper estimates,
+       not bounds; the square of residual_estimate is unbiased. */
     int64_t sampled_rows;           /* 0: all rows were looked at */
     double residual_estimate;
     /* "gap": values of the problem and its dual, summed over the programmes; gap, their difference and its rounding, bounds how far the

@@ -215,7 +215,7 @@ static const char *certificate_words(const char *kind) {
                           "improved. The loss came without a conjugate, which was found by search."},
         {"sampled residual", "This is an approximation, and the certificate measures it against the exact problem: its "
                              "equations were checked "
-                             "on rows drawn at random, which bounds what is left over with 95% confidence."},
+                             "on the rows that weigh most and on others drawn at random, which estimates what is left over."},
         {"eigenvalues", "Each component was multiplied by the matrix again; by how far the result is not a multiple of "
                         "it bounds how far its "
                         "eigenvalue is from a true one."},

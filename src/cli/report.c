@@ -85,9 +85,9 @@ static void say_sampled(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
     char how[96] = "";
     if (c->sampled_rows < report->n)
-        snprintf(how, sizeof how, " (with 95%% confidence, from %lld of %lld rows)", (long long)c->sampled_rows, (long long)report->n);
+        snprintf(how, sizeof how, " by estimate, from %lld of %lld rows", (long long)c->sampled_rows, (long long)report->n);
     say(s, "certificate", "relative residual of the exact problem at most %.2g%s;", c->residual_relative, how);
-    say(s, "", "over the training rows |f - exact f| is no more than that times |target|");
+    say(s, "", "over the training rows |f - exact f| is no more than %s times |target|", *how ? "its true value" : "that");
 }
 
 typedef struct phrase {
@@ -133,6 +133,12 @@ static void say_gap(session *s, const mercer_report *r) {
         say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
 }
 
+static void say_predictions(session *s, const mercer_certificate *c) {
+    say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g),", c->prediction_error_bound, c->kind,
+        c->residual_relative);
+    say(s, "", "wherever k(x,x) is no larger than on the rows of the fit");
+}
+
 void say_certificate(session *s, const mercer_report *report) {
     const mercer_certificate *c = &report->certificate;
     if (strcmp(report->solver, "libsvm") == 0)
@@ -151,8 +157,7 @@ void say_certificate(session *s, const mercer_report *report) {
             "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",
             c->residual_relative);
     else if (isfinite(c->prediction_error_bound))
-        say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g)",
-            c->prediction_error_bound, c->kind, c->residual_relative);
+        say_predictions(s, c);
     else
         say(s, "certificate", "relative %s %.2g; it bounds no prediction, because %s", c->kind, c->residual_relative,
             report->lambda > 0 ? (strcmp(c->kind, "gradient") ? "the kernel is not proved" : "lambda is too small beside it")
@@ -239,7 +244,7 @@ static json_t *json_certificate(const mercer_report *r) {
     if (c->sampled_rows) {
         json_put(object, "residual_estimate", json_value(c->residual_estimate));
         json_put(object, "sampled_rows", json_integer(c->sampled_rows));
-        json_put(object, "confidence", json_value(0.95));
+        json_put(object, "estimated", json_boolean(c->sampled_rows < r->n));
     }
     json_put(object, "rounding", json_value(c->rounding));
     json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));

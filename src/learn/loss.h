@@ -165,6 +165,9 @@ double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f);
 mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool *arrived);
 size_t mc_loss_correct_bytes(int64_t n, int64_t k);
 
+/* loss_trial.c: an error where value, slope and conjugate of the caller's own loss do not fit each other around y and F of the task. */
+mercer_status mc_loss_try_own(mercer_ctx *ctx, const mc_loss_task *t);
+
 /* loss_piecewise.c: all tasks, one column each, with intercepts. keep: K is stored from one solution to the next, where it fits. */
 typedef struct mc_loss_programme mc_loss_programme;
 mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out);

@@ -364,8 +364,17 @@ mercer_status mc_loss_machine_open(mercer_ctx *ctx, mc_loss_machine *m, const me
     return prepare(ctx, m, data);
 }
 
+/* Before the first step and at the answer, whose certificate rests on them. */
+static mercer_status try_own(mercer_ctx *ctx, const machine *m) {
+    for (int64_t j = 0; j < m->count; j++)
+        MC_TRY(mc_loss_try_own(ctx, &m->task[j]));
+    return MERCER_OK;
+}
+
 mercer_status mc_loss_machine_learn(mercer_ctx *ctx, mc_loss_machine *m, mc_fitted *f) {
+    MC_TRY(try_own(ctx, m));
     MC_TRY(solve_and_certify(ctx, m));
+    MC_TRY(try_own(ctx, m));
     MC_TRY(keep(ctx, m, f));
     write_report(m, f, &f->report);
     return MERCER_OK;

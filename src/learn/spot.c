@@ -9,27 +9,42 @@
    S (f + b - f* - b*) = lambda e with A e + c s = r and s'e = 0, hence |S (f + b - f* - b*)| <= |r|: the residual bounds, in the root
    mean square over the training rows, how far the predictions are from exact ones.
 
-   |r|^2 is a sum over rows. On a sample drawn without replacement each costs n entries of K. The bound is that of Student with Johnson's
-   (1978) correction for skewed numbers, which squares of residuals are. */
+   |r|^2 is a sum over rows, each of which costs n entries of K. Half of those looked at are the rows where most is to be feared: with the
+   largest sqrt(w) |alpha| k(x,x), which is what a row that is not represented at all adds to its own residual, and with the largest
+   sqrt(w k(x,x)), which bounds what others add. The other half are drawn at random from the rest. What is told is the sum over the first
+   and, for the rest, Student's upper limit with Johnson's (1978) correction for skewed numbers. It is an estimate and no bound: no sample
+   knows what one row that it missed can hold. */
 #include "learn/spot.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "base/work.h"
 #include "data/data.h"
 #include "gram/gram.h"
+#include "kernel/kernel.h"
 #include <math.h>
 
-enum { SAMPLE = 1024 };
-static const double QUANTILE = 2.3263478740408408; /* 99% of a normal law: then 95% is left for laws with heavy tails too */
+enum { SAMPLE = 1024, ROW_GRAIN = 64 };
+static const double QUANTILE = 2.3263478740408408; /* 99% of a normal law */
 
 typedef struct spot {
     const mc_problem *p;
     int64_t q;
+    int64_t heavy;      /* the first of them, which were chosen; the others were drawn */
     int64_t *rows;
     double *alpha, *KA; /* n x outputs; q x outputs */
 } spot;
+
+static double weight_of(const mc_problem *p, int64_t i) {
+    return p->root ? p->root[i] * p->root[i] : 1;
+}
+
+static size_t choice_bytes(mercer_ctx *ctx, const mc_problem *p) {
+    return 3 * mc_work_need(p->n, 8) + mc_work_need(ctx->threads * mc_data_row_width(p->x), 8);
+}
 
 static int64_t sample_of(int64_t n) {
     return n < SAMPLE ? n : SAMPLE;
@@ -40,7 +55,8 @@ size_t mc_spot_bytes(mercer_ctx *ctx, const mc_problem *p) {
     mercer_data few = *p->x;
     few.n = q;
     return mc_work_need(p->n, sizeof(int64_t)) + mc_work_need(p->n * p->outputs, 8) + mc_work_need(q * p->outputs, 8)
-           + (size_t)(q * p->x->d) * 16 + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs) + 32 * MC_ALIGN;
+           + (size_t)(q * p->x->d) * 16 + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs) + choice_bytes(ctx, p)
+           + 32 * MC_ALIGN;
 }
 
 double mc_spot_upper(int64_t population, int64_t sample, double mean, double deviation, double skewness) {
@@ -51,21 +67,82 @@ double mc_spot_upper(int64_t population, int64_t sample, double mean, double dev
     return mean + (t + (1 + 2 * t * t) * fmax(0, skewness) / (6 * sqrt(q))) * deviation * sqrt(left / q);
 }
 
-/* The first q of a random permutation. */
-static void draw_rows(uint64_t seed, int64_t n, int64_t q, int64_t *rows) {
+/* ---- Which rows ---- */
+
+typedef struct scores {
+    const mc_problem *p;
+    double *self, *weight; /* k(x,x), n; what rows are ranked by, n */
+    double *scratch;       /* a row per thread */
+} scores;
+
+static void judge_selves(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const scores *s = arg;
+    const mercer_data *x = s->p->x;
+    double *row = s->scratch + thread * mc_data_row_width(x);
+    for (int64_t i = begin; i < end; i++) {
+        mc_data_row(x, i, row);
+        s->self[i] = fabs(mc_eval(s->p->kernel->root, row, row, x->d));
+    }
+}
+
+static int heavier_first(const void *arg, int64_t a, int64_t b) {
+    const double *weight = arg;
+    return weight[a] > weight[b] ? -1 : weight[a] < weight[b] ? 1 : a < b ? -1 : a > b;
+}
+
+/* The heaviest of rows from .. n-1 of the list to its front. */
+static void rank_rows(int64_t *rows, int64_t *room, int64_t from, int64_t n, const double *weight) {
+    mc_sort(rows + from, room, n - from, heavier_first, weight);
+}
+
+/* The first q of a random permutation of the rest. */
+static void draw_rows(uint64_t seed, int64_t n, int64_t from, int64_t q, int64_t *rows) {
     mc_rng rng = mc_rng_at(seed, MC_STREAM_SAMPLE, 0);
-    for (int64_t i = 0; i < n; i++)
-        rows[i] = i;
-    for (int64_t i = 0; i < q && q < n; i++) {
+    for (int64_t i = from; i < q; i++) {
         const int64_t j = i + mc_rng_below(&rng, n - i), t = rows[i];
         rows[i] = rows[j];
         rows[j] = t;
     }
 }
 
-static double weight_of(const mc_problem *p, int64_t i) {
-    return p->root ? p->root[i] * p->root[i] : 1;
+static void choose(mercer_ctx *ctx, spot *s, scores *c, int64_t *room) {
+    const int64_t n = s->p->n, outputs = s->p->outputs, quarter = s->q / 4;
+    for (int64_t i = 0; i < n; i++) {
+        double mass = 0;
+        for (int64_t k = 0; k < outputs; k++)
+            mass += fabs(s->alpha[i * outputs + k]);
+        c->weight[i] = sqrt(weight_of(s->p, i)) * mass * c->self[i];
+    }
+    rank_rows(s->rows, room, 0, n, c->weight);
+    for (int64_t i = 0; i < n; i++)
+        c->weight[i] = sqrt(weight_of(s->p, i) * c->self[i]);
+    rank_rows(s->rows, room, quarter, n, c->weight);
+    s->heavy = 2 * quarter;
+    draw_rows(ctx->options.seed, n, s->heavy, s->q, s->rows);
 }
+
+static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
+    const int64_t n = s->p->n;
+    scores c = {.p = s->p};
+    mc_work work;
+    for (int64_t i = 0; i < n; i++)
+        s->rows[i] = i;
+    if (s->q == n)
+        return MERCER_OK;
+    MC_TRY(mc_work_open(ctx, &work, choice_bytes(ctx, s->p)));
+    c.self = mc_work_take(&work, n, 8);
+    c.weight = mc_work_take(&work, n, 8);
+    int64_t *room = mc_work_take(&work, n, 8);
+    c.scratch = mc_work_take(&work, ctx->threads * mc_data_row_width(s->p->x), 8);
+    const mercer_status status = mc_for(ctx, n, ROW_GRAIN, judge_selves, &c);
+    if (!status)
+        choose(ctx, s, &c, room);
+    mc_work_close(&work);
+    return status;
+}
+
+/* ---- What they say ---- */
 
 static void implied(const spot *s, double lambda, const double *F, const double *b) {
     const int64_t outputs = s->p->outputs;
@@ -99,21 +176,24 @@ static double square_at(const spot *s, const double *F, int64_t a) {
 
 static void conclude(const spot *s, const double *F, mercer_certificate *out) {
     const int64_t n = s->p->n, outputs = s->p->outputs;
-    double mean = 0, second = 0, third = 0, target = 0;
-    for (int64_t a = 0; a < s->q; a++)
-        mean += square_at(s, F, a) / (double)s->q;
-    for (int64_t a = 0; a < s->q; a++) {
+    const double drawn = (double)(s->q - s->heavy), rest = (double)(n - s->heavy);
+    double mean = 0, second = 0, third = 0, target = 0, heavy = 0;
+    for (int64_t a = 0; a < s->heavy; a++)
+        heavy += square_at(s, F, a);
+    for (int64_t a = s->heavy; a < s->q; a++)
+        mean += square_at(s, F, a) / drawn;
+    for (int64_t a = s->heavy; a < s->q; a++) {
         const double d = square_at(s, F, a) - mean;
-        second += d * d / (double)s->q;
-        third += d * d * d / (double)s->q;
+        second += d * d / drawn;
+        third += d * d * d / drawn;
     }
     for (int64_t i = 0; i < n * outputs; i++)
         target += weight_of(s->p, i / outputs) * s->p->Y[i] * s->p->Y[i];
     const double skewness = second > 0 ? third / (second * sqrt(second)) : 0;
-    const double upper = mc_spot_upper(n, s->q, mean, sqrt(second * (double)s->q / fmax(1, (double)s->q - 1)), skewness);
+    const double upper = mc_spot_upper(n - s->heavy, s->q - s->heavy, mean, sqrt(second * drawn / fmax(1, drawn - 1)), skewness);
     *out = (mercer_certificate){.kind = "sampled residual", .sampled_rows = s->q};
-    out->residual = sqrt((double)n * upper);
-    out->residual_estimate = sqrt((double)n * mean);
+    out->residual = sqrt(heavy + rest * upper);
+    out->residual_estimate = sqrt(heavy + rest * mean);
     out->residual_relative = target > 0 ? out->residual / sqrt(target) : out->residual;
     out->prediction_error_bound = out->objective_gap = INFINITY;
     out->primal = out->dual = out->gap = out->gap_relative = out->kkt_violation = NAN;
@@ -128,9 +208,10 @@ mercer_status mc_spot_check(mercer_ctx *ctx, const mc_problem *p, double lambda,
     s.rows = mc_work_take(&work, p->n, 8);
     s.alpha = mc_work_take(&work, p->n * p->outputs, 8);
     s.KA = mc_work_take(&work, s.q * p->outputs, 8);
-    draw_rows(ctx->options.seed, p->n, s.q, s.rows);
     implied(&s, lambda, F, b);
-    const mercer_status status = products(ctx, &s);
+    mercer_status status = choose_rows(ctx, &s);
+    if (!status)
+        status = products(ctx, &s);
     if (!status)
         conclude(&s, F, out);
     mc_work_close(&work);

@@ -9,8 +9,8 @@ size_t mc_spot_bytes(mercer_ctx *ctx, const mc_problem *p);
    the caller's affair. */
 mercer_status mc_spot_check(mercer_ctx *ctx, const mc_problem *p, double lambda, const double *F, const double *b,
                             mercer_certificate *out);
-/* An upper bound, with 95% confidence, on the mean of population numbers of which sample >= 2 drawn without replacement have this mean,
-   standard deviation and skewness. */
+/* An upper limit, of 95% and more for numbers that are skewed but have no tails, for the mean of population numbers of which sample >= 2
+   drawn without replacement have this mean, standard deviation and skewness. */
 double mc_spot_upper(int64_t population, int64_t sample, double mean, double deviation, double skewness);
 
 #endif

@@ -189,6 +189,66 @@ static void test_the_confidence_bound_covers(void **state) {
     assert_true(mc_spot_upper(10, 10, 3, 2, 1) == 3);
 }
 
+/* n rows of which a few lie far out, in the target or in the columns, or whose noise has heavy tails: |r| as it is, over all rows, against
+   the estimate from 1024 of them. */
+static mercer_data *outlying(mercer_ctx *ctx, int how, uint64_t item, int64_t n) {
+    double *x = malloc((size_t)(n * D) * sizeof *x), *y = malloc((size_t)n * sizeof *y);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 900 + item);
+    for (int64_t i = 0; i < n * D; i++)
+        x[i] = mc_rng_normal(&rng);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = sin(2 * x[i * D]) + (how == 2 ? 0.1 * exp(3 * mc_rng_normal(&rng)) : 0.1) * mc_rng_normal(&rng);
+    const int64_t one = mc_rng_below(&rng, n);
+    y[one] += how == 0 ? 1e3 : how == 1 ? 10 : 0;
+    x[one * D] += how == 1 ? 30 : 0;
+    const mercer_table table = {.n = n, .d = D, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    free(x), free(y);
+    return data;
+}
+
+/* |f - K alpha|, alpha = (y - f) / lambda. */
+static double true_residual(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double lambda) {
+    double *f = calloc((size_t)(3 * data->n), sizeof *f), *alpha = f + data->n, *Ka = alpha + data->n, sum = 0;
+    assert_ok(ctx, mercer_predict(ctx, model, data, f));
+    for (int64_t i = 0; i < data->n; i++)
+        alpha[i] = (data->target[i] - f[i]) / lambda;
+    assert_ok(ctx, mercer_gram_apply(ctx, mercer_model_kernel(model), data, NULL, MERCER_F64, alpha, 1, Ka));
+    for (int64_t i = 0; i < data->n; i++)
+        sum += (f[i] - Ka[i]) * (f[i] - Ka[i]);
+    free(f);
+    return sqrt(sum);
+}
+
+static void test_one_row_far_out_does_not_hide(void **state) {
+    (void)state;
+    enum { SEEDS = 8, MANY = 3000 };
+    static const char *const kernels[] = {"rbf(gamma=2)", "rbf(gamma=2) + 0.1*linear"};
+    int held = 0, total = 0;
+    for (int how = 0; how < 3; how++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            mercer_options options = mercer_options_defaults();
+            options.seed = seed + 1;
+            mercer_ctx *ctx = NULL;
+            assert_ok(ctx, mercer_open(&options, &ctx));
+            mercer_data *data = outlying(ctx, how, seed, MANY);
+            mercer_ridge set = settings_of("nystrom", 40);
+            mercer_model *model = fit(ctx, data, kernels[seed % 2], &set);
+            const mercer_certificate *c = &mercer_model_report(model)->certificate;
+            const double r = true_residual(ctx, model, data, set.lambda);
+            assert_int_equal(c->sampled_rows, 1024);
+            assert_true(c->residual_estimate >= 0.5 * r && c->residual_estimate <= 2 * r);
+            held += c->residual >= r;
+            total++;
+            mercer_model_free(model);
+            mercer_data_free(data);
+            mercer_close(ctx);
+        }
+    print_message("# %d of %d upper estimates are above the residual\n", held, total);
+    assert_true(held >= total - 2);
+}
+
 static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -233,6 +293,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_rows_as_landmarks_are_exact),
         cmocka_unit_test(test_the_residual_bounds_the_distance_to_the_exact_fit),
+        cmocka_unit_test(test_one_row_far_out_does_not_hide),
         cmocka_unit_test(test_a_saved_model_predicts_the_same),
         cmocka_unit_test(test_listed_landmarks_are_taken_and_copies_dropped),
         cmocka_unit_test(test_the_confidence_bound_covers),

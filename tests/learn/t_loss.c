@@ -591,32 +591,6 @@ static void test_a_loss_without_a_conjugate_is_certified_by_search(void **state)
     close_clean(ctx);
 }
 
-static double broken(void *user, double y, double F) {
-    (void)F;
-    return y == *(double *)user ? NAN : 1;
-}
-
-static void test_an_answer_that_is_no_number_names_the_row(void **state) {
-    (void)state;
-    mercer_ctx *ctx = open_ctx(1);
-    table t = random_table(30, 2, 1200);
-    double bad = t.y[16];
-    const mercer_loss set = settings("own-loss", 1, 1e-6);
-    static const char *const names[] = {"its value is nan in row 17,", "its slope is nan in row 17,", "its curvature is nan in row 17,",
-                                        "lacks a slope"};
-    for (int way = 0; way < 4; way++) {
-        mercer_own_loss loss = {"bad", false, poisson_value, poisson_slope, poisson_curvature, NULL, poisson_range, &bad};
-        mercer_model *model = NULL;
-        loss.value = way == 0 ? broken : loss.value;
-        loss.slope = way == 1 ? broken : way == 3 ? NULL : loss.slope;
-        loss.curvature = way == 2 ? broken : loss.curvature;
-        assert_int_equal(fit_own(ctx, &loss, &set, &t, &model), MERCER_INVALID);
-        assert_null(model);
-        assert_true(strstr(mercer_message(ctx), "'bad'") && strstr(mercer_message(ctx), names[way]));
-    }
-    close_clean(ctx);
-}
-
 static void test_a_saved_model_says_the_same_when_loaded(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -692,7 +666,6 @@ int main(void) {
         cmocka_unit_test(test_softmax_survives_failing_memory),
         cmocka_unit_test(test_a_loss_of_ones_own_equal_to_a_built_in_one_gives_the_same_function),
         cmocka_unit_test(test_a_loss_without_a_conjugate_is_certified_by_search),
-        cmocka_unit_test(test_an_answer_that_is_no_number_names_the_row),
         cmocka_unit_test(test_a_saved_model_says_the_same_when_loaded),
         cmocka_unit_test(test_a_stopped_fit_is_the_best_so_far_with_its_gap),
     };
