@@ -50,7 +50,7 @@ def many_classes():
         report = fit("logistic", NAMES[four], "linear", "--lambda", str(lam))
         labels, proba = predict("--proba")
         close(proba, theirs.predict_proba(T), 1e-5)
-        assert (labels == theirs.predict(T)).all() and report["certificate"]["gap_relative"] < 1e-11
+        assert (labels == theirs.predict(T)).all() and report["certificate"]["gap_relative"] < 1e-9
 
 
 def gaussian(A, B):
@@ -79,7 +79,7 @@ def huber():
     best = newton(K, None, lam, loss, lambda f: np.clip(r(f), -delta, delta))
     report = fit("huber", y, "rbf(gamma=0.5)", "--lambda", str(lam), "--delta", str(delta), "--no-intercept")
     close(report["objective"], best, 1e-7)
-    assert report["certificate"]["gap_relative"] < 1e-11
+    assert report["certificate"]["gap_relative"] < 1e-9
 
 
 def quantile():
