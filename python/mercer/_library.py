@@ -9,9 +9,11 @@ does the BLAS that NumPy may share with the library; processes that are started 
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import pathlib
 import re
+import resource
 import threading
 from contextlib import contextmanager
 from typing import Any, Iterator
@@ -37,6 +39,8 @@ def _wishes():
     """What OpenMP and OpenBLAS should read when they are loaded, and read only then: threads that wait without burning a core, and kernels
     for this processor, which OpenBLAS may not know (see mercer_blas_better_core)."""
     yield "OMP_WAIT_POLICY", "passive"
+    if _is_limited():
+        yield "OMP_NUM_THREADS", "1"  # for what OpenBLAS maps; Mercer asks for its threads by number
     try:
         found = re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), flags=re.M)
     except OSError:
@@ -60,7 +64,25 @@ def _environment():
             del os.environ[name]
 
 
+def _is_limited() -> bool:
+    return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+
+
+def _has_room() -> bool:
+    """Whether OpenBLAS finds the 128 MiB for each core that it maps as it is loaded: it asks for them again and again where the address
+    space is limited (ulimit -v) and there are none."""
+    cores = 1 if os.environ.get("OMP_NUM_THREADS") == "1" else os.cpu_count() or 1
+    try:
+        mmap.mmap(-1, (cores << 27) + (64 << 20), flags=mmap.MAP_PRIVATE).close()
+    except OSError:
+        return False
+    return True
+
+
 def _load():
+    if _is_limited() and not _has_room():
+        raise ImportError("mercer: the limit on the address space (ulimit -v or -d) leaves less than the linear algebra library takes as it "
+                          "starts, 128 MiB for each core and some more; raise it")
     for candidate in _candidates():
         if isinstance(candidate, str) or candidate.exists():
             try:
