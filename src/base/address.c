@@ -18,15 +18,16 @@ static size_t status_of(const char *name) {
     return (size_t)kib * 1024;
 }
 
-static size_t left_of(int limit, const char *used) {
-    struct rlimit r;
-    if (getrlimit(limit, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
+/* asked: what getrlimit answered. */
+static size_t left_of(int asked, const struct rlimit *r, const char *used) {
+    if (asked != 0 || r->rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    const size_t taken = status_of(used), all = (size_t)r.rlim_cur;
+    const size_t taken = status_of(used), all = (size_t)r->rlim_cur;
     return taken < all ? all - taken : 0;
 }
 
 size_t mc_address_left(void) {
-    const size_t space = left_of(RLIMIT_AS, "VmSize"), data = left_of(RLIMIT_DATA, "VmData");
+    struct rlimit as, own;
+    const size_t space = left_of(getrlimit(RLIMIT_AS, &as), &as, "VmSize"), data = left_of(getrlimit(RLIMIT_DATA, &own), &own, "VmData");
     return space < data ? space : data;
 }
