@@ -146,8 +146,9 @@ static wide pi(void) {
 /* v / sqrt(a b), 0 where that has no value; unknown where a sign cannot be told. */
 static wide normalised(wide v, wide a, wide b) {
     const bool defined = a.v == a.v && b.v == b.v;
+    const real spoiled = a.f - a.f == 0 && b.f - b.f == 0 ? 0 : (real)INFINITY; /* by an overflow in double: infinity times 0 */
     if (defined && ((a.v == 0 && a.e == 0) || (b.v == 0 && b.e == 0)))
-        return number(0);
+        return (wide){0, 0, spoiled};
     if (!(size_of(a.v) > a.e) || !(size_of(b.v) > b.e)) /* NaN too */
         return unknown();
     const bool sure = size_of(a.v) > a.f && size_of(b.v) > b.f;
