@@ -142,7 +142,20 @@ static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
     return NULL;
 }
 
-void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size) {
+/* Of zeros: the C library has large blocks from the system, which hands them out so, page by page as they are touched. To write zeros over
+   gigabytes takes seconds in which nothing looks at the clock. */
+static void *obtain(mc_heap *heap, size_t size, bool zero) {
+    if (!zero || heap->hook != libc_hook) {
+        void *raw = heap->hook(heap->user, NULL, 0, size);
+        return raw && zero ? memset(raw, 0, size) : raw;
+    }
+    void *raw = calloc(1, size);
+    if (raw)
+        hint_huge(raw, size);
+    return raw;
+}
+
+static void *allocate(mercer_ctx *ctx, int64_t count, size_t size, bool zero) {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2)
         return refuse(ctx, SIZE_MAX, true);
@@ -150,7 +163,7 @@ void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size) {
     const size_t raw_size = bytes + 2 * MC_ALIGN; /* the header, and room to align */
     if (!charge(heap, raw_size))
         return refuse(ctx, bytes, true);
-    void *raw = heap->hook(heap->user, NULL, 0, raw_size);
+    void *raw = obtain(heap, raw_size, zero);
     if (!raw) {
         atomic_fetch_sub(&heap->used, raw_size);
         return refuse(ctx, bytes, false);
@@ -162,9 +175,12 @@ void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size) {
     return block;
 }
 
+void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size) {
+    return allocate(ctx, count, size, false);
+}
+
 void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size) {
-    void *block = mc_alloc_unset(ctx, count, size);
-    return block ? memset(block, 0, header_of(block)->size) : NULL;
+    return allocate(ctx, count, size, true);
 }
 
 /* Copies rather than asking the hook to grow: alignment would be lost, and growth is geometric wherever it happens. */
