@@ -20,6 +20,11 @@ SKLEARN = {
 }
 
 
+# What they are at gamma = 0, which the language does not take: the same for all rows.
+CONSTANT = {"rbf": lambda degree, coef0: 1, "laplacian": lambda degree, coef0: 1, "chi2": lambda degree, coef0: 1,
+            "poly": lambda degree, coef0: coef0**degree, "polynomial": lambda degree, coef0: coef0**degree}
+
+
 def _variance(X, weights):
     """Of all entries; those of a row count as often as its weight says."""
     if weights is None or not weights.any():
@@ -108,6 +113,9 @@ def expression(kernel, X, gamma=None, degree=3, coef0=1, weights=None):
         if kernel == "additive_chi2":
             raise ValueError("additive_chi2 is not positive definite; chi2 is, or use kernel='precomputed'")
         return kernel
-    whole = int(degree) if degree is not None and float(degree).is_integer() else degree
-    return template.format(gamma=number(gamma_value(gamma, X, kernel, weights)) if "{gamma}" in template else "",
-                           degree=number(3 if whole is None else whole), coef0=number(1 if coef0 is None else coef0))
+    degree, coef0 = 3 if degree is None else degree, 1 if coef0 is None else coef0
+    width = gamma_value(gamma, X, kernel, weights) if "{gamma}" in template else None
+    if width == 0 and kernel in CONSTANT:
+        return number(CONSTANT[kernel](degree, coef0))
+    whole = int(degree) if float(degree).is_integer() else degree
+    return template.format(gamma="" if width is None else number(width), degree=number(whole), coef0=number(coef0))

@@ -193,6 +193,7 @@ ARGUMENTS: dict[str, str] = {
     "decision": "which decision of this model.",
     "deep": "also the parameters of estimators inside this one.",
     "derivation": "the steps of the argument.",
+    "domain": "the rows for which the verdict holds; '' for all.",
     "estimator": "an estimator of mercer.",
     "fit_params": "further arguments of fit.",
     "folds": "a number of folds, or the fold of every row; None: every row, or every group, is one of its own.",

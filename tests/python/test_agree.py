@@ -112,6 +112,16 @@ class Agree(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "fitted with probability=False"):
             late.predict_proba(X)
 
+    def test_a_gamma_of_zero_is_a_constant_kernel(self):
+        for kernel in ("rbf", "poly", "sigmoid"):
+            ours, theirs = (kind(kernel=kernel, gamma=0.0, coef0=0.5, degree=2).fit(rows, numbers).predict(rows)
+                            for kind in (mercer.SVR, svm.SVR))
+            self.same(ours, theirs, 2e-3, kernel)
+        for kernel in ("rbf", "laplacian", "poly"):
+            ours, theirs = (kind(kernel=kernel, gamma=0.0).fit(rows, numbers).predict(rows)
+                            for kind in (mercer.KernelRidge, kernel_ridge.KernelRidge))
+            self.same(ours, theirs, 1e-9, kernel)
+
     def test_nystroem_takes_parameters_and_matrices_as_scikit_learn_does(self):
         K = rows @ rows.T
         for parameters, X in (({"kernel": "poly", "kernel_params": {"degree": 2, "coef0": 0.1}, "gamma": 0.5}, rows),
