@@ -13,7 +13,8 @@
 
    Rules that hold everywhere:
    - A function that can fail returns mercer_status; MERCER_OK is 0. The text is mercer_message(ctx).
-   - Inputs are const and borrowed for the call. What the library keeps it copies.
+   - Inputs are const and borrowed for the call. What the library keeps it copies. A pointer that is NULL where nothing says what that
+     means is MERCER_INVALID, with its name; of a function that returns no status the answer is then 0, NULL or NaN. set NULL: defaults.
    - Outputs come last as T **out and are set to NULL first. Whoever gets a T * frees it with mercer_T_free, which takes NULL.
    - A const char * result lives as long as the object it came from.
    - A mercer_ctx belongs to one thread at a time. Data, kernels, proofs and models never change once made: share them freely.

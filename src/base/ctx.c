@@ -39,6 +39,8 @@ static mercer_status fit_address_space(mercer_ctx *ctx) {
 }
 
 mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
+    if (!out)
+        return MERCER_INVALID;
     *out = NULL;
     const mercer_options chosen = options ? *options : mercer_options_defaults();
     mc_heap *heap = mc_heap_open(&chosen);
@@ -72,21 +74,31 @@ void mc_begin(mercer_ctx *ctx) {
 }
 
 size_t mercer_memory_used(const mercer_ctx *ctx) {
+    if (!ctx)
+        return 0;
     return mc_heap_used(ctx->heap);
 }
 
 size_t mercer_memory_peak(const mercer_ctx *ctx) {
+    if (!ctx)
+        return 0;
     return mc_heap_peak(ctx->heap);
 }
 
 size_t mercer_memory_limit(const mercer_ctx *ctx) {
+    if (!ctx)
+        return 0;
     return mc_heap_limit(ctx->heap);
 }
 
 int mercer_threads(const mercer_ctx *ctx) {
+    if (!ctx)
+        return 0;
     return ctx->threads;
 }
 
 const char *mercer_isa(const mercer_ctx *ctx) {
+    if (!ctx)
+        return NULL;
     return mc_isa_name(ctx->isa);
 }

@@ -182,6 +182,7 @@ void mc_output_abandon(mc_output *output) {
 }
 
 mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size) {
+    MC_NEED(ctx, path);
     mc_output *output = NULL;
     MC_TRY(mc_output_open(ctx, path, &output));
     const mercer_status status = mc_output_write(ctx, output, bytes, size);

@@ -101,6 +101,8 @@ static char *put_scientific(char *to, const char *digits, int count, int exponen
 }
 
 const char *mercer_number_text(double value, char text[32]) {
+    if (!text)
+        return NULL;
     char *to = text, room[24];
     if (signbit(value) && !isnan(value))
         *to++ = '-';

@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 #include "base/print.h"
 #include <stdarg.h>
+#include <string.h>
 
 static const struct {
     const char *name, *text;
@@ -55,6 +56,18 @@ mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, 
     record(ctx, status, offset, format, args);
     va_end(args);
     return status;
+}
+
+/* names: as the call wrote them, "kernel, data, out". */
+mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers, size_t count) {
+    size_t at = 0;
+    while (at < count && pointers[at])
+        at++;
+    if (ctx && at == count)
+        return MERCER_OK;
+    for (size_t k = 0; k < at && ctx; k++)
+        names += strcspn(names, " ") + 1;
+    return mc_fail(ctx, MERCER_INVALID, "%s: %.*s is NULL", function, (int)strcspn(names, ","), names);
 }
 
 void mc_unfail(mercer_ctx *ctx) {

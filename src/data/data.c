@@ -134,62 +134,90 @@ static bool has_row(const mercer_data *data, int64_t row) {
 }
 
 int64_t mercer_data_rows(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->n;
 }
 
 int64_t mercer_data_columns(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->d;
 }
 
 int64_t mercer_data_outputs(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->outputs;
 }
 
 int64_t mercer_data_classes(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->classes;
 }
 
 bool mercer_data_is_sparse(const mercer_data *data) {
+    if (!data)
+        return false;
     return data->row_start != NULL;
 }
 
 int64_t mercer_data_stored(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->row_start ? data->row_start[data->n] : data->n * data->d;
 }
 
 const char *mercer_data_column_name(const mercer_data *data, int64_t column) {
+    if (!data)
+        return NULL;
     if (column < 0 || column >= data->d)
         return NULL;
     return data->name ? data->name[column] : data->numbered ? data->numbered[column] : "x";
 }
 
 const char *mercer_data_label(const mercer_data *data, int64_t k) {
+    if (!data)
+        return NULL;
     return k >= 0 && k < data->classes ? data->label[k] : NULL;
 }
 
 double mercer_data_weight(const mercer_data *data, int64_t row) {
+    if (!data)
+        return NAN;
     return data->weight && has_row(data, row) ? data->weight[row] : 1;
 }
 
 int64_t mercer_data_class(const mercer_data *data, int64_t row) {
+    if (!data)
+        return 0;
     return data->class_of && has_row(data, row) ? data->class_of[row] : -1;
 }
 
 double mercer_data_target(const mercer_data *data, int64_t row, int64_t output) {
+    if (!data)
+        return NAN;
     const bool inside = data->target && has_row(data, row) && output >= 0 && output < data->outputs;
     return inside ? data->target[row * data->outputs + output] : NAN;
 }
 
 const char *mercer_data_target_name(const mercer_data *data, int64_t output) {
+    if (!data)
+        return NULL;
     const int64_t count = data->classes ? 1 : data->outputs;
     return data->target_name && output >= 0 && output < count ? data->target_name[output] : NULL;
 }
 
 int64_t mercer_data_missing(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->missing;
 }
 
 void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
+    if (!data || !out)
+        return;
     if (!has_row(data, row))
         return;
     if (!data->row_start) {
@@ -203,10 +231,14 @@ void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
 }
 
 int64_t mercer_data_texts(const mercer_data *data) {
+    if (!data)
+        return 0;
     return data->texts;
 }
 
 const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k) {
+    if (!data)
+        return NULL;
     return has_row(data, row) && k >= 0 && k < data->texts ? data->text[row * data->texts + k] : NULL;
 }
 
@@ -258,5 +290,7 @@ int64_t mc_data_text_find(const mercer_data *data, const char *name) {
 }
 
 const char *mercer_data_text_name(const mercer_data *data, int64_t k) {
+    if (!data)
+        return NULL;
     return k >= 0 && k < data->texts ? mc_data_text_name(data, k) : NULL;
 }

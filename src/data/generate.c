@@ -164,7 +164,8 @@ static const char *const names[] = {
 enum { COUNT = sizeof names / sizeof names[0] };
 
 const char *const *mercer_generators(int *count) {
-    *count = COUNT;
+    if (count)
+        *count = COUNT;
     return names;
 }
 
@@ -216,8 +217,9 @@ static mercer_status find(mercer_ctx *ctx, const char *name, const generator **o
 
 mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n, double noise, uint64_t seed,
                                    mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, name, out);
     mc_begin(ctx);
-    *out = NULL;
     making m = {.noise = noise, .seed = seed};
     MC_TRY(find(ctx, name, &m.g));
     if (n < 1 || !(noise >= 0 && noise <= 1e100))

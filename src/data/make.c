@@ -229,6 +229,8 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
 }
 
 mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, table, out);
     mc_begin(ctx);
     return mc_data_make(ctx, table, out);
 }

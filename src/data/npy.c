@@ -104,6 +104,7 @@ static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const double 
 }
 
 mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m) {
+    MC_NEED(ctx, path, values);
     mc_begin(ctx);
     if (n < 0 || m < 0 || (m > 0 && n > INT64_MAX / 8 / m))
         return mc_fail(ctx, MERCER_INVALID, "npy: cannot write %lld x %lld values", (long long)n, (long long)m);

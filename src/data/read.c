@@ -92,6 +92,8 @@ mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_readin
 }
 
 mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, path, out);
     mc_begin(ctx);
     const mercer_read defaults = mercer_read_defaults();
     return mc_data_read_as(ctx, path, &(mc_reading){.set = set ? set : &defaults}, out);

@@ -168,8 +168,9 @@ mercer_status mc_data_densify(mercer_ctx *ctx, mercer_data *data) {
 
 mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, data, out);
     mc_begin(ctx);
-    *out = NULL;
     if (count < 1 || (!rows && count > data->n))
         return mc_fail(ctx, MERCER_INVALID, "take: count must be at least 1%s, got %lld",
                        rows ? "" : " and at most the number of rows", (long long)count);
@@ -181,8 +182,9 @@ mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const i
 }
 
 mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights, mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, data, weights, out);
     mc_begin(ctx);
-    *out = NULL;
     MC_TRY(mc_weights_check(ctx, weights, data->n));
     mercer_data *copy = NULL;
     MC_TRY(mc_data_take(ctx, data, NULL, data->n, &copy));

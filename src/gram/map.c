@@ -36,6 +36,7 @@ static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mer
 }
 
 mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out) {
+    MC_NEED(ctx, kernel, data, out);
     mc_begin(ctx);
     mercer_kernel *bound = NULL;
     mc_features *map = NULL;

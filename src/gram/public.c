@@ -6,6 +6,7 @@
 
 mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_data *other,
                           double *out) {
+    MC_NEED(ctx, kernel, data, out);
     mc_begin(ctx);
     mc_gram *gram = NULL;
     MC_TRY(other ? mc_gram_open(ctx, kernel, data, other, MERCER_F64, &gram) : mc_gram_open_as_given(ctx, kernel, data, &gram));
@@ -18,6 +19,7 @@ mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const me
 
 mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_data *other,
                                 mercer_dtype precision, const double *v, int64_t t, double *out) {
+    MC_NEED(ctx, kernel, data, v, out);
     mc_begin(ctx);
     if (t < 1)
         return mc_fail(ctx, MERCER_INVALID, "gram_apply: t must be at least 1 column, got %lld", (long long)t);

@@ -166,6 +166,8 @@ mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const
 
 mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                  mercer_kernel **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
     mc_begin(ctx);
     return mc_kernel_bind(ctx, kernel, data, out);
 }

@@ -71,12 +71,16 @@ mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users,
 }
 
 mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, text, out);
     mc_begin(ctx);
     return mc_kernel_parse(ctx, text, (mc_users){0}, out);
 }
 
 mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const mercer_user_kernel *users, int count,
                                        mercer_kernel **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, text, out);
     mc_begin(ctx);
     return mc_kernel_parse(ctx, text, (mc_users){users, count}, out);
 }
@@ -95,6 +99,8 @@ bool mc_kernel_precomputed(const mercer_kernel *kernel) {
 }
 
 void mercer_kernel_reading(const mercer_kernel *kernel, mercer_read *set) {
+    if (!kernel || !set)
+        return;
     set->gram = mc_kernel_precomputed(kernel);
     if (kernel->texts)
         set->text = kernel->texts;
@@ -113,11 +119,14 @@ void mercer_kernel_free(mercer_kernel *kernel) {
 }
 
 const char *mercer_kernel_text(const mercer_kernel *kernel) {
+    if (!kernel)
+        return NULL;
     return kernel->text;
 }
 
 mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
                                   int64_t d, double *out) {
+    MC_NEED(ctx, kernel, x, z, out);
     mc_begin(ctx);
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));

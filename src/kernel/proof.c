@@ -89,6 +89,8 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
 /* ---- the public face ------------------------------------------------------------------------------------------------------------ */
 
 mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, out);
     mc_begin(ctx);
     return mc_prove(ctx, kernel, d, out);
 }
@@ -101,26 +103,38 @@ void mercer_proof_free(mercer_proof *proof) {
 }
 
 mercer_verdict mercer_proof_verdict(const mercer_proof *proof) {
+    if (!proof)
+        return MERCER_UNKNOWN;
     return proof->verdict;
 }
 
 int mercer_proof_steps(const mercer_proof *proof) {
+    if (!proof)
+        return 0;
     return proof->steps;
 }
 
 mercer_step mercer_proof_step(const mercer_proof *proof, int i) {
+    if (!proof)
+        return (mercer_step){0};
     return i >= 0 && i < proof->steps ? proof->step[i] : (mercer_step){0};
 }
 
 const mercer_witness *mercer_proof_witness(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
     return proof->verdict == MERCER_REFUTED ? &proof->witness : NULL;
 }
 
 const char *mercer_proof_domain(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
     return proof->domain;
 }
 
 const char *mercer_proof_text(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
     return proof->text;
 }
 

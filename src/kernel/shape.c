@@ -230,5 +230,7 @@ mercer_shape mc_shape(const mc_node *node, int64_t d) {
 }
 
 mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d) {
+    if (!kernel)
+        return (mercer_shape){0};
     return mc_shape(kernel->root, d > 0 ? d : kernel->d);
 }

@@ -91,14 +91,20 @@ mercer_status mc_slots_fill(mercer_ctx *ctx, mercer_kernel *kernel) {
 }
 
 int64_t mercer_kernel_parameters(const mercer_kernel *kernel) {
+    if (!kernel)
+        return 0;
     return kernel->slots;
 }
 
 const char *mercer_kernel_parameter_name(const mercer_kernel *kernel, int64_t i) {
+    if (!kernel)
+        return NULL;
     return i >= 0 && i < kernel->slots ? kernel->slot_names + kernel->slot_name[i] : NULL;
 }
 
 double mercer_kernel_parameter(const mercer_kernel *kernel, int64_t i) {
+    if (!kernel)
+        return NAN;
     if (i < 0 || i >= kernel->slots)
         return NAN;
     const mc_slot *slot = &kernel->slot[i];
@@ -150,12 +156,15 @@ mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const
 
 mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters,
                                  mercer_kernel **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, parameters, out);
     mc_begin(ctx);
     return mc_kernel_with(ctx, kernel, parameters, out);
 }
 
 mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
                                      int64_t d, double *value, double *gradient) {
+    MC_NEED(ctx, kernel, x, z, value, gradient);
     mc_begin(ctx);
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));

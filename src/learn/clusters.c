@@ -216,8 +216,11 @@ mercer_status mc_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mer
 
 mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
                              int64_t *group, mercer_clusters *out) {
+    MC_NEED(ctx, kernel, data, group, out);
     mc_begin(ctx);
     *out = (mercer_clusters){0};
+    const mercer_clustering defaults = mercer_clustering_defaults();
+    set = set ? set : &defaults;
     MC_TRY(mc_clusters_check(ctx, set, data->n));
     return mc_cluster(ctx, kernel, data, set, group, out);
 }

@@ -104,11 +104,14 @@ static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner
                                                    [QUANTILE] = &mc_quantile_learner, [ABSOLUTE] = &mc_absolute_learner};
 
 const mercer_machine *mercer_machines(int *count) {
-    *count = MACHINES;
+    if (count)
+        *count = MACHINES;
     return machines;
 }
 
 const mercer_machine *mercer_machine_find(const char *name) {
+    if (!name)
+        return NULL;
     for (int i = 0; i < MACHINES; i++)
         if (strcmp(machines[i].name, name) == 0)
             return &machines[i];
@@ -123,12 +126,15 @@ const mc_learner *mc_learner_of(const mercer_machine *machine) {
 }
 
 void mercer_settings_defaults(const mercer_machine *machine, void *settings) {
+    if (!machine || !settings)
+        return;
     memset(settings, 0, machine->size);
     mc_settings_fill(machine->settings, machine->count, settings);
 }
 
 mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machine *machine, void *settings, const char *name,
                                   const char *text) {
+    MC_NEED(ctx, machine, settings, name, text);
     mc_begin(ctx);
     return mc_settings_write(ctx, machine->name, machine->settings, machine->count, settings, name, text);
 }
@@ -165,7 +171,7 @@ mercer_knn mercer_knn_defaults(void) {
 
 mercer_loss mercer_loss_defaults(const char *machine) {
     mercer_loss set = {.class_weight = "", .solver = "auto", .tau = 0.5, .delta = 1, .iterations = 1};
-    const mercer_machine *row = strcmp(machine, "own-loss") ? mercer_machine_find(machine) : &machines[LOGISTIC];
+    const mercer_machine *row = !machine || strcmp(machine, "own-loss") ? mercer_machine_find(machine) : &machines[LOGISTIC];
     if (row >= &machines[LOGISTIC] && row <= &machines[ABSOLUTE])
         mc_settings_fill(row->settings, row->count, &set);
     return set;

@@ -120,6 +120,7 @@ static mercer_status mmd_of(mercer_ctx *ctx, const mercer_kernel *kernel, const 
 
 mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                               int64_t permutations, uint64_t seed, mercer_test *out) {
+    MC_NEED(ctx, kernel, x, z, out);
     mc_begin(ctx);
     mc_phase(ctx, "test");
     *out = (mercer_test){.n = x->n, .m = z->n};
@@ -219,6 +220,7 @@ static mercer_status run_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mer
 
 mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
                                int64_t permutations, uint64_t seed, mercer_test *out) {
+    MC_NEED(ctx, k, l, data, out);
     mc_begin(ctx);
     mc_phase(ctx, "test");
     *out = (mercer_test){.n = data->n, .m = data->n};

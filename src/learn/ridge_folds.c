@@ -161,6 +161,7 @@ mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const
 mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                  const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
                                  double *rmse) {
+    MC_NEED(ctx, kernel, data, fold, residuals);
     mc_begin(ctx);
     return mc_ridge_folds(ctx, kernel, data, set, fold, residuals, variances, rmse);
 }

@@ -332,12 +332,14 @@ mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const 
 
 mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                 const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    MC_NEED(ctx, kernel, data, lambdas, out);
     mc_begin(ctx);
     return mc_ridge_path(ctx, kernel, data, set, NULL, lambdas, count, NULL, NULL, out);
 }
 
 mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
                                       const int64_t *fold, const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    MC_NEED(ctx, kernel, data, fold, lambdas, out);
     mc_begin(ctx);
     return mc_ridge_path(ctx, kernel, data, set, fold, lambdas, count, NULL, NULL, out);
 }

@@ -187,8 +187,11 @@ static mercer_status with_room(mercer_ctx *ctx, spectral *s, const mercer_cluste
 
 mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
                                       int64_t *group, double *eigenvalues, mercer_clusters *out) {
+    MC_NEED(ctx, kernel, data, group, eigenvalues, out);
     mc_begin(ctx);
     *out = (mercer_clusters){0};
+    const mercer_clustering defaults = mercer_clustering_defaults();
+    set = set ? set : &defaults;
     MC_TRY(mc_clusters_check(ctx, set, data->n));
     mercer_kernel *bound = NULL;
     spectral s = {.n = data->n, .c = set->clusters, .block = set->clusters + EXTRA};

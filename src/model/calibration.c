@@ -62,6 +62,7 @@ static mercer_status calibrate(mercer_ctx *ctx, const mercer_model *model, const
 
 mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins,
                                  mercer_calibration_bin *out) {
+    MC_NEED(ctx, model, data, out);
     double *values = NULL;
     mc_begin(ctx);
     if (!mercer_model_has_proba(model))

@@ -32,6 +32,7 @@ static const struct {
                {"onnx-double", write_onnx_double}};
 
 mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path) {
+    MC_NEED(ctx, model, format, path);
     mc_begin(ctx);
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         if (strcmp(format, formats[k].name) == 0)

@@ -69,6 +69,8 @@ mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const
 
 mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                          const mercer_kernel *kernel, const mercer_data *data, mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, machine, kernel, data, out);
     mc_begin(ctx);
     return mc_model_fit(ctx, machine, settings, kernel, data, out);
 }
@@ -87,6 +89,8 @@ static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const
 
 mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_own_loss *loss,
                                   const mercer_loss *set, mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, loss, out);
     const mercer_loss initial = mercer_loss_defaults("own-loss");
     mercer_model *model = NULL;
     mc_begin(ctx);
@@ -102,25 +106,35 @@ mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, 
 
 mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                const mercer_ridge *set, mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("ridge"), set, kernel, data, out);
 }
 
 mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_lms *set,
                              mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("lms"), set, kernel, data, out);
 }
 
 mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
                              mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("pca"), set, kernel, data, out);
 }
 
 mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
                              mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("knn"), set, kernel, data, out);
 }
 
 mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_gp *set,
                             mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("gp"), set, kernel, data, out);
 }

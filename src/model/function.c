@@ -157,6 +157,7 @@ static mercer_status distance(mercer_ctx *ctx, function a, function b, double *s
 }
 
 mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j, double *out) {
+    MC_NEED(ctx, f, g, out);
     mc_begin(ctx);
     const function a = {&f->f, i}, b = {&g->f, j};
     *out = NAN;
@@ -165,6 +166,7 @@ mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t
 }
 
 mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j, double *out) {
+    MC_NEED(ctx, f, g, out);
     mc_begin(ctx);
     const function a = {&f->f, i}, b = {&g->f, j};
     double square = 0;

@@ -291,18 +291,23 @@ static mercer_status load_file(mercer_ctx *ctx, const char *path, mc_users users
 }
 
 mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, path, out);
     mc_begin(ctx);
     return load_file(ctx, path, (mc_users){0}, out);
 }
 
 mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users, int count,
                                      mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, path, out);
     mc_begin(ctx);
     return load_file(ctx, path, (mc_users){users, count}, out);
 }
 
 mercer_status mercer_model_from_memory(mercer_ctx *ctx, const void *bytes, size_t size, mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, bytes, out);
     mc_begin(ctx);
-    *out = NULL;
     return load_bytes(ctx, bytes, size, "memory", (mc_users){0}, out);
 }

@@ -108,6 +108,7 @@ static mercer_status measure_folds(mercer_ctx *ctx, table *t, const mercer_kerne
 mercer_status mercer_loss_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
                                const mercer_loss *set, const double *lambdas, int64_t count, const mercer_data *test, const int64_t *fold,
                                mercer_loss_path_row *out) {
+    MC_NEED(ctx, machine, kernel, data, lambdas, out);
     mc_begin(ctx);
     const mc_loss *loss = mc_loss_named(machine);
     if (!loss)

@@ -2,6 +2,7 @@
 #include "model/model.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "data/data.h"
 #include <math.h>
 
@@ -16,30 +17,44 @@ void mercer_model_free(mercer_model *model) {
 }
 
 const mercer_report *mercer_model_report(const mercer_model *model) {
+    if (!model)
+        return NULL;
     return &model->f.report;
 }
 
 const mercer_kernel *mercer_model_kernel(const mercer_model *model) {
+    if (!model)
+        return NULL;
     return model->f.kernel;
 }
 
 const char *mercer_model_settings(const mercer_model *model) {
+    if (!model)
+        return NULL;
     return model->settings;
 }
 
 const char *mercer_model_search(const mercer_model *model) {
+    if (!model)
+        return NULL;
     return model->search ? model->search : "";
 }
 
 int64_t mercer_model_outputs(const mercer_model *model) {
+    if (!model)
+        return 0;
     return model->f.outputs;
 }
 
 int64_t mercer_model_decisions(const mercer_model *model) {
+    if (!model)
+        return 0;
     return mc_form_decisions(model->f.form, model->f.outputs);
 }
 
 void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t *first, int64_t *second) {
+    if (!model || !first || !second)
+        return;
     *first = model->f.centres->classes ? decision : -1;
     *second = -1;
     if (model->f.form == MC_PAIRS)
@@ -49,19 +64,27 @@ void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t 
 }
 
 int64_t mercer_model_row(const mercer_model *model, int64_t centre) {
+    if (!model)
+        return 0;
     return model->f.row ? model->f.row[centre] : centre;
 }
 
 double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision) {
+    if (!model)
+        return NAN;
     return mc_fitted_coefficient(&model->f, centre, decision);
 }
 
 void mercer_model_rows(const mercer_model *model, int64_t *out) {
+    if (!model || !out)
+        return;
     for (int64_t i = 0; i < mercer_model_centres(model); i++)
         out[i] = mercer_model_row(model, i);
 }
 
 void mercer_model_coefficients(const mercer_model *model, double *out) {
+    if (!model || !out)
+        return;
     const int64_t decisions = mercer_model_decisions(model);
     for (int64_t i = 0; i < mercer_model_centres(model); i++)
         for (int64_t k = 0; k < decisions; k++)
@@ -69,10 +92,14 @@ void mercer_model_coefficients(const mercer_model *model, double *out) {
 }
 
 double mercer_model_intercept(const mercer_model *model, int64_t decision) {
+    if (!model)
+        return NAN;
     return model->f.intercept[decision];
 }
 
 mercer_component mercer_model_component(const mercer_model *model, int64_t k) {
+    if (!model)
+        return (mercer_component){0};
     const mc_fitted *f = &model->f;
     if (!f->spectrum || k < 0 || k >= f->outputs)
         return (mercer_component){NAN, NAN, NAN};
@@ -81,39 +108,57 @@ mercer_component mercer_model_component(const mercer_model *model, int64_t k) {
 }
 
 int64_t mercer_model_classes(const mercer_model *model) {
+    if (!model)
+        return 0;
     return model->f.centres->classes;
 }
 
 const char *mercer_model_label(const mercer_model *model, int64_t k) {
+    if (!model)
+        return NULL;
     return mercer_data_label(model->f.centres, k);
 }
 
 int64_t mercer_model_columns(const mercer_model *model) {
+    if (!model)
+        return 0;
     return model->f.centres->d;
 }
 
 int64_t mercer_model_centres(const mercer_model *model) {
+    if (!model)
+        return 0;
     return model->f.centres->n;
 }
 
 int64_t mercer_model_features(const mercer_model *model) {
+    if (!model)
+        return 0;
     return model->f.primal ? model->f.features : 0;
 }
 
 double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision) {
+    if (!model)
+        return NAN;
     return model->f.primal[decision * model->f.features + feature];
 }
 
 const char *mercer_model_column_name(const mercer_model *model, int64_t column) {
+    if (!model)
+        return NULL;
     return mercer_data_column_name(model->f.centres, column);
 }
 
 const char *mercer_model_target_name(const mercer_model *model, int64_t output) {
+    if (!model)
+        return NULL;
     return mercer_data_target_name(model->f.centres, output);
 }
 
 mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path, const mercer_read *set,
                                 mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, model, path, out);
     mc_begin(ctx);
     const mercer_data *x = model->f.centres;
     const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes; /* a region learned from no target: numbers, if any */

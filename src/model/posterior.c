@@ -43,8 +43,9 @@ static mercer_status factor(mercer_ctx *ctx, mercer_posterior *p) {
 }
 
 mercer_status mercer_posterior_open(mercer_ctx *ctx, const mercer_model *model, mercer_posterior **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, model, out);
     mc_begin(ctx);
-    *out = NULL;
     if (!model->f.noise)
         return mc_fail(ctx, MERCER_INVALID,
                        "posterior: a %s model has no uncertainty of its predictions; fit with the machine gp",
@@ -114,6 +115,7 @@ static mercer_status scaled_rows(mercer_ctx *ctx, const mercer_posterior *p, con
 
 mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
                                    double *out) {
+    MC_NEED(ctx, posterior, data, out);
     mc_begin(ctx);
     MC_TRY(mc_model_check_columns(ctx, posterior->model, data));
     mc_phase(ctx, "uncertainty");
@@ -227,6 +229,7 @@ static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const me
 
 mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
                                       int64_t output, int64_t count, uint64_t seed, double *out) {
+    MC_NEED(ctx, posterior, data, out);
     mc_begin(ctx);
     const int64_t outputs = posterior->model->f.outputs;
     if (output < 0 || output >= outputs || count < 0)

@@ -144,16 +144,19 @@ mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const 
 }
 
 mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     return mc_model_decide(ctx, model, data, out);
 }
 
 mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     return mc_model_predict(ctx, model, data, out);
 }
 
 mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out) {
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     if (!model->f.centres->classes)
         return mc_fail(ctx, MERCER_INVALID, "classify: %s predicts numbers here, not classes; mercer_predict gives them",

@@ -13,6 +13,8 @@
 #include <string.h>
 
 bool mercer_model_has_proba(const mercer_model *model) {
+    if (!model)
+        return false;
     return strcmp(model->f.report.machine, "logistic") == 0;
 }
 
@@ -33,6 +35,7 @@ static void convert(int64_t k, double *row) {
 }
 
 mercer_status mercer_predict_proba(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     if (!mercer_model_has_proba(model))
         return mc_fail(ctx, MERCER_INVALID, "predict: %s gives no probabilities; logistic does", model->f.report.machine);

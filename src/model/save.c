@@ -235,6 +235,7 @@ static mercer_status save(mercer_ctx *ctx, const image *m, const char *path) {
 }
 
 mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path) {
+    MC_NEED(ctx, model, path);
     mc_begin(ctx);
     image m;
     MC_TRY(open_image(ctx, model, &m));
@@ -244,6 +245,7 @@ mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, cons
 }
 
 mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model, void *bytes, size_t capacity, size_t *size) {
+    MC_NEED(ctx, model, size);
     mc_begin(ctx);
     image m;
     *size = 0;

@@ -237,6 +237,7 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, co
 }
 
 mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     return mc_model_score(ctx, model, data, out);
 }

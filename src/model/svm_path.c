@@ -34,6 +34,7 @@ static mercer_status write_row(mercer_ctx *ctx, void *arg, int64_t k, const mc_f
 
 mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
                               const mercer_svm *set, const double *C, int64_t count, const mercer_data *test, mercer_svm_path_row *out) {
+    MC_NEED(ctx, machine, kernel, data, C, out);
     mc_begin(ctx);
     const mc_svm_kind kind = strcmp(machine, "svr") == 0 ? MC_SVR : MC_SVC;
     if (kind == MC_SVC && strcmp(machine, "svc") != 0)

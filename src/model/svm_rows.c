@@ -21,6 +21,8 @@ typedef struct view {
 } view;
 
 mercer_svm_box mercer_model_box(const mercer_model *model, int64_t decision) {
+    if (!model)
+        return (mercer_svm_box){0};
     const mc_fitted *f = &model->f;
     if (!f->box || decision < 0 || decision >= mc_form_decisions(f->form, f->outputs))
         return (mercer_svm_box){NAN, NAN};
@@ -153,6 +155,7 @@ static mercer_status look(mercer_ctx *ctx, const mercer_model *model, view *v) {
 }
 
 mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_svm_view *out) {
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     const mc_fitted *f = &model->f;
     view v = {.f = f, .data = data, .decisions = mc_form_decisions(f->form, f->outputs), .out = out};

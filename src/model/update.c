@@ -24,8 +24,9 @@ static mercer_status settings_text(mercer_ctx *ctx, const mercer_update *set, ch
 
 mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
                                   mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
-    *out = NULL;
     const mercer_update chosen = set ? *set : mercer_update_defaults();
     mercer_model *made = NULL;
     MC_TRY(mc_settings_check(ctx, "update", mc_update_settings, MC_UPDATE_SETTINGS, &chosen));

@@ -194,8 +194,9 @@ static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings
 
 mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                   const mercer_data *data, mercer_search **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
-    *out = NULL;
     const mercer_ridge ridge = ridge_of(machine, settings);
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
@@ -236,6 +237,7 @@ static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine,
 
 mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
                                   mercer_tune_plan *out) {
+    MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
     *out = (mercer_tune_plan){.engine = ""};
     mc_shield(ctx, true); /* the time limit is that of the search */

@@ -77,6 +77,7 @@ mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const 
 
 mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                               const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out) {
+    MC_NEED(ctx, machine, kernel, data, out);
     mc_begin(ctx);
     *out = (mercer_plan){0};
     if (!mc_learner_of(machine))

@@ -310,6 +310,7 @@ mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, con
 
 mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                                const mercer_data *data, mercer_tune_plan *out) {
+    MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
     const mercer_tune chosen = set ? *set : mercer_tune_defaults();
     mc_shield(ctx, true); /* the time limit is that of the search */

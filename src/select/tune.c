@@ -32,6 +32,8 @@ static const struct {
 };
 
 const char *mercer_tune_range(const mercer_machine *machine) {
+    if (!machine)
+        return NULL;
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
         if (strcmp(ranges[i].machine, machine->name) == 0)
             return ranges[i].range;
@@ -366,6 +368,8 @@ mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const 
 
 mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                               const mercer_data *data, mercer_search **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
     return mc_tune_run(ctx, machine, settings, set, MC_BEST, data, out);
 }
@@ -373,10 +377,14 @@ mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, co
 /* ---- Asking ---- */
 
 int64_t mercer_search_count(const mercer_search *search) {
+    if (!search)
+        return 0;
     return search->space.count;
 }
 
 mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
+    if (!s)
+        return (mercer_candidate){0};
     if (i < 0 || i >= s->space.count)
         return (mercer_candidate){.kernel = "", .settings = "", .score = NAN, .error = NAN};
     return (mercer_candidate){.kernel = s->kernel[i], .settings = s->text[i], .score = s->value[i * (s->parts + 1)], .error = s->error[i],
@@ -384,10 +392,14 @@ mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
 }
 
 mercer_search_report mercer_search_result(const mercer_search *search) {
+    if (!search)
+        return (mercer_search_report){0};
     return search->report;
 }
 
 const char *mercer_search_json(const mercer_search *search) {
+    if (!search)
+        return NULL;
     return search->json;
 }
 
@@ -405,8 +417,9 @@ static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mer
 }
 
 mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data, mercer_model **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, search, data, out);
     mc_begin(ctx);
-    *out = NULL;
     const mercer_status status = fit_best(ctx, search, data, out);
     if (status) {
         mercer_model_free(*out);

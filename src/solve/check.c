@@ -91,6 +91,7 @@ mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_
 }
 
 mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    MC_NEED(ctx, K, out);
     mc_begin(ctx);
     return mc_gram_facts(ctx, K, n, out);
 }
