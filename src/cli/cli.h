@@ -190,6 +190,11 @@ void remark(const session *s, const char *format, ...) __attribute__((format(pri
 void say(session *s, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Whole report texts that are not rows. */
 void say_text(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say_lines(session *s, const char *lines); /* as they stand, but for controls */
+/* shown.c: bytes with every control written out, \x1b, but for those of keep; legible UTF-8 stays. */
+void show_bytes(FILE *out, const char *bytes, size_t size, const char *keep);
+/* A whole text to a file, or to standard output: as it is, unless that is a terminal. */
+int write_text(session *s, const char *path, const char *bytes, size_t size);
 bool says(const session *s); /* whether say prints at all */
 
 text text_size(size_t bytes);                      /* "12.4 MiB" */

@@ -157,9 +157,9 @@ static int write_csv(session *s, const left_out *x, const char *path) {
     for (int64_t i = 0; i < x->n && out; i++)
         write_row(out, x, i);
     const bool failed = !out || ferror(out) || fclose(out);
-    const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
     free(bytes);
-    return status ? session_fail(s, status) : EXIT_DONE;
+    return code;
 }
 
 /* ---- Reports ---- */

@@ -166,9 +166,9 @@ static int write_csv(session *s, const prediction *p, const char *path) {
             write_row(out, p, i);
     }
     const bool failed = !out || ferror(out) || fclose(out);
-    const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
     free(bytes);
-    return status ? session_fail(s, status) : EXIT_DONE;
+    return code;
 }
 
 /* ---- JSON ---- */

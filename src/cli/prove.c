@@ -104,7 +104,9 @@ static void say_shape(session *s, mercer_shape shape) {
 static void report_people(session *s, const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
     const char *argument = mercer_proof_text(proof);
     const size_t length = strlen(argument);
-    say_text(s, "%s%s", argument, length && argument[length - 1] != '\n' ? "\n" : "");
+    say_lines(s, argument);
+    if (length && argument[length - 1] != '\n')
+        say_text(s, "\n");
     if (mercer_proof_verdict(proof) == MERCER_PROVED)
         say_shape(s, mercer_kernel_shape(kernel, d));
 }

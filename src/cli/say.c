@@ -2,12 +2,29 @@
 #include "cli.h"
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The text of a format, shown. It may begin and end with a newline of its own; those among the arguments are not ours. */
+static void print_shown(FILE *out, const char *keep, const char *format, va_list list) {
+    char *said = NULL;
+    const int length = vasprintf(&said, format, list);
+    if (length < 0)
+        return;
+    const size_t last = strlen(format), first = *format == '\n', end = first < last && format[last - 1] == '\n', size = (size_t)length;
+    fputs(first ? "\n" : "", out);
+    if (size > first + end)
+        show_bytes(out, said + first, size - first - end, keep);
+    fputs(end ? "\n" : "", out);
+    free(said);
+}
 
 int complain(const char *format, ...) {
     va_list list;
     va_start(list, format);
     fputs("mercer: ", stderr);
-    vfprintf(stderr, format, list);
+    print_shown(stderr, "", format, list);
     fputc('\n', stderr);
     va_end(list);
     return EXIT_BAD;
@@ -19,7 +36,7 @@ void remark(const session *s, const char *format, ...) {
     va_list list;
     va_start(list, format);
     fputs("note: ", stderr);
-    vfprintf(stderr, format, list);
+    print_shown(stderr, "", format, list);
     fputc('\n', stderr);
     va_end(list);
 }
@@ -35,7 +52,7 @@ void say(session *s, const char *label, const char *format, ...) {
     va_list list;
     va_start(list, format);
     fprintf(s->out, "%-12s ", label);
-    vfprintf(s->out, format, list);
+    print_shown(s->out, "", format, list);
     fputc('\n', s->out);
     va_end(list);
 }
@@ -46,8 +63,24 @@ void say_text(session *s, const char *format, ...) {
     session_wipe(s);
     va_list list;
     va_start(list, format);
-    vfprintf(s->out, format, list);
+    print_shown(s->out, "", format, list);
     va_end(list);
+}
+
+void say_lines(session *s, const char *lines) {
+    if (!says(s))
+        return;
+    session_wipe(s);
+    show_bytes(s->out, lines, strlen(lines), "\n");
+}
+
+int write_text(session *s, const char *path, const char *bytes, size_t size) {
+    if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO)) {
+        TRY_CTX(s, mercer_file_write(s->ctx, path, bytes, size));
+        return EXIT_DONE;
+    }
+    show_bytes(stdout, bytes, size, "\n\t");
+    return EXIT_DONE;
 }
 
 text text_size(size_t bytes) {

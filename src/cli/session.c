@@ -183,7 +183,9 @@ int session_fail_at(session *s, mercer_status status, const char *expression) {
     const int64_t offset = mercer_message_offset(s->ctx);
     if (offset < 0 || strpbrk(expression, "\t\r\n"))
         return code;
-    fprintf(stderr, "  %s\n  %*s^\n", expression, columns_before(expression, offset), "");
+    fputs("  ", stderr);
+    show_bytes(stderr, expression, strlen(expression), "");
+    fprintf(stderr, "\n  %*s^\n", columns_before(expression, offset), "");
     return code;
 }
 

@@ -72,9 +72,9 @@ static int write_csv(session *s, const rows *r, const char *path) {
     if (out)
         write_lines(out, r);
     const bool failed = !out || ferror(out) || fclose(out);
-    const mercer_status status = failed ? MERCER_MEMORY : mercer_file_write(s->ctx, path, bytes, size);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
     free(bytes);
-    return status ? session_fail(s, status) : EXIT_DONE;
+    return code;
 }
 
 /* ---- JSON ---- */
