@@ -88,7 +88,7 @@ typedef struct mercer_options {
     /* One realloc-style hook: new_size 0 frees, NULL makes, otherwise grows or shrinks. NULL hook: the C library's. */
     void *(*memory)(void *user, void *block, size_t old_size, size_t new_size);
     void *memory_user;
-    size_t memory_limit; /* bytes; 0: 80% of what is free when the context opens */
+    size_t memory_limit; /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free when opened */
     int threads;         /* 0: all cores this process may use */
     uint64_t seed;
     double time_limit;   /* seconds for one public call; 0: none */

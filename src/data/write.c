@@ -126,7 +126,7 @@ static mercer_status write_rows(mercer_ctx *ctx, writing *w) {
 }
 
 mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *data, const char *path) {
-    MC_NEED(ctx, data, path);
+    MC_NEED(ctx, data);
     mc_begin(ctx);
     writing w = {.data = data, .text = mc_text_open(ctx)};
     MC_TRY(MC_ALLOC(ctx, w.row, data->d));

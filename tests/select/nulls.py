@@ -11,7 +11,7 @@ OPTIONAL = {
     ("mercer_data_folds", "groups"), ("mercer_kernel_parse_with", "users"), ("mercer_model_load_with", "users"), ("mercer_gram", "other"),
     ("mercer_gram_apply", "other"), ("mercer_ridge_folds", "variances"), ("mercer_ridge_folds", "rmse"),
     ("mercer_svm_path", "test"), ("mercer_loss_path", "test"), ("mercer_loss_path", "fold"), ("mercer_model_to_memory", "bytes"),
-    ("mercer_file_write", "bytes"),  # of an empty file
+    ("mercer_data_write", "path"), ("mercer_file_write", "bytes"),  # of an empty file
 }
 ALWAYS_OPTIONAL = {"set", "settings"}  # NULL: the defaults
 WORDS = {"machine": "svc", "format": "c", "path": None, "name": "lambda", "text": "rbf(gamma=1)"}
