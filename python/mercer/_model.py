@@ -217,8 +217,7 @@ class Model:
 
     @property
     def rows(self) -> NDArray:
-        """The places of the rows kept in the training data, from 0; rows of weight zero are counted by support vector machines and convex
-        losses alone."""
+        """The places of the rows kept in the training data, from 0, rows of weight zero counted."""
         out = np.empty(lib.mercer_model_centres(self.address), dtype=np.int64)
         lib.mercer_model_rows(self.address, out.ctypes.data)
         return out

@@ -72,13 +72,13 @@ class KernelRidge(RegressorMixin, RegressorBase):
         return self
 
     def _dual(self, X, target, weights, alpha):
-        """Coefficients row by row, 0 for rows of weight zero, among which the model does not count. A model that keeps not all of the
-        others has them in its residuals: alpha c = w (y - f)."""
+        """Coefficients row by row, 0 for rows of weight zero. A model that keeps not all of the others has them in its residuals:
+        alpha c = w (y - f)."""
         model = self.model_
-        counted, rows = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0), model.rows
-        if len(rows) == len(counted) or alpha == 0:
+        counted, rows = X.shape[0] if weights is None else np.count_nonzero(weights), model.rows
+        if len(rows) == counted or alpha == 0:
             out = np.zeros((X.shape[0], model.outputs))
-            out[counted[rows]] = model.coefficients
+            out[rows] = model.coefficients
         else:
             residual = target.reshape(X.shape[0], -1) - self._evaluate_checked("mercer_predict", X)
             out = residual * (1.0 if weights is None else weights[:, None]) / alpha
