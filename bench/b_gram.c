@@ -1,18 +1,20 @@
-/* b_gram.c: products K V against the ceilings of the machine, in one process: what OpenBLAS's gemm reaches at its best shape and how many
-   exponentials a second the instruction set gives. All cases are run in turn, round after round, and the best time of each counts, so
-   that a machine that drifts drifts for both sides. Beside each rate stands its error: the largest difference of a few entries of K V from
-   those added up in double from mercer_kernel_value, which shares nothing with the tiles, relative to the largest of them.
+/* b_gram.c: products K V against the ceilings of the machine, in one process: what OpenBLAS's gemm reaches at its best
+   shape and how many exponentials a second the instruction set gives. All cases are run in turn, round after round, and
+   the best time of each counts, so that a machine that drifts drifts for both sides. Beside each rate stands its error:
+   the largest difference of a few entries of K V from those added up in double from mercer_kernel_value, which shares
+   nothing with the tiles, relative to the largest of them.
 
        b_gram [--rounds N] [--csv FILE]
-       b_gram --product N D THREADS [R]    "seconds error" of one product K v of N normal rows with D columns, in float, not symmetric:
+       b_gram --product N D THREADS [R]    "seconds error" of one product K v of N normal rows with D columns, in float,
+       not symmetric:
                                            the best of R, five unless told; the error over 200 entries */
 #include "backend/blas.h"
-#include "backend/tile.h"
+#include "backend/dispatch.h"
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "gram/gram.h"
+#include "gram/operator/gram.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +37,8 @@ static void check(mercer_ctx *ctx, mercer_status status) {
 typedef struct timed timed;
 struct timed {
     char name[160];
-    double work;  /* per run: flops, exponentials or pairs */
-    double best;  /* seconds */
+    double work; /* per run: flops, exponentials or pairs */
+    double best; /* seconds */
     int threads;
     void (*run)(timed *);
     void *state;
@@ -139,7 +141,7 @@ static void run_exp2(timed *t) {
 static int add_exp2(mercer_ctx *ctx) {
     exponentials *e = calloc(1, sizeof *e);
     e->ctx = ctx;
-    e->ops = mc_tile(ctx->isa, MERCER_F32);
+    e->ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F32];
     e->x = malloc(EXPONENTS * sizeof(float));
     e->y = malloc((size_t)mercer_threads(ctx) * EXPONENTS * sizeof(float));
     for (int i = 0; i < EXPONENTS; i++)
@@ -225,7 +227,8 @@ typedef struct spec {
 static mercer_kernel *kernel_of(mercer_ctx *ctx, const spec *s) {
     char text[256] = "";
     for (const char *c = s->text; *c; c++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), *c == 'G' ? "%.1s%.6g" : "%.1s", *c == 'G' ? "" : c, 0.5 / (double)s->d);
+        snprintf(text + strlen(text), sizeof text - strlen(text), *c == 'G' ? "%.1s%.6g" : "%.1s", *c == 'G' ? "" : c,
+                 0.5 / (double)s->d);
     mercer_kernel *kernel = NULL;
     check(ctx, mercer_kernel_parse(ctx, text, &kernel));
     return kernel;
@@ -234,7 +237,8 @@ static mercer_kernel *kernel_of(mercer_ctx *ctx, const spec *s) {
 static int add_product(mercer_ctx *ctx, spec s) {
     product *p = calloc(1, sizeof *p);
     char name[160];
-    mercer_data *x = rows_of(ctx, s.n, s.d, s.nonzero, 1), *z = s.symmetric ? NULL : rows_of(ctx, s.n, s.d, s.nonzero, 2);
+    mercer_data *x = rows_of(ctx, s.n, s.d, s.nonzero, 1),
+                *z = s.symmetric ? NULL : rows_of(ctx, s.n, s.d, s.nonzero, 2);
     *p = (product){.ctx = ctx, .t = s.t ? s.t : 1, .kernel = kernel_of(ctx, &s), .x = x, .z = z ? z : x};
     check(ctx, mc_gram_open(ctx, p->kernel, x, z, s.precision, &p->gram));
     p->V = malloc((size_t)(s.n * p->t) * 8);
@@ -302,10 +306,11 @@ static void print_line(const line *l, FILE *csv) {
         snprintf(ceiling_text, sizeof ceiling_text, "%.4g %s", ceiling, against[l->kind]);
     const timed *of = &cases[l->of];
     const double error = error_of(of->state, JUDGED);
-    printf("| %s | %d | %.4g %s | %s | %s | %.1e | %s |\n", of->name, of->threads, value, unit, ceiling_text, share, error, bar);
+    printf("| %s | %d | %.4g %s | %s | %s | %.1e | %s |\n", of->name, of->threads, value, unit, ceiling_text, share,
+           error, bar);
     if (csv)
-        fprintf(csv, "\"%s\",%d,%g,%s,%g,%g,%g,%g,%s\n", of->name, of->threads, value, unit, ceiling, ratio, error, l->bar,
-                l->bar > 0 ? (pass ? "met" : "missed") : "");
+        fprintf(csv, "\"%s\",%d,%g,%s,%g,%g,%g,%g,%s\n", of->name, of->threads, value, unit, ceiling, ratio, error,
+                l->bar, l->bar > 0 ? (pass ? "met" : "missed") : "");
 }
 
 static void print_table(const char *path) {
@@ -335,14 +340,16 @@ static int add_bars(mercer_ctx *ctx) {
         int64_t d, n;
         double bar;
     } sizes[] = {{32, 9600, 0.7}, {64, 7200, 0.9}, {256, 3840, 0.9}, {784, 2400, 0.9}};
-    const int threads = mercer_threads(ctx), sgemm = add_gemms(true, threads), dgemm = add_gemms(false, threads), exps = add_exp2(ctx);
+    const int threads = mercer_threads(ctx), sgemm = add_gemms(true, threads), dgemm = add_gemms(false, threads),
+              exps = add_exp2(ctx);
     int shown = 0;
     for (int symmetric = 0; symmetric < 2; symmetric++) {
         const int low = add_product(ctx, (spec){rbf, 19200, 3, .precision = MERCER_F32, .symmetric = symmetric});
         hold(EXPONENTS_OF, low, exps, 3, symmetric ? 0 : 0.7);
         for (int i = 0; i < 4; i++) {
             const int64_t n = sizes[i].n;
-            const int one = add_product(ctx, (spec){rbf, n, sizes[i].d, .precision = MERCER_F32, .symmetric = symmetric});
+            const int one =
+                add_product(ctx, (spec){rbf, n, sizes[i].d, .precision = MERCER_F32, .symmetric = symmetric});
             hold(FLOPS, one, sgemm, (double)sizes[i].d, symmetric ? 0 : sizes[i].bar);
             shown = sizes[i].d == 64 && symmetric == 0 ? one : shown;
         }
@@ -353,8 +360,12 @@ static int add_bars(mercer_ctx *ctx) {
 }
 
 static void add_expressions(mercer_ctx *ctx) {
-    static const char *const atoms[] = {"linear", "poly(degree=3)", "matern(nu=0.5, length_scale=3)", "matern(nu=2.5, length_scale=3)",
-                                        "rq(alpha=0.7, length_scale=3)", "laplacian(gamma=G)"};
+    static const char *const atoms[] = {"linear",
+                                        "poly(degree=3)",
+                                        "matern(nu=0.5, length_scale=3)",
+                                        "matern(nu=2.5, length_scale=3)",
+                                        "rq(alpha=0.7, length_scale=3)",
+                                        "laplacian(gamma=G)"};
     for (int64_t d = 32; d <= 64; d += 32) {
         const int plain = add_product(ctx, (spec){rbf, 4800, d, .precision = MERCER_F32});
         for (int e = 0; e < 3; e++)
@@ -364,8 +375,10 @@ static void add_expressions(mercer_ctx *ctx) {
     }
     const int t1 = add_product(ctx, (spec){rbf, 4800, 64, .precision = MERCER_F32, .symmetric = true});
     hold(COST, add_product(ctx, (spec){rbf, 4800, 64, .t = 16, .precision = MERCER_F32, .symmetric = true}), t1, 64, 0);
-    hold(PLAIN, add_product(ctx, (spec){rbf, 9600, 123, .nonzero = 14, .precision = MERCER_F32, .symmetric = true}), 0, 0, 0);
-    hold(PLAIN, add_product(ctx, (spec){rbf, 4800, 38558, .nonzero = 100, .precision = MERCER_F32, .symmetric = true}), 0, 0, 0);
+    hold(PLAIN, add_product(ctx, (spec){rbf, 9600, 123, .nonzero = 14, .precision = MERCER_F32, .symmetric = true}), 0,
+         0, 0);
+    hold(PLAIN, add_product(ctx, (spec){rbf, 4800, 38558, .nonzero = 100, .precision = MERCER_F32, .symmetric = true}),
+         0, 0, 0);
 }
 
 /* OpenBLAS reads its core type when it is loaded: start again with the right one. */

@@ -1,7 +1,9 @@
 /* b_read.c: bytes per second of the readers on made files.
 
-   b_read make FOLDER MEGABYTES   writes digits17.csv (20 columns, full precision), digits6.csv, sparse.svm and table.npy
-   b_read time FILE REPEATS       reads FILE with 1 thread and with all, and prints "threads,bytes,seconds" with the best time
+   b_read make FOLDER MEGABYTES   writes digits17.csv (20 columns, full precision), digits6.csv, sparse.svm and
+   table.npy
+   b_read time FILE REPEATS       reads FILE with 1 thread and with all, and prints "threads,bytes,seconds" with the
+   best time
    b_read sum FILE                prints the sum of all values but the targets
 
    read_peers.py runs both beside NumPy and scikit-learn. */
@@ -129,7 +131,8 @@ static void time_file(const char *path, int repeats) {
     fclose(file);
     double best[2] = {INFINITY, INFINITY};
     mercer_ctx *ctx[2] = {open_with(1), open_with(0)};
-    read_once(ctx[0], path, NULL); /* not counted: on a virtual machine the host may have to find the memory first, at 0.3 GB/s */
+    /* not counted: on a virtual machine the host may have to find the memory first, at 0.3 GB/s */
+    read_once(ctx[0], path, NULL);
     for (int k = 0; k < 2 * repeats; k++)
         best[k % 2] = fmin(best[k % 2], read_once(ctx[k % 2], path, NULL));
     for (int k = 0; k < 2; k++) {

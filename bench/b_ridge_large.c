@@ -1,11 +1,13 @@
-/* b_ridge_large.c: ridge on more rows than a factorisation takes, under a limit of 2 GiB, to a certified relative residual of 1e-4; a step
-   of conjugate gradients beside one product of the tile engine on the same rows; and how seconds and bytes grow with n for each solver.
+/* b_ridge_large.c: ridge on more rows than a factorisation takes, under a limit of 2 GiB, to a certified relative
+   residual of 1e-4; a step of conjugate gradients beside one product of the tile engine on the same rows; and how
+   seconds and bytes grow with n for each solver.
 
-       build/bench/b_ridge_large [FOLDER OF DATA]        Markdown to standard output; data sets that are absent are said to be skipped */
+       build/bench/b_ridge_large [FOLDER OF DATA]        Markdown to standard output; data sets that are absent are said
+       to be skipped */
 #include "base/clock.h"
-#include "data/data.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
 #include "model/model.h"
 #include <math.h>
 #include <mercer.h>
@@ -48,8 +50,8 @@ static mercer_ctx *open_within(size_t limit, steps *log) {
     return mercer_open(&options, &ctx) == MERCER_OK ? ctx : NULL;
 }
 
-/* Seconds of K V in float tiles, t columns, the median of nine, on the rows that a model keeps (scaled as they were fitted). V is made of
-   ordinary numbers: the processor multiplies by zeros in less time. */
+/* Seconds of K V in float tiles, t columns, the median of nine, on the rows that a model keeps (scaled as they were
+   fitted). V is made of ordinary numbers: the processor multiplies by zeros in less time. */
 static double engine(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, int64_t t) {
     mercer_kernel *bound = NULL;
     mc_gram *gram = NULL;
@@ -71,8 +73,8 @@ static double engine(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_
     return median(&takes);
 }
 
-/* The median step. A fit that took few of them is done again with the same preconditioner, to a residual far below: more of the same steps,
-   so that one that something else on the machine delayed does not count. */
+/* The median step. A fit that took few of them is done again with the same preconditioner, to a residual far below:
+   more of the same steps, so that one that something else on the machine delayed does not count. */
 static double step_of(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_ridge set,
                       int64_t rank, steps *log) {
     mercer_model *again = NULL;

@@ -1,4 +1,5 @@
-/* limits.c: a plan before the work, a limit on memory, a callback that can stop it, and a model that travels as bytes. */
+/* limits.c: a plan before the work, a limit on memory, a callback that can stop it, and a model that travels as bytes.
+   */
 #include <mercer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +36,14 @@ int main(void) {
     mercer_plan plan;
     const mercer_machine *ridge = mercer_machine_find("ridge");
     const int failed = mercer_open(&options, &ctx) || mercer_data_generate(ctx, "friedman1", 300, 0.1, 1, &data)
-                       || mercer_kernel_parse(ctx, "rbf", &kernel) || mercer_plan_fit(ctx, ridge, NULL, kernel, data, &plan)
+                       || mercer_kernel_parse(ctx, "rbf", &kernel)
+                       || mercer_plan_fit(ctx, ridge, NULL, kernel, data, &plan)
                        || mercer_fit(ctx, ridge, NULL, kernel, data, &model) || there_and_back(ctx, model, &size);
     if (failed)
         fprintf(stderr, "%s\n", mercer_message(ctx));
     else
-        printf("planned %s, fitted by %s within %zu MiB; %zu KiB of model went to memory and back\n", plan.chosen.solver,
-               mercer_model_report(model)->solver, mercer_memory_limit(ctx) >> 20, size >> 10);
+        printf("planned %s, fitted by %s within %zu MiB; %zu KiB of model went to memory and back\n",
+               plan.chosen.solver, mercer_model_report(model)->solver, mercer_memory_limit(ctx) >> 20, size >> 10);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

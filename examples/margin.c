@@ -23,8 +23,9 @@ int main(void) {
     if (failed)
         fprintf(stderr, "%s\n", mercer_message(ctx));
     else
-        printf("%lld rows are not needed, %lld stand on the margin, %lld inside it\n", (long long)count[MERCER_VECTOR_UNUSED],
-               (long long)count[MERCER_VECTOR_FREE], (long long)count[MERCER_VECTOR_BOUNDED]);
+        printf("%lld rows are not needed, %lld stand on the margin, %lld inside it\n",
+               (long long)count[MERCER_VECTOR_UNUSED], (long long)count[MERCER_VECTOR_FREE],
+               (long long)count[MERCER_VECTOR_BOUNDED]);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

@@ -1,6 +1,6 @@
-/* own_loss.c: a loss of one's own: counts whose logarithm of the rate is a function of the kernel's space (Poisson regression). The loss is
-   exp(F) - y F, its slope exp(F) - y has the range (-y, infinity), and its conjugate is left to Mercer.
-   cc own_loss.c $(pkg-config --cflags --libs mercer) -lm -o own_loss && ./own_loss */
+/* own_loss.c: a loss of one's own: counts whose logarithm of the rate is a function of the kernel's space (Poisson
+   regression). The loss is exp(F) - y F, its slope exp(F) - y has the range (-y, infinity), and its conjugate is left
+   to Mercer. cc own_loss.c $(pkg-config --cflags --libs mercer) -lm -o own_loss && ./own_loss */
 #include <math.h>
 #include <mercer.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ static void range(void *user, double y, double *low, double *high) {
 }
 
 int main(void) {
-    const mercer_own_loss poisson = {.name = "poisson", .value = value, .slope = slope, .curvature = curvature, .range = range};
+    const mercer_own_loss poisson = {
+        .name = "poisson", .value = value, .slope = slope, .curvature = curvature, .range = range};
     mercer_loss set = mercer_loss_defaults("own-loss");
     double hours[N], counts[N], rate[N];
     for (int i = 0; i < N; i++) { /* visitors by the hour, busiest at 14 */
@@ -44,7 +45,8 @@ int main(void) {
     mercer_model *model = NULL;
     const int failed = mercer_open(NULL, &ctx) || mercer_data_make(ctx, &table, &data)
                        || mercer_kernel_parse(ctx, "rbf(sigma=3)", &kernel)
-                       || mercer_own_loss_fit(ctx, kernel, data, &poisson, &set, &model) || mercer_predict(ctx, model, data, rate);
+                       || mercer_own_loss_fit(ctx, kernel, data, &poisson, &set, &model)
+                       || mercer_predict(ctx, model, data, rate);
     if (failed) {
         fprintf(stderr, "%s\n", mercer_message(ctx));
     } else {

@@ -14,7 +14,8 @@ int main(void) {
     set.ranges = ranges;
     set.points = 5;
     int failed = mercer_open(NULL, &ctx) || mercer_data_generate(ctx, "moons", 100, 0.2, 1, &data)
-                 || mercer_kernel_parse(ctx, "rbf(gamma=0.01..100)", &gauss) || mercer_kernel_parse(ctx, "linear", &line);
+                 || mercer_kernel_parse(ctx, "rbf(gamma=0.01..100)", &gauss)
+                 || mercer_kernel_parse(ctx, "linear", &line);
     const mercer_kernel *const kernels[] = {gauss, line};
     set.kernels = kernels;
     set.kernel_count = 2;
@@ -25,8 +26,8 @@ int main(void) {
     } else {
         const mercer_search_report result = mercer_search_result(search);
         const mercer_candidate best = mercer_search_candidate(search, result.best);
-        printf("%s with %s: %s %.3f on %s, of %lld candidates\n", best.kernel, best.settings, result.score, best.score, result.splits,
-               (long long)mercer_search_count(search));
+        printf("%s with %s: %s %.3f on %s, of %lld candidates\n", best.kernel, best.settings, result.score, best.score,
+               result.splits, (long long)mercer_search_count(search));
     }
     mercer_model_free(model);
     mercer_search_free(search);

@@ -11,13 +11,14 @@
            fprintf(stderr, "%s\n", mercer_message(ctx));
        mercer_model_free(model); mercer_kernel_free(kernel); mercer_data_free(data); mercer_close(ctx);
 
-   Rules that hold everywhere:
-   - A function that can fail returns mercer_status; MERCER_OK is 0. The text is mercer_message(ctx).
-   - Inputs are const and borrowed for the call. What the library keeps it copies. A pointer that is NULL where nothing says what that
-     means is MERCER_INVALID, with its name; of a function that returns no status the answer is then 0, NULL or NaN. set NULL: defaults.
-   - Outputs come last as T **out and are set to NULL first. Whoever gets a T * frees it with mercer_T_free, which takes NULL.
-   - A const char * result lives as long as the object it came from.
-   - A mercer_ctx belongs to one thread at a time. Data, kernels, proofs and models never change once made: share them freely.
+   Rules that hold everywhere: - A function that can fail returns mercer_status; MERCER_OK is 0. The text is
+   mercer_message(ctx). - Inputs are const and borrowed for the call. What the library keeps it copies. A pointer that
+   is NULL where nothing says what that
+     means is MERCER_INVALID, with its name; of a function that returns no status the answer is then 0, NULL or NaN. set
+     NULL: defaults.
+   - Outputs come last as T **out and are set to NULL first. Whoever gets a T * frees it with mercer_T_free, which takes
+   NULL. - A const char * result lives as long as the object it came from. - A mercer_ctx belongs to one thread at a
+   time. Data, kernels, proofs and models never change once made: share them freely.
      They may outlive the context that made them.
    - The library keeps no mutable global, prints nothing, never exits and installs no signal handler. */
 #ifndef MERCER_H
@@ -40,21 +41,21 @@ extern "C" {
 #define MERCER_VERSION "0.1.0"
 MERCER_API const char *mercer_version(void);
 
-/* ---- Status ------------------------------------------------------------------------------------------------------- */
+/* ---- Status ---- */
 
 /* One table makes the enum and the texts. The number is stable. */
-#define MERCER_STATUS_MAP(X)                                                                                                \
-    X(OK, "success")                                                                                                        \
-    X(INVALID, "an argument or setting is out of range")                                                                    \
-    X(SYNTAX, "a kernel expression does not parse")                                                                         \
-    X(DATA, "the data are malformed or do not fit")                                                                         \
-    X(IO, "a file could not be read or written")                                                                            \
-    X(FORMAT, "a model file is damaged or of another version")                                                              \
-    X(MEMORY, "out of memory or over the memory limit")                                                                     \
-    X(NUMERIC, "a numerical method broke down")                                                                             \
-    X(NOT_A_KERNEL, "the expression is not proved to be a kernel")                                                          \
-    X(CANCELLED, "stopped by the caller")                                                                                   \
-    X(TIME, "the time limit was reached")                                                                                   \
+#define MERCER_STATUS_MAP(X)                                                                                           \
+    X(OK, "success")                                                                                                   \
+    X(INVALID, "an argument or setting is out of range")                                                               \
+    X(SYNTAX, "a kernel expression does not parse")                                                                    \
+    X(DATA, "the data are malformed or do not fit")                                                                    \
+    X(IO, "a file could not be read or written")                                                                       \
+    X(FORMAT, "a model file is damaged or of another version")                                                         \
+    X(MEMORY, "out of memory or over the memory limit")                                                                \
+    X(NUMERIC, "a numerical method broke down")                                                                        \
+    X(NOT_A_KERNEL, "the expression is not proved to be a kernel")                                                     \
+    X(CANCELLED, "stopped by the caller")                                                                              \
+    X(TIME, "the time limit was reached")                                                                              \
     X(INTERNAL, "a defect in Mercer")
 
 typedef enum mercer_status {
@@ -67,7 +68,7 @@ typedef enum mercer_status {
 MERCER_API const char *mercer_status_name(mercer_status status);
 MERCER_API const char *mercer_status_text(mercer_status status);
 
-/* ---- Context ------------------------------------------------------------------------------------------------------ */
+/* ---- Context ---- */
 
 typedef struct mercer_ctx mercer_ctx;
 
@@ -79,31 +80,37 @@ typedef struct mercer_progress {
     double measure;      /* what the phase watches (a residual, a gap); NaN when there is none */
     const char *watches; /* its name: "residual", "relative gap", "violation", ...; NULL when there is none */
     double goal;         /* the measure at which the solver may end; NaN when it ends by other signs */
-    int64_t step;        /* the solver has just finished this step of the problem it works on, from 1; 0: it is within one */
-    double gap;          /* support vector machines: the duality gap of the programme being solved; NaN otherwise */
-    int64_t vectors;     /* and its multipliers that are not zero now */
+    /* the solver has just finished this step of the problem it works on, from 1; 0: it is within one */
+    int64_t step;
+    /* support vector machines: the duality gap of the quadratic program being solved; NaN otherwise */
+    double gap;
+    int64_t vectors; /* and its multipliers that are not zero now */
 } mercer_progress;
 
 typedef struct mercer_options {
     /* One realloc-style hook: new_size 0 frees, NULL makes, otherwise grows or shrinks. NULL hook: the C library's. */
     void *(*memory)(void *user, void *block, size_t old_size, size_t new_size);
     void *memory_user;
-    size_t memory_limit; /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free when opened */
-    int threads;         /* 0: all cores this process may use */
+    /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free when opened */
+    size_t memory_limit;
+    int threads; /* 0: all cores this process may use */
     uint64_t seed;
-    double time_limit;   /* seconds for one public call; 0: none */
-    const char *isa;     /* "portable", "avx2", "avx512"; NULL: the fastest this machine has (or $MERCER_ISA) */
-    /* Called from the calling thread at most ten times a second; a non-zero answer stops the call with MERCER_CANCELLED. */
+    double time_limit; /* seconds for one public call; 0: none */
+    const char *isa;   /* "portable", "avx2", "avx512"; NULL: the fastest this machine has (or $MERCER_ISA) */
+    /* Called from the calling thread at most ten times a second; a non-zero answer stops the call with
+       MERCER_CANCELLED. */
     int (*progress)(void *user, const mercer_progress *progress);
     void *progress_user;
-    bool every_step;     /* progress also sees every step of an iterative solver, however many a second: for a record of its way */
+    /* progress also sees every step of an iterative solver, however many a second: for a record of its way */
+    bool every_step;
     void (*log)(void *user, const char *line); /* facts about what is being done, one line each; NULL: silent */
     void *log_user;
 } mercer_options;
 
 MERCER_API mercer_options mercer_options_defaults(void);
 
-/* NULL options mean the defaults. On failure *out may still be a context that carries the message; close it all the same. */
+/* NULL options mean the defaults. On failure *out may still be a context that carries the message; close it all the
+   same. */
 MERCER_API mercer_status mercer_open(const mercer_options *options, mercer_ctx **out);
 MERCER_API void mercer_close(mercer_ctx *ctx);
 
@@ -113,26 +120,26 @@ MERCER_API const char *mercer_message(const mercer_ctx *ctx);
 MERCER_API int64_t mercer_message_offset(const mercer_ctx *ctx);
 
 MERCER_API size_t mercer_memory_used(const mercer_ctx *ctx);
-MERCER_API size_t mercer_memory_peak(const mercer_ctx *ctx);  /* since the context opened */
+MERCER_API size_t mercer_memory_peak(const mercer_ctx *ctx); /* since the context opened */
 MERCER_API size_t mercer_memory_limit(const mercer_ctx *ctx);
 MERCER_API int mercer_threads(const mercer_ctx *ctx);
-MERCER_API const char *mercer_isa(const mercer_ctx *ctx);     /* the instruction set in use */
+MERCER_API const char *mercer_isa(const mercer_ctx *ctx); /* the instruction set in use */
 
-MERCER_API const char *mercer_blas(void);                     /* the linear algebra library in use, in its own words */
-/* The value of OPENBLAS_CORETYPE with which this program would run faster if it were started with it (OpenBLAS falls back to very old
-   kernels on a processor it does not know); NULL when all is well. */
+MERCER_API const char *mercer_blas(void); /* the linear algebra library in use, in its own words */
+/* The value of OPENBLAS_CORETYPE with which this program would run faster if it were started with it (OpenBLAS falls
+   back to very old kernels on a processor it does not know); NULL when all is well. */
 MERCER_API const char *mercer_blas_better_core(void);
 
-/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output; a device or a pipe is
-   written in place. */
+/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output; a device or a
+   pipe is written in place. */
 MERCER_API mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size);
 /* A double as the shortest text that reads back to the same double; at most 31 characters and the closing zero. */
 MERCER_API const char *mercer_number_text(double value, char text[32]);
 
-/* ---- Settings ------------------------------------------------------------------------------------------------------ */
+/* ---- Settings ---- */
 
-/* A setting is one row: its default, range and help are read by the defaults function, the check, the command line and the
-   bindings alike. */
+/* A setting is one row: its default, range and help are read by the defaults function, the check, the command line and
+   the bindings alike. */
 typedef enum mercer_setting_type { MERCER_REAL, MERCER_INTEGER, MERCER_FLAG, MERCER_TEXT } mercer_setting_type;
 
 typedef struct mercer_setting {
@@ -146,7 +153,12 @@ typedef struct mercer_setting {
 } mercer_setting;
 
 /* What a target is: none, numbers (one column per output) or classes. */
-typedef enum mercer_target { MERCER_TARGET_AUTO, MERCER_TARGET_NONE, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS } mercer_target;
+typedef enum mercer_target {
+    MERCER_TARGET_AUTO,
+    MERCER_TARGET_NONE,
+    MERCER_TARGET_NUMBER,
+    MERCER_TARGET_CLASS
+} mercer_target;
 
 /* A machine by name: what it is, its settings and how large its settings struct is. */
 typedef struct mercer_machine {
@@ -159,12 +171,13 @@ typedef struct mercer_machine {
 
 MERCER_API const mercer_machine *mercer_machines(int *count);
 MERCER_API const mercer_machine *mercer_machine_find(const char *name); /* NULL when there is none */
-/* Fill a settings struct of machine->size bytes with the defaults; write one field from text, checked against its row. */
+/* Fill a settings struct of machine->size bytes with the defaults; write one field from text, checked against its row.
+   */
 MERCER_API void mercer_settings_defaults(const mercer_machine *machine, void *settings);
 MERCER_API mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machine *machine, void *settings,
                                              const char *name, const char *text);
 
-/* ---- Data ---------------------------------------------------------------------------------------------------------- */
+/* ---- Data ---- */
 
 typedef struct mercer_data mercer_data;
 typedef enum mercer_dtype { MERCER_F32, MERCER_F64 } mercer_dtype;
@@ -172,17 +185,19 @@ typedef enum mercer_dtype { MERCER_F32, MERCER_F64 } mercer_dtype;
 typedef enum mercer_missing { MERCER_MISSING_ERROR, MERCER_MISSING_MEAN, MERCER_MISSING_DROP } mercer_missing;
 
 typedef struct mercer_read {
-    const char *target;      /* column name or 1-based index, several separated by commas; NULL: the last column (CSV), the
+    const char *target; /* column name or 1-based index, several separated by commas; NULL: the last column (CSV), the
                                 label (LIBSVM), the last column (npy); "" : there is no target */
-    mercer_target kind;      /* AUTO: text, or few distinct whole numbers (at most 20 and at most n/5): classes */
-    mercer_missing missing;  /* empty, NA, NaN, null, ? cells of CSV */
-    mercer_dtype dtype;      /* what the values are stored as; default MERCER_F64 */
-    const char *text;        /* names of text columns kept as strings instead of one-hot, separated by commas; NULL: none */
-    const char *weights;     /* name or index of the column of row weights; NULL: none */
-    bool gram;               /* the columns are those of a Gram matrix K, for the kernel precomputed: a column "serial" is put before them,
-                                1, 2, ... n, and K must be square. Rows with numbers of their own (LIBSVM's 0:serial, a first column
-                                of that name) keep them: row i is then the serial-th of K. In mercer_data_make you put it there: 0
-                                for rows that are none of K's, or -k(x,x) where that is known */
+    mercer_target kind; /* AUTO: text, or few distinct whole numbers (at most 20 and at most n/5): classes */
+    mercer_missing missing; /* empty, NA, NaN, null, ? cells of CSV */
+    mercer_dtype dtype;     /* what the values are stored as; default MERCER_F64 */
+    /* names of text columns kept as strings instead of one-hot, separated by commas; NULL: none */
+    const char *text;
+    const char *weights; /* name or index of the column of row weights; NULL: none */
+    /* the columns are those of a Gram matrix K, for the kernel precomputed: a column "serial" is put before them, 1, 2,
+       ... n, and K must be square. Rows with numbers of their own (LIBSVM's 0:serial, a first column of that name) keep
+       them: row i is then the serial-th of K. In mercer_data_make you put it there: 0 for rows that are none of K's, or
+       -k(x,x) where that is known */
+    bool gram;
 } mercer_read;
 
 MERCER_API mercer_read mercer_read_defaults(void);
@@ -190,15 +205,16 @@ MERCER_API mercer_read mercer_read_defaults(void);
 /* CSV, TSV, LIBSVM text or .npy, each also gzipped, told apart by content, then name; "-" is standard input. */
 MERCER_API mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out);
 
-/* Data from arrays in memory. Give values (dense, row-major) or values with row_start and column (CSR, columns increasing). */
+/* Data from arrays in memory. Give values (dense, row-major) or values with row_start and column (CSR, columns
+   increasing). */
 typedef struct mercer_table {
     int64_t n, d;
     mercer_dtype dtype;
     const void *values;
-    int64_t stride;            /* dense: values from one row to the next; 0: d */
-    const int64_t *row_start;  /* CSR: n + 1 entries; NULL: dense */
-    const int32_t *column;     /* CSR: from 0 */
-    const double *target;      /* n x outputs, row-major; NULL: none */
+    int64_t stride;           /* dense: values from one row to the next; 0: d */
+    const int64_t *row_start; /* CSR: n + 1 entries; NULL: dense */
+    const int32_t *column;    /* CSR: from 0 */
+    const double *target;     /* n x outputs, row-major; NULL: none */
     int64_t outputs;
     const char *const *labels; /* classes instead of numbers: the label of each row, n strings; NULL: none */
     const double *weights;     /* n, all >= 0; NULL: none */
@@ -213,12 +229,14 @@ MERCER_API void mercer_data_free(mercer_data *data);
 
 MERCER_API int64_t mercer_data_rows(const mercer_data *data);
 MERCER_API int64_t mercer_data_columns(const mercer_data *data);
-MERCER_API int64_t mercer_data_outputs(const mercer_data *data);       /* target columns; 0: none or classes */
-MERCER_API int64_t mercer_data_classes(const mercer_data *data);       /* 0 when the target is not classes */
+MERCER_API int64_t mercer_data_outputs(const mercer_data *data); /* target columns; 0: none or classes */
+MERCER_API int64_t mercer_data_classes(const mercer_data *data); /* 0 when the target is not classes */
 MERCER_API bool mercer_data_is_sparse(const mercer_data *data);
-MERCER_API int64_t mercer_data_stored(const mercer_data *data);        /* values stored: n*d, or the non-zeros of CSR */
-MERCER_API const char *mercer_data_column_name(const mercer_data *data, int64_t column); /* "x3" where the file has none */
-MERCER_API const char *mercer_data_label(const mercer_data *data, int64_t k);  /* classes sorted: numbers by value, then text */
+MERCER_API int64_t mercer_data_stored(const mercer_data *data); /* values stored: n*d, or the non-zeros of CSR */
+/* "x3" where the file has none */
+MERCER_API const char *mercer_data_column_name(const mercer_data *data, int64_t column);
+/* classes sorted: numbers by value, then text */
+MERCER_API const char *mercer_data_label(const mercer_data *data, int64_t k);
 MERCER_API int64_t mercer_data_class(const mercer_data *data, int64_t row);
 MERCER_API double mercer_data_weight(const mercer_data *data, int64_t row); /* 1 where the data have none */
 MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64_t output);
@@ -226,67 +244,78 @@ MERCER_API void mercer_data_row(const mercer_data *data, int64_t row, double *ou
 MERCER_API const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k); /* k-th text column kept */
 MERCER_API int64_t mercer_data_texts(const mercer_data *data);
 MERCER_API const char *mercer_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
-/* The name of a target column (of the class column: output 0); "y", "y2", ... where the file has none; NULL without a target. */
+/* The name of a target column (of the class column: output 0); "y", "y2", ... where the file has none; NULL without a
+   target. */
 MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t output);
-MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells of the file that were missing: filled in, or their rows dropped */
+/* cells of the file that were missing: filled in, or their rows dropped */
+MERCER_API int64_t mercer_data_missing(const mercer_data *data);
 /* The same data with these row weights (n, all >= 0) in place of any it had. */
-MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights, mercer_data **out);
-/* The listed rows, in that order and repeated where listed twice, as new data; rows NULL: the first count. Classes keep their
-   numbers. */
+MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights,
+                                           mercer_data **out);
+/* The listed rows, in that order and repeated where listed twice, as new data; rows NULL: the first count. Classes keep
+   their numbers. */
 MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                                           mercer_data **out);
 
-/* Folds for cross-validation: a number from 0 to k - 1 for each row, a seeded choice. groups: n texts; rows with the same text stay in one
-   fold, and k = 0 gives every group a fold of its own. NULL: folds of equal size, each class spread evenly over them; k = 0: every row is
-   a fold. */
-MERCER_API mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups, uint64_t seed,
-                                           int64_t *fold);
+/* Folds for cross-validation: a number from 0 to k - 1 for each row, a seeded choice. groups: n texts; rows with the
+   same text stay in one fold, and k = 0 gives every group a fold of its own. NULL: folds of equal size, each class
+   spread evenly over them; k = 0: every row is a fold. */
+MERCER_API mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k,
+                                           const char *const *groups, uint64_t seed, int64_t *fold);
 
-/* Generated data: moons, circles, spirals, blobs, sinc, friedman1, ... ; the same seed gives the same bits everywhere. */
+/* Generated data: moons, circles, spirals, blobs, sinc, friedman1, ... ; the same seed gives the same bits everywhere.
+   */
 MERCER_API const char *const *mercer_generators(int *count);
 MERCER_API mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n, double noise, uint64_t seed,
                                               mercer_data **out);
 /* CSV with a header, the target last; numbers read back to the same double. NULL path: standard output. */
 MERCER_API mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *data, const char *path);
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------- */
+/* ---- Kernels ---- */
 
 typedef struct mercer_kernel mercer_kernel;
 
 /* A kernel is written as an expression. With u = x - z:
 
-     linear <x,z>    poly(degree=2, c=1, gamma=1) (gamma <x,z> + c)^degree    cosine <x,z>/(|x||z|), 0 at 0    form(A) x'Az
+     linear <x,z>    poly(degree=2, c=1, gamma=1) (gamma <x,z> + c)^degree    cosine <x,z>/(|x||z|), 0 at 0    form(A)
+     x'Az
      rbf(gamma) exp(-gamma |u|^2), also rbf(sigma) with gamma = 1/(2 sigma^2)       laplacian(gamma) exp(-gamma |u|_1)
      exponential(gamma) exp(-gamma |u|)    matern(nu=1.5, length_scale), nu 0.5, 1.5 or 2.5    white 1 if x = z, else 0
      rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha    arccos(order=1), order 0, 1 or 2
-     periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)    tanh(a=1, c=0) tanh(a <x,z> + c)
-     spectrum(p=3)[name]: what two strings of a text column share, the sum over all strings s of p bytes of count_s(x) count_s(z)
-     precomputed: rows hold the values (mercer_read.gram)    user("name"): a function of yours (mercer_kernel_parse_with)
-     chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): on data without negative values
+     periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)    tanh(a=1, c=0) tanh(a <x,z>
+     + c)
+     spectrum(p=3)[name]: what two strings of a text column share, the sum over all strings s of p bytes of count_s(x)
+     count_s(z)
+     precomputed: rows hold the values (mercer_read.gram)    user("name"): a function of yours
+     (mercer_kernel_parse_with)
+     chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): on data without negative
+     values
 
      2*k  k + k  k - k  k*k  k^2  exp(k)  normalize(k)  k[1:3, age]: some columns, from 1, both ends in
      weigh(f, k): f(x) k(x,z) f(z), f over norm2, norm, x[i], numbers, + - * / ^ and exp log sqrt sin cos tanh abs
 
-   gamma, length_scale and period take a vector as well, one number per column: rbf(gamma=[0.1, 2]). Left out, they come from the data
-   when the kernel is bound: with m columns of variance v, rbf takes gamma = 1/(m v), matern and rq length_scale = sqrt(m v/2),
-   exponential its inverse, laplacian gamma = 1/(m sqrt(v)). Instead of a number, a range 1e-3..10 or a set {1, 2} leaves the choice
-   to tuning. An error names the column of the text and what was expected there. */
+   gamma, length_scale and period take a vector as well, one number per column: rbf(gamma=[0.1, 2]). Left out, they come
+   from the data when the kernel is bound: with m columns of variance v, rbf takes gamma = 1/(m v), matern and rq
+   length_scale = sqrt(m v/2), exponential its inverse, laplacian gamma = 1/(m sqrt(v)). Instead of a number, a range
+   1e-3..10 or a set {1, 2} leaves the choice to tuning. An error names the column of the text and what was expected
+   there. */
 MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out);
 
-/* A kernel of your own, user("name") in an expression: out[i * m + j] <- k(x_i, z_j) for n rows x and m rows z of d numbers each,
-   row-major, the columns in view of the data as the machine sees them (scaled, where it scales). It must be symmetric to the last bit
-   and always give the same values; anything but 0 as answer, or a NaN, is an error that names the two rows. It is called from several
-   threads at once, in blocks of some hundred values, and for single values; serial: one call at a time. positive: your word that it is
-   a positive definite kernel, without which it counts as not proved. name and function are borrowed for the call, user until
-   the last kernel and model made with it is freed. A model file keeps the rows and the name: load it with the function at hand. */
+/* A kernel of your own, user("name") in an expression: out[i * m + j] <- k(x_i, z_j) for n rows x and m rows z of d
+   numbers each, row-major, the columns in view of the data as the machine sees them (scaled, where it scales). It must
+   be symmetric to the last bit and always give the same values; anything but 0 as answer, or a NaN, is an error that
+   names the two rows. It is called from several threads at once, in blocks of some hundred values, and for single
+   values; serial: one call at a time. positive: your word that it is a positive definite kernel, without which it
+   counts as not proved. name and function are borrowed for the call, user until the last kernel and model made with it
+   is freed. A model file keeps the rows and the name: load it with the function at hand. */
 typedef struct mercer_user_kernel {
     const char *name;
     int (*fill)(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out);
     void *user;
     bool positive, serial;
 } mercer_user_kernel;
-MERCER_API mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const mercer_user_kernel *users, int count,
-                                                  mercer_kernel **out);
+MERCER_API mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const mercer_user_kernel *users,
+                                                  int count, mercer_kernel **out);
 
 MERCER_API void mercer_kernel_free(mercer_kernel *kernel);
 /* The canonical form; it parses back to the same kernel. */
@@ -294,14 +323,16 @@ MERCER_API const char *mercer_kernel_text(const mercer_kernel *kernel);
 /* Fix what depends on the data: default bandwidths, column names, matrices in files; check the columns exist. */
 MERCER_API mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                             mercer_kernel **out);
-/* What a kernel asks of the reading of data: sets set->gram for precomputed and, where it reads texts, set->text to a list that lives as
-   long as the kernel. */
+/* What a kernel asks of the reading of data: sets set->gram for precomputed and, where it reads texts, set->text to a
+   list that lives as long as the kernel. */
 MERCER_API void mercer_kernel_reading(const mercer_kernel *kernel, mercer_read *set);
-/* k(x, z) of a kernel without open parameters, in plain double precision: the judge. d: the length of x and z. */
-MERCER_API mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
-                                             int64_t d, double *out);
-/* The free parameters of a kernel ("rbf.gamma", "2.rbf.gamma[3]", "factor", ...), their values, and the derivatives of k(x, z) with
-   respect to them. Positive factors count; powers, orders and nu do not. A name is NULL and a value NaN for an i that is not there. */
+/* k(x, z) of a kernel without open parameters, in plain double precision: the reference evaluator. d: the length of x
+   and z. */
+MERCER_API mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x,
+                                             const double *z, int64_t d, double *out);
+/* The free parameters of a kernel ("rbf.gamma", "2.rbf.gamma[3]", "factor", ...), their values, and the derivatives of
+   k(x, z) with respect to them. Positive factors count; powers, orders and nu do not. A name is NULL and a value NaN
+   for an i that is not there. */
 MERCER_API int64_t mercer_kernel_parameters(const mercer_kernel *kernel);
 MERCER_API const char *mercer_kernel_parameter_name(const mercer_kernel *kernel, int64_t i);
 MERCER_API double mercer_kernel_parameter(const mercer_kernel *kernel, int64_t i);
@@ -321,17 +352,19 @@ typedef struct mercer_shape {
 } mercer_shape;
 MERCER_API mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d);
 
-/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other). Values of precomputed
-   and user are written as given, symmetric or not; every other call refuses those that are not and names the pair. */
+/* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other).
+   Values of precomputed and user are written as given, symmetric or not; every other call refuses those that are not
+   and names the pair. */
 MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                      const mercer_data *other, double *out);
 /* K v for t columns of v without storing K: v is m x t, out n x t, both row-major. */
 MERCER_API mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                            const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
                                            double *out);
-/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel, d).dimension
-   doubles, row-major; MERCER_INVALID for a kernel whose space has no finite dimension. */
-MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out);
+/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel,
+   d).dimension doubles, row-major; MERCER_INVALID for a kernel whose space has no finite dimension. */
+MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                         double *out);
 /* Facts about a Gram matrix that a valid kernel must satisfy. */
 typedef struct mercer_gram_facts {
     double asymmetry;                      /* max |K_ij - K_ji| */
@@ -344,19 +377,20 @@ typedef struct mercer_gram_facts {
     bool positive;                         /* symmetric, and no eigenvalue below -n * 2^-52 * the largest */
 } mercer_gram_facts;
 /* A matrix as a NumPy file (float64, C order). */
-MERCER_API mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m);
+MERCER_API mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n,
+                                          int64_t m);
 MERCER_API mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out);
 
-/* ---- Proofs -------------------------------------------------------------------------------------------------------- */
+/* ---- Proofs ---- */
 
 typedef struct mercer_proof mercer_proof;
 typedef enum mercer_verdict { MERCER_PROVED, MERCER_REFUTED, MERCER_UNKNOWN } mercer_verdict;
 
 /* One line of a derivation. Premises are earlier steps. */
 typedef struct mercer_step {
-    const char *claim;       /* "rbf(gamma=1) is a kernel" */
-    const char *rule;        /* "S6" ... the rule's id, see docs */
-    const char *because;     /* in words */
+    const char *claim;   /* "rbf(gamma=1) is a kernel" */
+    const char *rule;    /* "S6" ... the rule's id, see docs */
+    const char *because; /* in words */
     const int *premises;
     int premise_count;
 } mercer_step;
@@ -364,43 +398,50 @@ typedef struct mercer_step {
 /* Points and weights with sum_ij w_i w_j k(x_i, x_j) <= value + bound < 0. */
 typedef struct mercer_witness {
     int64_t count, d;
-    const double *points;  /* count x d */
+    const double *points; /* count x d */
     const double *weights;
-    double value, bound;   /* the computed form and a bound on its rounding error */
-    int64_t pair[2];       /* two of the points that break Cauchy-Schwarz; -1, -1 when none does */
-    const char *kernel;    /* the k it is about: the expression, with a value for everything that it leaves open */
+    double value, bound; /* the computed form and a bound on its rounding error */
+    int64_t pair[2];     /* two of the points that break Cauchy-Schwarz; -1, -1 when none does */
+    const char *kernel;  /* the k it is about: the expression, with a value for everything that it leaves open */
 } mercer_witness;
 
-/* Decide whether the kernel is positive definite on R^d for its columns (d 0: whatever d the expression allows). A kernel
-   with default bandwidths is decided for every bandwidth it may get. */
+/* Decide whether the kernel is positive definite on R^d for its columns (d 0: whatever d the expression allows). A
+   kernel with default bandwidths is decided for every bandwidth it may get. */
 MERCER_API mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out);
 MERCER_API void mercer_proof_free(mercer_proof *proof);
 MERCER_API mercer_verdict mercer_proof_verdict(const mercer_proof *proof);
 MERCER_API int mercer_proof_steps(const mercer_proof *proof);
 MERCER_API mercer_step mercer_proof_step(const mercer_proof *proof, int i);
 MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof); /* NULL unless refuted */
-MERCER_API const char *mercer_proof_domain(const mercer_proof *proof); /* the points with a value: "with x[1] > 0"; "": all */
+/* the points with a value: "with x[1] > 0"; "": all */
+MERCER_API const char *mercer_proof_domain(const mercer_proof *proof);
 MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */
 
-/* ---- Machines ------------------------------------------------------------------------------------------------------ */
+/* ---- Machines ---- */
 
 typedef struct mercer_model mercer_model;
 
 /* Ridge: min over f (and b) of sum_i w_i (y_i - f(x_i) - b)^2 + lambda |f|^2. Several outputs share one factorisation.
-   lambda = 0 gives the minimum-norm least-squares function. Classes are fitted as one output per class, two classes included: +1 on the
-   rows of the class and -1 on the others. Rows of weight zero are left out. */
+   lambda = 0 gives the minimum-norm least-squares function. Classes are fitted as one output per class, two classes
+   included: +1 on the rows of the class and -1 on the others. Rows of weight zero are left out. */
 typedef struct mercer_ridge {
-    double lambda;         /* absolute; 0 interpolates */
-    double norm_bound;     /* instead of lambda: min sum w (y - f - b)^2 with |f| <= norm_bound over all outputs; infinite: none */
-    double dof;            /* instead of lambda: the effective degrees of freedom, the intercept counted; 0: none */
-    bool intercept;        /* an unpenalised b */
-    const char *scale;     /* auto, none, standard, minmax; kept in the model */
-    const char *solver;    /* auto, cholesky, mixed, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
-    double tolerance;      /* pcg, nystrom: the relative residual to reach, measured in double precision */
-    int64_t rank;          /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
-    const char *landmarks; /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row
-                              numbers from 1, separated by commas, among the rows that count */
-    const char *checkpoint; /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */
+    double lambda; /* absolute; 0 interpolates */
+    /* instead of lambda: min sum w (y - f - b)^2 with |f| <= norm_bound over all outputs; infinite: none */
+    double norm_bound;
+    double dof;        /* instead of lambda: the effective degrees of freedom, the intercept counted; 0: none */
+    bool intercept;    /* an unpenalised b */
+    const char *scale; /* auto, none, standard, minmax; kept in the model */
+    /* auto, cholesky, mixed, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
+    const char *solver;
+    double tolerance; /* pcg, nystrom: the relative residual to reach, measured in double precision */
+    /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
+    int64_t rank;
+    const char *
+        /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row
+           numbers from 1, separated by commas, among the rows that count */
+        landmarks;
+    /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */
+    const char *checkpoint;
     bool loo;              /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
     bool allow_indefinite; /* fit although the kernel is not proved */
 } mercer_ridge;
@@ -418,74 +459,86 @@ typedef struct mercer_ridge_path_row {
     double norm;      /* sqrt(sum over outputs of |f|^2): the bound B of the constrained form that has this lambda */
     double objective;
 } mercer_ridge_path_row;
-/* All of it for count values of lambda (>= 0, in any order) from one eigendecomposition; set NULL: the defaults. Of set only intercept,
-   scale and allow_indefinite are looked at. */
-MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                           const double *lambdas, int64_t count, mercer_ridge_path_row *out);
-/* The same with the error of folds as well: rows with the same number in fold leave together, as in mercer_ridge_folds. A lambda costs
-   n^3 / k operations for k folds, no refit. */
+/* All of it for count values of lambda (>= 0, in any order) from one eigendecomposition; set NULL: the defaults. Of set
+   only intercept, scale and allow_indefinite are looked at. */
+MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                           const mercer_ridge *set, const double *lambdas, int64_t count,
+                                           mercer_ridge_path_row *out);
+/* The same with the error of folds as well: rows with the same number in fold leave together, as in mercer_ridge_folds.
+   A lambda costs n^3 / k operations for k folds, no refit. */
 MERCER_API mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                                 const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                                                 mercer_ridge_path_row *out);
-/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a fold, a group
-   of rows that belong together, a row of its own), and each is predicted from all the others. residuals: n x outputs, row-major, NaN for
-   rows of weight zero. variances: n, of y given the rows of other folds when f ~ GP(0, k) with noise lambda / w_i; NULL: not wanted.
-   *rmse: the weighted root mean square of the residuals; NULL: not wanted. Columns are scaled once, by all rows. */
-MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_ridge *set,
-                                            const int64_t *fold, double *residuals, double *variances, double *rmse);
+                                                 const mercer_ridge *set, const int64_t *fold, const double *lambdas,
+                                                 int64_t count, mercer_ridge_path_row *out);
+/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a
+   fold, a group of rows that belong together, a row of its own), and each is predicted from all the others. residuals:
+   n x outputs, row-major, NaN for rows of weight zero. variances: n, of y given the rows of other folds when f ~ GP(0,
+   k) with noise lambda / w_i; NULL: not wanted. *rmse: the weighted root mean square of the residuals; NULL: not
+   wanted. Columns are scaled once, by all rows. */
+MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                            const mercer_ridge *set, const int64_t *fold, double *residuals,
+                                            double *variances, double *rmse);
 
-/* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's parameters
-   and the
-   noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise variance is noise / weight. */
+/* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's
+   parameters and the noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise
+   variance is noise / weight. */
 typedef struct mercer_gp {
-    double noise;        /* variance of the noise; 0: none, an error when two rows are equal; below 0: learned */
-    bool learn;          /* choose the kernel's parameters too */
-    bool ard;            /* one length scale per column */
-    int64_t restarts;    /* searches from random starts beside the first */
-    int64_t iterations;  /* steps of each search at most */
-    bool intercept;      /* m: the weighted mean of the target; 0 without */
+    double noise;       /* variance of the noise; 0: none, an error when two rows are equal; below 0: learned */
+    bool learn;         /* choose the kernel's parameters too */
+    bool ard;           /* one length scale per column */
+    int64_t restarts;   /* searches from random starts beside the first */
+    int64_t iterations; /* steps of each search at most */
+    bool intercept;     /* m: the weighted mean of the target; 0 without */
     const char *scale;
 } mercer_gp;
 MERCER_API mercer_gp mercer_gp_defaults(void);
-MERCER_API mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_gp *set,
-                                       mercer_model **out);
+MERCER_API mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                       const mercer_gp *set, mercer_model **out);
 
 /* The posterior of a gp model: opened once (it factors a matrix of the rows kept), then asked for many rows. */
 typedef struct mercer_posterior mercer_posterior;
 MERCER_API mercer_status mercer_posterior_open(mercer_ctx *ctx, const mercer_model *model, mercer_posterior **out);
 MERCER_API void mercer_posterior_free(mercer_posterior *posterior);
-/* Standard deviation of f(x_i), never negative, the same for every output; model and posterior may be shared, not changed. */
-MERCER_API mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data, double *out);
-/* count functions drawn from the posterior at the rows of data, for one output: out is n x count, row-major. The seed decides. */
-MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
-                                                 int64_t output, int64_t count, uint64_t seed, double *out);
+/* Standard deviation of f(x_i), never negative, the same for every output; model and posterior may be shared, not
+   changed. */
+MERCER_API mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior,
+                                              const mercer_data *data, double *out);
+/* count functions drawn from the posterior at the rows of data, for one output: out is n x count, row-major. The seed
+   decides. */
+MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior,
+                                                 const mercer_data *data, int64_t output, int64_t count, uint64_t seed,
+                                                 double *out);
 
-/* Support vector machines: min over f and b of 1/2 |f|^2 + sum_i C_i loss(y_i, f(x_i) + b), C_i = C x class weight x row weight.
+/* Support vector machines: min over f and b of 1/2 |f|^2 + sum_i C_i loss(y_i, f(x_i) + b), C_i = C x class weight x
+   row weight.
 
        svc        classes; loss max(0, 1 - y f). C = infinity is the hard margin: no row may come inside it
-       nu-svc     classes; C is found: at most a share nu of the rows come inside the margin, at least that share supports it
+       nu-svc     classes; C is found: at most a share nu of the rows come inside the margin, at least that share
+       supports it
        svr        numbers; loss max(0, |y - f| - epsilon)
        nu-svr     numbers; epsilon is found: at most a share nu of the rows leave the tube
        one-class  no target; holds all but a share nu of the rows: 1 inside, -1 outside
 
-   C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one programme for every pair ("ovo"; most
-   votes
-   win, the first of equals) or one for every class against the rest ("ovr"). */
+   C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one quadratic program for
+   every pair ("ovo"; most votes win, the first of equals) or one for every class against the rest ("ovr"). */
 typedef struct mercer_svm {
     double C;
-    double nu;                /* nu-svc, nu-svr, one-class */
-    bool nearest_nu;          /* nu-svc: two classes for which nu is infeasible or leaves no margin get the nearest nu that has an answer */
-    double epsilon;           /* svr */
-    double tolerance;         /* of the largest violation of the optimality conditions */
-    const char *multiclass;   /* ovo, ovr */
-    const char *class_weight; /* "balanced": n over classes times rows of the class; "label=weight,label=weight"; "": all 1 */
-    int64_t iterations;       /* most steps of one programme */
-    const char *precision;    /* of the stored part of K: auto, single, double */
-    const char *scale;        /* auto, none, standard, minmax; kept in the model */
-    bool allow_indefinite;    /* fit although the kernel is not proved: then only a stationary point is found */
-    const char *checkpoint;   /* file in which the work is kept, and from which it is taken up again; "": none */
-    const mercer_model *start; /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel
-                                  or C. The optimum is the same, the way to it shorter. NULL: from nothing */
+    double nu; /* nu-svc, nu-svr, one-class */
+    /* nu-svc: two classes for which nu is infeasible or leaves no margin get the nearest nu that has an answer */
+    bool nearest_nu;
+    double epsilon;         /* svr */
+    double tolerance;       /* of the largest violation of the optimality conditions */
+    const char *multiclass; /* ovo, ovr */
+    /* "balanced": n over classes times rows of the class; "label=weight,label=weight"; "": all 1 */
+    const char *class_weight;
+    int64_t iterations;     /* most steps of one quadratic program */
+    const char *precision;  /* of the stored part of K: auto, single, double */
+    const char *scale;      /* auto, none, standard, minmax; kept in the model */
+    bool allow_indefinite;  /* fit although the kernel is not proved: then only a stationary point is found */
+    const char *checkpoint; /* file in which the work is kept, and from which it is taken up again; "": none */
+    const mercer_model *
+        /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel or
+           C. The optimum is the same, the way to it shorter. NULL: from nothing */
+        start;
 } mercer_svm;
 /* The defaults of a support vector machine by name; all zero for another name. */
 MERCER_API mercer_svm mercer_svm_defaults(const char *machine);
@@ -496,82 +549,90 @@ typedef struct mercer_svm_path_row {
     double primal, dual, gap_relative, kkt_violation; /* the certificate of this C */
     int64_t support_vectors, free_vectors, bounded_vectors, steps;
     double norm;
-    double test;    /* on the test rows: share of right classes (svc), root mean square error (svr); NaN without test rows */
+    /* on the test rows: share of right classes (svc), root mean square error (svr); NaN without test rows */
+    double test;
     double seconds;
 } mercer_svm_path_row;
-/* Fits svc or svr for count values of C, which rise. Each starts from the last, scaled, at no cost in kernel values; all are certified. set
-   NULL: the defaults; its C is not looked at. test: rows to measure each function on; NULL: none. */
-MERCER_API mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
-                                         const mercer_svm *set, const double *C, int64_t count, const mercer_data *test,
-                                         mercer_svm_path_row *out);
+/* Fits svc or svr for count values of C, which rise. Each starts from the last, scaled, at no cost in kernel values;
+   all are certified. set NULL: the defaults; its C is not looked at. test: rows to measure each function on; NULL:
+   none. */
+MERCER_API mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel,
+                                         const mercer_data *data, const mercer_svm *set, const double *C, int64_t count,
+                                         const mercer_data *test, mercer_svm_path_row *out);
 
-/* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other, from f = 0; b
-   is the
-   weighted mean of the target. There is no penalty: the limit is the least-squares function of least norm, and stopping early is what
-   regularises. A row weight multiplies the steps of its row; on held-out rows it weighs the error. A step that is not safe is an error
-   that names the bound. Classes as for ridge. */
+/* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other,
+   from f = 0; b is the weighted mean of the target. There is no penalty: the limit is the least-squares function of
+   least norm, and stopping early is what regularises. A row weight multiplies the steps of its row; on held-out rows it
+   weighs the error. A step that is not safe is an error that names the bound. Classes as for ridge. */
 typedef struct mercer_lms {
-    double step;         /* 0: half of the bound, which is 2 over the largest eigenvalue of K (batch), 2 / max k(x,x) (sample) */
-    const char *mode;    /* batch, sample */
-    int64_t epochs;      /* passes over the rows at most */
-    double tolerance;    /* ends it: relative gradient, as in the certificate but against the target less b */
-    double held_out;     /* share of the rows (a seeded choice) on which the best pass is chosen; they are not learned from; 0: none */
-    int64_t patience;    /* passes without a smaller error on them before it ends */
-    bool shuffle;        /* sample: a new order every pass */
+    /* 0: half of the bound, which is 2 over the largest eigenvalue of K (batch), 2 / max k(x,x) (sample) */
+    double step;
+    const char *mode; /* batch, sample */
+    int64_t epochs;   /* passes over the rows at most */
+    double tolerance; /* ends it: relative gradient, as in the certificate but against the target less b */
+    /* share of the rows (a seeded choice) on which the best pass is chosen; they are not learned from; 0: none */
+    double held_out;
+    int64_t patience; /* passes without a smaller error on them before it ends */
+    bool shuffle;     /* sample: a new order every pass */
     bool intercept;
-    const char *scale;   /* auto, none, standard, minmax; kept in the model */
-    const char *solver;  /* auto, features, stored, streamed */
+    const char *scale;  /* auto, none, standard, minmax; kept in the model */
+    const char *solver; /* auto, features, stored, streamed */
 } mercer_lms;
 MERCER_API mercer_lms mercer_lms_defaults(void);
-MERCER_API mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_lms *set,
-                                        mercer_model **out);
+MERCER_API mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                        const mercer_lms *set, mercer_model **out);
 
-/* Nearest neighbours in feature space: the rows z with the least |phi(x) - phi(z)|^2 = k(x,x) + k(z,z) - 2 k(x,z), of equals the earlier
-   rows; a square within rounding of 0 counts as 0. Numbers: their mean; classes: the share of votes of each, and of equals the first
-   class wins. A row of weight w counts w times, one of weight zero is no neighbour. Where neighbours stand at distance 0 and they are
-   weighted by distance, those alone count, equally. Exact: a prediction looks at all rows. */
+/* Nearest neighbours in feature space: the rows z with the least |phi(x) - phi(z)|^2 = k(x,x) + k(z,z) - 2 k(x,z), of
+   equals the earlier rows; a square within rounding of 0 counts as 0. Numbers: their mean; classes: the share of votes
+   of each, and of equals the first class wins. A row of weight w counts w times, one of weight zero is no neighbour.
+   Where neighbours stand at distance 0 and they are weighted by distance, those alone count, equally. Exact: a
+   prediction looks at all rows. */
 typedef struct mercer_knn {
     int64_t neighbors;
     const char *weighting; /* uniform; distance: 1 / |phi(x) - phi(z)| */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
 } mercer_knn;
 MERCER_API mercer_knn mercer_knn_defaults(void);
-MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
-                                        mercer_model **out);
+MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                        const mercer_knn *set, mercer_model **out);
 
-/* Kernel principal components: the directions u of feature space along which the rows vary most, |u| = 1, and the scores
-   <u, phi(x) - mu> of rows, mu the (weighted) mean; uncentred: mu = 0. They are eigenvectors of M = P S K S P, S the square roots of the
-   weights, P the projection that takes the mean off: for weight 1 the centred Gram matrix. Scores are predictions, one output per
-   component. Sign: of the eigenvector's entries the one of largest size, the first of those within 1e-8 of it, is positive. A
-   target is not needed and not looked at. */
+/* Kernel principal components: the directions u of feature space along which the rows vary most, |u| = 1, and the
+   scores <u, phi(x) - mu> of rows, mu the (weighted) mean; uncentred: mu = 0. They are eigenvectors of M = P S K S P, S
+   the square roots of the weights, P the projection that takes the mean off: for weight 1 the centred Gram matrix.
+   Scores are predictions, one output per component. Sign: of the eigenvector's entries the one of largest size, the
+   first of those within 1e-8 of it, is positive. A target is not needed and not looked at. */
 typedef struct mercer_pca {
     int64_t components;
     bool center;
-    double tolerance;      /* krylov: the residual |M v - theta v| to reach, relative to the largest eigenvalue */
-    const char *scale;     /* auto, none, standard, minmax; kept in the model */
-    const char *solver;    /* auto, dense, krylov */
-    bool allow_indefinite; /* fit although the kernel is not proved: directions of positive eigenvalues, whose sum the variance is then */
+    double tolerance;   /* krylov: the residual |M v - theta v| to reach, relative to the largest eigenvalue */
+    const char *scale;  /* auto, none, standard, minmax; kept in the model */
+    const char *solver; /* auto, dense, krylov */
+    /* fit although the kernel is not proved: directions of positive eigenvalues, whose sum the variance is then */
+    bool allow_indefinite;
 } mercer_pca;
 MERCER_API mercer_pca mercer_pca_defaults(void);
-MERCER_API mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
-                                        mercer_model **out);
+MERCER_API mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                        const mercer_pca *set, mercer_model **out);
 
-/* Machines that are a convex loss and a penalty: min over f and b of sum_i c_i loss(y_i, f(x_i) + b) + lambda/2 |f|^2, c_i = row weight x
-   class weight.
+/* Machines that are a convex loss and a penalty: min over f and b of sum_i c_i loss(y_i, f(x_i) + b) + lambda/2 |f|^2,
+   c_i = row weight x class weight.
 
-       logistic       classes; log(1 + exp(-y f)), y = 1 for the first of two classes, -1 for the second. More than two: softmax, one
+       logistic       classes; log(1 + exp(-y f)), y = 1 for the first of two classes, -1 for the second. More than two:
+       softmax, one
                       function per class, log sum_k exp(f_k) - f_y. It gives probabilities (mercer_predict_proba)
        squared-hinge  classes; max(0, 1 - y f)^2 / 2; more than two: each against the rest
-       huber          numbers; r^2/2 for |r| = |y - f| <= delta, delta |r| - delta^2/2 beyond; for delta beyond all errors this is ridge
+       huber          numbers; r^2/2 for |r| = |y - f| <= delta, delta |r| - delta^2/2 beyond; for delta beyond all
+       errors this is ridge
        quantile       numbers; tau r above, (tau - 1) r below, r = y - f; always with an intercept
        absolute       numbers; |y - f|; always with an intercept
 
-   Smooth losses are solved by Newton's method, the last two as quadratic programmes. The certificate is the duality gap. */
+   Smooth losses are solved by Newton's method, the last two as quadratic programs. The certificate is the duality gap.
+   */
 typedef struct mercer_loss {
     double lambda;
-    double tau;               /* quantile */
-    double delta;             /* huber */
-    double tolerance;         /* of the duality gap, relative to the objective */
+    double tau;       /* quantile */
+    double delta;     /* huber */
+    double tolerance; /* of the duality gap, relative to the objective */
     bool intercept;
     const char *class_weight; /* as for support vector machines */
     int64_t iterations;       /* most Newton steps of one function */
@@ -581,8 +642,9 @@ typedef struct mercer_loss {
 /* The defaults of one of these machines by name. */
 MERCER_API mercer_loss mercer_loss_defaults(const char *machine);
 
-/* One value of lambda on a path. Scores: the share of right classes; of numbers the root mean square error (huber), the mean pinball loss
-   (quantile) or the mean absolute error (absolute). NaN where there are no rows to measure on; log losses are logistic's alone. */
+/* One value of lambda on a path. Scores: the share of right classes; of numbers the root mean square error (huber), the
+   mean pinball loss (quantile) or the mean absolute error (absolute). NaN where there are no rows to measure on; log
+   losses are logistic's alone. */
 typedef struct mercer_loss_path_row {
     double lambda;
     double primal, dual, gap_relative, distance; /* the certificate of this lambda */
@@ -592,30 +654,38 @@ typedef struct mercer_loss_path_row {
     double fold, fold_log_loss; /* on rows left out by folds: the mean over the folds */
     double seconds;             /* without the folds */
 } mercer_loss_path_row;
-/* Fits one of these machines for count values of lambda, in any order. They are walked from the largest down, each fit begins at the answer
-   of the one before, and what is stored of K serves all; all are certified. set NULL: the defaults; its lambda is not looked at. test: rows
-   to measure each function on; NULL: none. fold: the number, from 0, of the fold of each row; each fold is measured on the path of the
-   rows outside it; NULL: none. */
-MERCER_API mercer_status mercer_loss_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
-                                          const mercer_loss *set, const double *lambdas, int64_t count, const mercer_data *test,
-                                          const int64_t *fold, mercer_loss_path_row *out);
+/* Fits one of these machines for count values of lambda, in any order. They are walked from the largest down, each fit
+   begins at the answer of the one before, and what is stored of K serves all; all are certified. set NULL: the
+   defaults; its lambda is not looked at. test: rows to measure each function on; NULL: none. fold: the number, from 0,
+   of the fold of each row; each fold is measured on the path of the rows outside it; NULL: none. */
+MERCER_API mercer_status mercer_loss_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel,
+                                          const mercer_data *data, const mercer_loss *set, const double *lambdas,
+                                          int64_t count, const mercer_data *test, const int64_t *fold,
+                                          mercer_loss_path_row *out);
 
-/* A loss of your own, convex in F = f(x) + b for each target y and with a slope everywhere. All functions are called from the calling
-   thread, in any order; an answer that is no number stops the fit with a message that names the row. */
+/* A loss of your own, convex in F = f(x) + b for each target y and with a slope everywhere. All functions are called
+   from the calling thread, in any order; an answer that is no number stops the fit with a message that names the row.
+   */
 typedef struct mercer_own_loss {
-    const char *name;                                      /* for messages and the model's settings: letters, digits and hyphens */
-    bool classes;                                          /* y is 1 or -1 (more than two classes: each against the rest), or a number */
-    double (*value)(void *user, double y, double F);       /* may be infinite far from the optimum, never NaN */
-    double (*slope)(void *user, double y, double F);       /* d value / dF */
-    double (*curvature)(void *user, double y, double F);   /* d slope / dF >= 0; where there is none, the one from either side */
-    /* sup over F of v F - value: needed for the certificate, which makes sense of v = -lambda alpha / c within the range of the slope.
-       NULL: found by search for every row, as an upper bound; the certificate then is a "numerical gap". */
+    /* for messages and the model's settings: letters, digits and hyphens */
+    const char *name;
+    /* y is 1 or -1 (more than two classes: each against the rest), or a number */
+    bool classes;
+    double (*value)(void *user, double y, double F); /* may be infinite far from the optimum, never NaN */
+    double (*slope)(void *user, double y, double F); /* d value / dF */
+    /* d slope / dF >= 0; where there is none, the one from either side */
+    double (*curvature)(void *user, double y, double F);
+    /* sup over F of v F - value: needed for the certificate, which makes sense of v = -lambda alpha / c within the
+       range of the slope. NULL: found by search for every row, as an upper bound; the certificate then is a "numerical
+       gap". */
     double (*conjugate)(void *user, double y, double v);
-    void (*range)(void *user, double y, double *low, double *high); /* the infimum and supremum of the slope over F; NULL: all numbers */
+    /* the infimum and supremum of the slope over F; NULL: all numbers */
+    void (*range)(void *user, double y, double *low, double *high);
     void *user;
 } mercer_own_loss;
-/* A machine with that loss, as logistic and huber are with theirs; set: as mercer_loss_defaults("own-loss") gives it, NULL for those. The
-   model predicts, is saved and loaded like any other (machine "own-loss"); it holds no pointer to the functions. */
+/* A machine with that loss, as logistic and huber are with theirs; set: as mercer_loss_defaults("own-loss") gives it,
+   NULL for those. The model predicts, is saved and loaded like any other (machine "own-loss"); it holds no pointer to
+   the functions. */
 MERCER_API mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                              const mercer_own_loss *loss, const mercer_loss *set, mercer_model **out);
 
@@ -623,70 +693,83 @@ MERCER_API mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kerne
 MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
 
-/* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. The bounds hold
-   for the problem as stated, in exact arithmetic; they are infinite where nothing can be said: for a kernel that is not proved, and
-   for predictions when lambda = 0. Several outputs: the residual is the root of the sum of squares, the gap the sum, the prediction
-   bound the worst. With weights the residual is that of row i times sqrt(w_i). */
+/* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. The
+   bounds hold for the problem as stated, in exact arithmetic; they are infinite where nothing can be said: for a kernel
+   that is not proved, and for predictions when lambda = 0. Several outputs: the residual is the root of the sum of
+   squares, the gap the sum, the prediction bound the worst. With weights the residual is that of row i times sqrt(w_i).
+   */
 typedef struct mercer_certificate {
-    const char *kind;               /* "residual"; "gradient" when lambda = 0 and for primal; "sampled residual"; "gap" for support
-                                       vector machines and convex losses, "numerical gap" for a loss of your own without a conjugate;
-                                       "eigenvalues" for pca: residual is the largest |M v - theta v| over the components, relative
-                                       to the largest theta;
-                                       "exact" where nothing is optimised (knn);
-                                       "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
-    double residual_relative;       /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r; primal, with
-                                       weights v of the features Phi: (lambda v - Phi'(y - b - Phi v)) / max sqrt(K_ii) */
-    double residual;                /* |r|, its rounding bound included */
-    double rounding;                /* the part of it that bounds the rounding of the check itself */
-    double prediction_error_bound;  /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
-    double objective_gap;           /* objective(f) - objective(f*) <= this */
-    /* "sampled residual", for approximations: r is the residual of the exact problem at the coefficients w (y - b - f) / lambda that the
-       fitted f implies; it is zero at the exact answer only, and over the training rows |f - f*| <= |r| (the root of the weighted sum of
-       squares). Where not all rows are looked at, but the heaviest and some at random, residual and residual_relative are upper estimates,
-       not bounds; the square of residual_estimate is unbiased. */
-    int64_t sampled_rows;           /* 0: all rows were looked at */
+    /* "residual"; "gradient" when lambda = 0 and for primal; "sampled residual"; "gap" for support vector machines and
+       convex losses, "numerical gap" for a loss of your own without a conjugate; "eigenvalues" for pca: residual is the
+       largest |M v - theta v| over the components, relative to the largest theta; "exact" where nothing is optimised
+       (knn); "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
+    const char *kind;
+    /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r; primal, with weights v of
+       the features Phi: (lambda v - Phi'(y - b - Phi v)) / max sqrt(K_ii) */
+    double residual_relative;
+    double residual; /* |r|, its rounding bound included */
+    double rounding; /* the part of it that bounds the rounding of the check itself */
+    /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
+    double prediction_error_bound;
+    double objective_gap; /* objective(f) - objective(f*) <= this */
+    /* "sampled residual", for approximations: r is the residual of the exact problem at the coefficients w (y - b - f)
+       / lambda that the fitted f implies; it is zero at the exact answer only, and over the training rows |f - f*| <=
+       |r| (the root of the weighted sum of squares). Where not all rows are looked at, but the heaviest and some at
+       random, residual and residual_relative are upper estimates, not bounds; the square of residual_estimate is
+       unbiased. */
+    int64_t sampled_rows; /* 0: all rows were looked at */
     double residual_estimate;
-    /* "gap": values of the problem and its dual, summed over the programmes; gap, their difference and its rounding, bounds how far the
-       objective is from its optimum. gap_relative: beside them, or beside the objective of f = 0 where they are rounding. NaN otherwise. */
+    /* "gap": values of the problem and its dual, summed over the quadratic programs; gap, their difference and its
+       rounding, bounds how far the objective is from its optimum. gap_relative: beside them, or beside the objective of
+       f = 0 where they are rounding. NaN otherwise. */
     double primal, dual, gap, gap_relative;
-    double kkt_violation;           /* the largest over the programmes, in the unit of the tolerance */
-    double distance;                /* convex losses, svc and svr: |f - f*| in H is no more (over all functions); NaN otherwise */
+    double kkt_violation; /* the largest over the quadratic programs, in the unit of the tolerance */
+    /* convex losses, svc and svr: |f - f*| in H is no more (over all functions); NaN otherwise */
+    double distance;
 } mercer_certificate;
 
 typedef struct mercer_report {
     const char *machine, *solver;
-    bool approximate;          /* by nystrom or fourier: another problem was solved, close to the one asked for */
-    const char *scale;         /* what was done to the columns: none, standard, minmax */
-    int64_t n, d, outputs;     /* n: rows that count, those of weight zero left out */
-    double lambda, norm;       /* norm: sqrt(sum over outputs of |f|^2) */
+    bool approximate;      /* by nystrom or fourier: another problem was solved, close to the one asked for */
+    const char *scale;     /* what was done to the columns: none, standard, minmax */
+    int64_t n, d, outputs; /* n: rows that count, those of weight zero left out */
+    double lambda, norm;   /* norm: sqrt(sum over outputs of |f|^2) */
     double objective;
-    double loo_rmse;           /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
-    double dof, gcv;           /* ridge by primal always, by cholesky or eigen with loo_rmse: effective degrees of freedom, the intercept
-                                  counted, and generalised cross-validation as in mercer_ridge_path_row; NaN otherwise */
+    double loo_rmse; /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
+    /* ridge by primal always, by cholesky or eigen with loo_rmse: effective degrees of freedom, the intercept counted,
+       and generalised cross-validation as in mercer_ridge_path_row; NaN otherwise */
+    double dof, gcv;
     int64_t iterations;
-    int64_t iteration_bound;   /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
-    const char *stopped;       /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision":
-                                  the tolerance is below what double precision reaches here; "steps": too many of them;
-                                  "held-out": this is an earlier answer, better on held-out rows than later ones */
-    double log_evidence;       /* gp: log marginal likelihood; NaN otherwise */
-    double loo_log_density;    /* gp: mean log density of rows left out one by one; NaN otherwise */
-    int64_t rank;              /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner;
-                                  nystrom: landmarks kept; fourier: features */
-    int64_t support_vectors;   /* rows with a coefficient, in any programme; 0 for machines without */
-    int64_t free_vectors, bounded_vectors; /* of all programmes: off the bound (on the margin), and at it */
-    double step;               /* lms: the length of its steps; 0 otherwise */
-    int64_t held_out;          /* lms: rows held out, and the error on them, weighted, over all outputs; 0 without */
+    /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
+    int64_t iteration_bound;
+    const char *
+        /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision": the
+           tolerance is below what double precision reaches here; "steps": too many of them; "held-out": this is an
+           earlier answer, better on held-out rows than later ones */
+        stopped;
+    double log_evidence;    /* gp: log marginal likelihood; NaN otherwise */
+    double loo_log_density; /* gp: mean log density of rows left out one by one; NaN otherwise */
+    /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner; nystrom:
+       landmarks kept; fourier: features */
+    int64_t rank;
+    int64_t support_vectors; /* rows with a coefficient, in any quadratic program; 0 for machines without */
+    int64_t free_vectors, bounded_vectors; /* of all quadratic programs: off the bound (on the margin), and at it */
+    double step;                           /* lms: the length of its steps; 0 otherwise */
+    int64_t held_out; /* lms: rows held out, and the error on them, weighted, over all outputs; 0 without */
     double held_out_rmse;
-    double variance;           /* pca: the trace of M, the sum over all directions (of a kernel that is not proved, over those
-                                  of positive eigenvalues); 0 otherwise */
-    int64_t neighbors;         /* knn: rows that decide; 0 otherwise */
-    double stored;             /* support vector machines: the share of values that were stored, 1 where rows were held dense, less where
-                                  they were held sparse; 0 otherwise; not saved in the model */
-    double seconds;            /* of the fit; not saved in the model */
+    /* pca: the trace of M, the sum over all directions (of a kernel that is not proved, over those of positive
+       eigenvalues); 0 otherwise */
+    double variance;
+    int64_t neighbors; /* knn: rows that decide; 0 otherwise */
+    /* support vector machines: the share of values that were stored, 1 where rows were held dense, less where they were
+       held sparse; 0 otherwise; not saved in the model */
+    double stored;
+    double seconds; /* of the fit; not saved in the model */
     mercer_certificate certificate;
 } mercer_report;
 
-/* One principal component: its eigenvalue of M, the share of the variance, and a bound: an eigenvalue of M lies that near. */
+/* One principal component: its eigenvalue of M, the share of the variance, and a bound: an eigenvalue of M lies that
+   near. */
 typedef struct mercer_component {
     double eigenvalue, share, bound;
 } mercer_component;
@@ -696,58 +779,72 @@ MERCER_API mercer_component mercer_model_component(const mercer_model *model, in
 MERCER_API void mercer_model_free(mercer_model *model);
 MERCER_API const mercer_report *mercer_model_report(const mercer_model *model);
 MERCER_API const mercer_kernel *mercer_model_kernel(const mercer_model *model);
-MERCER_API const char *mercer_model_settings(const mercer_model *model); /* "lambda=0.1 intercept=no ..." as the fit was asked for */
-MERCER_API int64_t mercer_model_outputs(const mercer_model *model); /* columns of a prediction; as many as classes where there are any */
+/* "lambda=0.1 intercept=no ..." as the fit was asked for */
+MERCER_API const char *mercer_model_settings(const mercer_model *model);
+/* columns of a prediction; as many as classes where there are any */
+MERCER_API int64_t mercer_model_outputs(const mercer_model *model);
 MERCER_API int64_t mercer_model_classes(const mercer_model *model); /* 0: regression */
 MERCER_API const char *mercer_model_label(const mercer_model *model, int64_t k);
 MERCER_API int64_t mercer_model_columns(const mercer_model *model); /* d of the data it predicts for */
-MERCER_API int64_t mercer_model_centres(const mercer_model *model); /* rows kept; 0 where weights of features are the whole model */
+/* rows kept; 0 where weights of features are the whole model */
+MERCER_API int64_t mercer_model_centres(const mercer_model *model);
 MERCER_API const char *mercer_model_column_name(const mercer_model *model, int64_t column);
-MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64_t output); /* as mercer_data_target_name */
+/* as mercer_data_target_name */
+MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64_t output);
 
-/* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. What stands in its column
-   is not looked at where the machine learned from rows alone; one-class takes it as numbers, for a score, where set asks for numbers. */
+/* Read a file the way the training file was read: same columns by name, same encoding. The target may be absent. What
+   stands in its column is not looked at where the machine learned from rows alone; one-class takes it as numbers, for a
+   score, where set asks for numbers. */
 MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path,
                                            const mercer_read *set, mercer_data **out);
-/* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the first of equals.
-   Columns must be the model's in number and, where both have names, in name. The first prediction of at most 64 dense rows leaves the rows
-   of the model packed, so that later ones of few rows take microseconds: as many bytes as they have values, freed with the model and
-   counted by the context of that call; not where that would be more than a quarter of what its limit leaves. Every value is a finite
-   number: one that no double holds, or whose kernel values none holds, is MERCER_NUMERIC with a message that names the row. */
-MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+/* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the
+   first of equals. Columns must be the model's in number and, where both have names, in name. The first prediction of
+   at most 64 dense rows leaves the rows of the model packed, so that later ones of few rows take microseconds: as many
+   bytes as they have values, freed with the model and counted by the context of that call; not where that would be more
+   than a quarter of what its limit leaves. Every value is a finite number: one that no double holds, or whose kernel
+   values none holds, is MERCER_NUMERIC with a message that names the row. */
+MERCER_API mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                        double *out);
 
-/* The class of every row, n of them: the place of its largest value in mercer_predict, the first of equals. A support vector machine need
-   not know the values for that: it looks in floats, whose error it bounds, and in doubles at the rows that floats leave open; at all of
-   them where these are many. A decision that is 0 but for the rounding of doubles may fall to either side. */
-MERCER_API mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out);
+/* The class of every row, n of them: the place of its largest value in mercer_predict, the first of equals. A support
+   vector machine need not know the values for that: it looks in floats, whose error it bounds, and in doubles at the
+   rows that floats leave open; at all of them where these are many. A decision that is 0 but for the rounding of
+   doubles may fall to either side. */
+MERCER_API mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                         int64_t *out);
 
-/* What the winner is chosen by, n x mercer_model_decisions, row-major. Where one value per class decides they are those of
-   mercer_predict. A support vector machine by pairs has one for every pair of classes (1,2), (1,3), ..., (2,3), ..., positive for the
-   first of the two; for two classes that is one value, for one-class the distance from the boundary, positive inside. */
+/* What the winner is chosen by, n x mercer_model_decisions, row-major. Where one value per class decides they are those
+   of mercer_predict. A support vector machine by pairs has one for every pair of classes (1,2), (1,3), ..., (2,3), ...,
+   positive for the first of the two; for two classes that is one value, for one-class the distance from the boundary,
+   positive inside. */
 MERCER_API int64_t mercer_model_decisions(const mercer_model *model);
-MERCER_API mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
-/* Probabilities of the classes, n x classes, row-major; each row sums to 1 up to rounding and its first largest entry is the class that
-   mercer_predict chooses, always. For machines that give them: logistic. */
+MERCER_API mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                       double *out);
+/* Probabilities of the classes, n x classes, row-major; each row sums to 1 up to rounding and its first largest entry
+   is the class that mercer_predict chooses, always. For machines that give them: logistic. */
 MERCER_API bool mercer_model_has_proba(const mercer_model *model);
-MERCER_API mercer_status mercer_predict_proba(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+MERCER_API mercer_status mercer_predict_proba(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                              double *out);
 /* The two classes of a decision: first wins when it is positive. second -1: all the others. first -1: numbers. */
 MERCER_API void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t *first, int64_t *second);
 
-/* The rows a support vector machine keeps: the place of centre i in the training data, from 0 (-1: not known), its coefficient in a
-   decision, and the intercept of one. A decision is sum_i coefficient_i k(x_i, x) + intercept. */
+/* The rows a support vector machine keeps: the place of centre i in the training data, from 0 (-1: not known), its
+   coefficient in a decision, and the intercept of one. A decision is sum_i coefficient_i k(x_i, x) + intercept. */
 MERCER_API int64_t mercer_model_row(const mercer_model *model, int64_t centre);
 MERCER_API double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision);
 MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t decision);
-/* Weights of the explicit features of the kernel, in the order of mercer_features: a decision is sum_j weight_j phi_j(x) + intercept. Of
-   ridge by primal, whose model they are, and of support vector machines with a linear kernel. Features 0: the model has none. */
+/* Weights of the explicit features of the kernel, in the order of mercer_features: a decision is sum_j weight_j
+   phi_j(x) + intercept. Of ridge by primal, whose model they are, and of support vector machines with a linear kernel.
+   Features 0: the model has none. */
 MERCER_API int64_t mercer_model_features(const mercer_model *model);
 MERCER_API double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision);
-/* The same for all centres in one call: their places, one each, and their coefficients, centres x decisions, row-major. */
+/* The same for all centres in one call: their places, one each, and their coefficients, centres x decisions, row-major.
+   */
 MERCER_API void mercer_model_rows(const mercer_model *model, int64_t *out);
 MERCER_API void mercer_model_coefficients(const mercer_model *model, double *out);
 
-/* The bounds of a decision of a support vector machine: the multiplier of a row is at most C x weight. nu-svc finds its C and nu-svr its
-   epsilon; infinite for a hard margin, NaN where the model does not say (LIBSVM's, older files). */
+/* The bounds of a decision of a support vector machine: the multiplier of a row is at most C x weight. nu-svc finds its
+   C and nu-svr its epsilon; infinite for a hard margin, NaN where the model does not say (LIBSVM's, older files). */
 typedef struct mercer_svm_box {
     double C, epsilon;
 } mercer_svm_box;
@@ -755,29 +852,32 @@ MERCER_API mercer_svm_box mercer_model_box(const mercer_model *model, int64_t de
 
 /* The primal view of a support vector machine: how it stands with a row it was fitted to, in one decision. */
 typedef enum mercer_vector {
-    MERCER_VECTOR_ABSENT,  /* not in this decision: of neither class of the pair, or of weight zero */
-    MERCER_VECTOR_UNUSED,  /* alpha = 0: the function would be the same without the row */
-    MERCER_VECTOR_FREE,    /* 0 < alpha < its bound: exactly on the margin, or on the edge of the tube */
-    MERCER_VECTOR_BOUNDED  /* alpha at its bound: on the margin or inside it, on the edge or outside the tube */
+    MERCER_VECTOR_ABSENT, /* not in this decision: of neither class of the pair, or of weight zero */
+    MERCER_VECTOR_UNUSED, /* alpha = 0: the function would be the same without the row */
+    MERCER_VECTOR_FREE,   /* 0 < alpha < its bound: exactly on the margin, or on the edge of the tube */
+    MERCER_VECTOR_BOUNDED /* alpha at its bound: on the margin or inside it, on the edge or outside the tube */
 } mercer_vector;
 typedef struct mercer_svm_view {
-    double margin; /* classes: y (f(x) + b), y = 1 for the first class of the decision, -1 for the other. Numbers: y - f(x) - b, positive
-                      above. one-class: f(x) + b, positive inside */
-    double slack;  /* what the row costs, C and weight apart: max(0, 1 - margin), max(0, |y - f - b| - epsilon), max(0, -f - b) */
-    double alpha;  /* its multiplier, in the unit of C; numbers: negative for a row below the tube */
+    /* classes: y (f(x) + b), y = 1 for the first class of the decision, -1 for the other. Numbers: y - f(x) - b,
+       positive above. one-class: f(x) + b, positive inside */
+    double margin;
+    /* what the row costs, C and weight apart: max(0, 1 - margin), max(0, |y - f - b| - epsilon), max(0, -f - b) */
+    double slack;
+    double alpha; /* its multiplier, in the unit of C; numbers: negative for a row below the tube */
     mercer_vector state;
 } mercer_svm_view;
-/* data: the rows of the fit, in their order; others are refused. out: n x mercer_model_decisions, row-major; what a row absent has is NaN,
-   its alpha 0. */
-MERCER_API mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_svm_view *out);
+/* data: the rows of the fit, in their order; others are refused. out: n x mercer_model_decisions, row-major; what a row
+   absent has is NaN, its alpha 0. */
+MERCER_API mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                         mercer_svm_view *out);
 
-/* A decision of a model, its intercept apart, is a function f = sum_i coefficient_i k(x_i, .) in the space H of its kernel. Their inner
-   product, whose square root with itself is the norm; their distance |f - g|. Kernels, columns and scaling must be the same; what knn
-   and fourier predict is no function of H. <f, k(x, .)> is f(x). */
-MERCER_API mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t decision_f, const mercer_model *g,
-                                            int64_t decision_g, double *out);
-MERCER_API mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t decision_f, const mercer_model *g,
-                                               int64_t decision_g, double *out);
+/* A decision of a model, its intercept apart, is a function f = sum_i coefficient_i k(x_i, .) in the space H of its
+   kernel. Their inner product, whose square root with itself is the norm; their distance |f - g|. Kernels, columns and
+   scaling must be the same; what knn and fourier predict is no function of H. <f, k(x, .)> is f(x). */
+MERCER_API mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t decision_f,
+                                            const mercer_model *g, int64_t decision_g, double *out);
+MERCER_API mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t decision_f,
+                                               const mercer_model *g, int64_t decision_g, double *out);
 
 typedef struct mercer_scores {
     int64_t n;
@@ -785,77 +885,91 @@ typedef struct mercer_scores {
     double auc;                         /* two classes; NaN otherwise. Ties count half */
     double log_loss;                    /* machines that give probabilities; NaN otherwise */
     double ece;                         /* these too: expected calibration error, over MERCER_CALIBRATION_BINS bins */
-    double f1;                          /* two classes: 2 tp / (2 tp + fp + fn) of the second; more: the mean over the classes */
-    double rmse, mae;                   /* numbers; over all outputs */
-    double r2;                          /* numbers; the mean over outputs, NaN when an output does not vary */
-    double pinball;                     /* quantile: the mean of tau r above and (tau - 1) r below, r = y - f; NaN otherwise */
+    /* two classes: 2 tp / (2 tp + fp + fn) of the second; more: the mean over the classes */
+    double f1;
+    double rmse, mae; /* numbers; over all outputs */
+    double r2;        /* numbers; the mean over outputs, NaN when an output does not vary */
+    /* quantile: the mean of tau r above and (tau - 1) r below, r = y - f; NaN otherwise */
+    double pinball;
 } mercer_scores;
 /* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
-MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
+MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                      mercer_scores *out);
 
-/* The calibration curve of a machine that gives probabilities: the rows of data whose predicted class has a probability from low to high,
-   their mean probability, and the share of them that is right. Where probabilities mean what they say the two are equal; the mean of their
-   difference, weighted by the rows, is the expected calibration error. out: bins of equal width from 0 to 1. */
+/* The calibration curve of a machine that gives probabilities: the rows of data whose predicted class has a probability
+   from low to high, their mean probability, and the share of them that is right. Where probabilities mean what they say
+   the two are equal; the mean of their difference, weighted by the rows, is the expected calibration error. out: bins
+   of equal width from 0 to 1. */
 enum { MERCER_CALIBRATION_BINS = 15 };
 typedef struct mercer_calibration_bin {
     double low, high;
     double weight;               /* of its rows: their number where they have no weights */
     double confidence, accuracy; /* NaN without rows */
 } mercer_calibration_bin;
-MERCER_API mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins,
-                                            mercer_calibration_bin *out);
+MERCER_API mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                            int64_t bins, mercer_calibration_bin *out);
 
-/* A new model from an old one and new rows, as they might arrive one by one: row i becomes a centre and moves by
-   step w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay. When there are
-   more centres than the budget, those with the smallest |coefficients| sqrt(k(x,x)), the norm of what they contribute, are dropped, the
-   oldest of equals first; what they contributed is lost. A row dropped comes back when a later pass meets it. The model must be of lms, or
-   of ridge, whose function is then the start of LMS steps: the result is an lms model and no longer a solution of the ridge problem.
-   A model that meets the new rows worse than the old one, cut down to the budget, is none: MERCER_NUMERIC, with both errors. */
+/* A new model from an old one and new rows, as they might arrive one by one: row i becomes a centre and moves by step
+   w_i (y_i - f(x_i)), f after every step that of the coefficients then. The kernel, the scaling and the intercept stay.
+   When there are more centres than the budget, those with the smallest |coefficients| sqrt(k(x,x)), the norm of what
+   they contribute, are dropped, the oldest of equals first; what they contributed is lost. A row dropped comes back
+   when a later pass meets it. The model must be of lms, or of ridge, whose function is then the start of LMS steps: the
+   result is an lms model and no longer a solution of the ridge problem. A model that meets the new rows worse than the
+   old one, cut down to the budget, is none: MERCER_NUMERIC, with both errors. */
 typedef struct mercer_update {
-    double step;    /* 0: 1 over the largest eigenvalue of W^1/2 K W^1/2 over the new rows, or less, so that their squared error falls; the
-                       best of longer ones under a budget. A step that reaches 2 / max w k(x,x) is an error that names it */
+    /* 0: 1 over the largest eigenvalue of W^1/2 K W^1/2 over the new rows, or less, so that their squared error falls;
+       the best of longer ones under a budget. A step that reaches 2 / max w k(x,x) is an error that names it */
+    double step;
     int64_t budget; /* most centres; 0: no limit */
     int64_t passes; /* over the new rows, in their order */
 } mercer_update;
 MERCER_API mercer_update mercer_update_defaults(void);
-MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
-                                             mercer_model **out);
+MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                             const mercer_update *set, mercer_model **out);
 
 /* Model files: see docs/model-format.md. Saving is atomic. The same input, seed and settings give the same bytes. */
 MERCER_API mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path);
-MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out); /* also LIBSVM's model files */
-/* The bytes of the file in memory instead: *size says how many there are; bytes NULL: that alone, otherwise there must be room for them. */
-MERCER_API mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model, void *bytes, size_t capacity, size_t *size);
+/* also LIBSVM's model files */
+MERCER_API mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out);
+/* The bytes of the file in memory instead: *size says how many there are; bytes NULL: that alone, otherwise there must
+   be room for them. */
+MERCER_API mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model, void *bytes,
+                                                size_t capacity, size_t *size);
 MERCER_API mercer_status mercer_model_from_memory(mercer_ctx *ctx, const void *bytes, size_t size, mercer_model **out);
 /* The same as loading, for a model whose kernel calls functions of yours. */
-MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users, int count,
-                                                mercer_model **out);
-/* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole numbers as
-   labels. "c": one file of C99 without dependencies that predicts as the model does, "c-float" with tables of float; its functions
-   are named after the file and described at its top. "onnx": a graph from raw rows X to label, scores and probabilities, or to prediction:
-   support vector machines with LIBSVM's kernels by operators of ai.onnx.ml, which hold floats, all else by standard operators in double;
-   "onnx-double": those always. */
-MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path);
+MERCER_API mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const mercer_user_kernel *users,
+                                                int count, mercer_model **out);
+/* For other programs. "libsvm": a model file of LIBSVM with 17 digits, for its kernels, unscaled columns and whole
+   numbers as labels. "c": one file of C99 without dependencies that predicts as the model does, "c-float" with tables
+   of float; its functions are named after the file and described at its top. "onnx": a graph from raw rows X to label,
+   scores and probabilities, or to prediction: support vector machines with LIBSVM's kernels by operators of ai.onnx.ml,
+   which hold floats, all else by standard operators in double; "onnx-double": those always. */
+MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format,
+                                             const char *path);
 
-/* ---- Samples ------------------------------------------------------------------------------------------------------- */
+/* ---- Samples ---- */
 
-/* A test by permutation: p = (1 + exchanges that do as well as the sample or better) / (1 + permutations), valid for any number of rows.
-   The seed decides, the same bits on any number of threads. Row weights and targets are not looked at. */
+/* A test by permutation: p = (1 + exchanges that do as well as the sample or better) / (1 + permutations), valid for
+   any number of rows. The seed decides, the same bits on any number of threads. Row weights and targets are not looked
+   at. */
 typedef struct mercer_test {
-    double statistic;           /* of the sample */
+    double statistic; /* of the sample */
     double p_value;
     double null_mean, null_std; /* of the statistic over the exchanges */
     int64_t permutations, n, m; /* rows */
 } mercer_test;
-/* Are x and z drawn alike? |mean of phi over x - mean of phi over z|^2 in the space of the kernel, bound to the rows of both. */
-MERCER_API mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                                         int64_t permutations, uint64_t seed, mercer_test *out);
-/* Are what k sees of a row and what l sees of it independent (rbf[1:3] and rbf[4])? HSIC = trace(K H L H) / n^2, H taking means off. Keeps
-   two matrices of n x n. */
-MERCER_API mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
-                                          int64_t permutations, uint64_t seed, mercer_test *out);
+/* Are x and z drawn alike? |mean of phi over x - mean of phi over z|^2 in the space of the kernel, bound to the rows of
+   both. */
+MERCER_API mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                         const mercer_data *z, int64_t permutations, uint64_t seed, mercer_test *out);
+/* Are what k sees of a row and what l sees of it independent (rbf[1:3] and rbf[4])? HSIC = trace(K H L H) / n^2, H
+   taking means off. Keeps two matrices of n x n. */
+MERCER_API mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l,
+                                          const mercer_data *data, int64_t permutations, uint64_t seed,
+                                          mercer_test *out);
 
-/* Kernel k-means: min over groups of sum_i |phi(x_i) - mean of its group|^2, by passes from several starts; for linear this is k-means. */
+/* Kernel k-means: min over groups of sum_i |phi(x_i) - mean of its group|^2, by passes from several starts; for linear
+   this is k-means. */
 typedef struct mercer_clustering {
     int64_t clusters, restarts, iterations; /* iterations: passes of one start at most */
     uint64_t seed;
@@ -866,16 +980,18 @@ typedef struct mercer_clusters {
     int64_t iterations;      /* of the best start */
 } mercer_clusters;
 /* group: n numbers from 0, in the order of first rows. */
-MERCER_API mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_clustering *set,
-                                        int64_t *group, mercer_clusters *out);
-/* Spectral clustering: rows are joined as strongly as k says, which must not be negative and need not be proved; k(x,x) does not count. The
-   eigenvectors of the least eigenvalues of the normalised Laplacian I - D^-1/2 A D^-1/2 give each row as many coordinates as there are
-   groups; scaled to length one they are grouped by k-means, whose objective and total are told. eigenvalues: these, one per group, rising
-   from 0; a large step to the next says that the number of groups is right. */
+MERCER_API mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                        const mercer_clustering *set, int64_t *group, mercer_clusters *out);
+/* Spectral clustering: rows are joined as strongly as k says, which must not be negative and need not be proved; k(x,x)
+   does not count. The eigenvectors of the least eigenvalues of the normalised Laplacian I - D^-1/2 A D^-1/2 give each
+   row as many coordinates as there are groups; scaled to length one they are grouped by k-means, whose objective and
+   total are told. eigenvalues: these, one per group, rising from 0; a large step to the next says that the number of
+   groups is right. */
 MERCER_API mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                                 const mercer_clustering *set, int64_t *group, double *eigenvalues, mercer_clusters *out);
+                                                 const mercer_clustering *set, int64_t *group, double *eigenvalues,
+                                                 mercer_clusters *out);
 
-/* ---- Plan ---------------------------------------------------------------------------------------------------------- */
+/* ---- Plan ---- */
 
 typedef struct mercer_choice {
     const char *solver, *reason;
@@ -893,44 +1009,55 @@ typedef struct mercer_plan {
 MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                          const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
 
-/* ---- Tuning -------------------------------------------------------------------------------------------------------- */
+/* ---- Tuning ---- */
 
-/* A search for settings and kernel parameters. Candidates come from kernels with ranges rbf(gamma=1e-3..10) or sets {1, 2}, and from ranges
-   and sets of the machine's settings, "C=0.1..1000", "epsilon={0.1, 0.2}". A range of positive numbers is cut on a logarithmic scale.
-   Each candidate is measured on rows it did not learn from:
+/* A search for settings and kernel parameters. Candidates come from kernels with ranges rbf(gamma=1e-3..10) or sets {1,
+   2}, and from ranges and sets of the machine's settings, "C=0.1..1000", "epsilon={0.1, 0.2}". A range of positive
+   numbers is cut on a logarithmic scale. Each candidate is measured on rows it did not learn from:
 
-       ridge      every row left out in turn, exactly and without refitting, all values of lambda at once; with folds the same for folds
+       ridge      every row left out in turn, exactly and without refitting, all values of lambda at once; with folds
+       the same for folds
        gp         the evidence, largest over the kernel's parameters, from the candidate's kernel as the start
        svc, svr   folds; all values of C along one path, each from the last
        logistic, squared-hinge, huber, quantile, absolute   the same along lambda
        others     folds, fitted one by one
 
-   Scaling and default bandwidths: of all rows where ridge leaves rows out in closed form, of the rows learned from otherwise. */
+   Scaling and default bandwidths: of all rows where ridge leaves rows out in closed form, of the rows learned from
+   otherwise. */
 typedef struct mercer_search mercer_search;
 typedef struct mercer_tune {
-    const mercer_kernel *const *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times;
+    const mercer_kernel *const
+        *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times;
                                             knn: with its default, every gamma having the same neighbours */
     int64_t kernel_count;
-    const char *const *ranges;  /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
-    int64_t points;             /* of each range on the grid; 0: 8, and 50 for lambda of ridge */
-    const char *search;         /* grid; random: points of a scrambled Sobol sequence; gradient: L-BFGS down the rmse of rows or folds left
-                                   out (ridge), or up the evidence (gp), within the ranges, from the middle of them and from points of such
-                                   a sequence, for every combination of sets and whole numbers. Every point measured on the way is a
-                                   candidate. MERCER_INVALID for other machines and scores */
-    int64_t candidates;         /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
-    int64_t folds;              /* 0: every row left out (ridge), the evidence (gp), 5 folds (others) */
-    int64_t repeats;            /* of the folds, with other seeds */
-    const char *const *groups;  /* n texts: rows of one text leave together; NULL: none */
-    bool ordered;               /* rows are in order of time: each of the folds is predicted from the rows before it alone */
+    /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
+    const char *const *ranges;
+    int64_t points; /* of each range on the grid; 0: 8, and 50 for lambda of ridge */
+    const char *
+        /* grid; random: points of a scrambled Sobol sequence; gradient: L-BFGS down the rmse of rows or folds left out
+           (ridge), or up the evidence (gp), within the ranges, from the middle of them and from points of such a
+           sequence, for every combination of sets and whole numbers. Every point measured on the way is a candidate.
+           MERCER_INVALID for other machines and scores */
+        search;
+    int64_t candidates;        /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
+    int64_t folds;             /* 0: every row left out (ridge), the evidence (gp), 5 folds (others) */
+    int64_t repeats;           /* of the folds, with other seeds */
+    const char *const *groups; /* n texts: rows of one text leave together; NULL: none */
+    /* rows are in order of time: each of the folds is predicted from the rows before it alone */
+    bool ordered;
     const mercer_data *hold_out; /* measure on these rows instead of folds; NULL: none */
-    const char *score;          /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; gcv, of
+    const char *score; /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; gcv, of
                                    ridge; evidence, of gp */
-    bool one_error;             /* of the candidates within one standard error of the best take the one with the strongest penalty */
-    bool halving;               /* all candidates on few rows, the best sixteenth on four times as many, and so on; where every row is left
-                                   out in closed form, downhill from the best of few rows, at most 8 candidates on all rows */
-    const mercer_search *start; /* of the same machine: its winner is measured too (grid, random), and the best no worse; NULL: none */
-    const char *journal;        /* a file that keeps what was measured, so that a search can be taken up again; NULL: none */
-    uint64_t seed;              /* of folds, of the sequence and of the rows of halving */
+    /* of the candidates within one standard error of the best take the one with the strongest penalty */
+    bool one_error;
+    /* all candidates on few rows, the best sixteenth on four times as many, and so on; where every row is left out in
+       closed form, downhill from the best of few rows, at most 8 candidates on all rows */
+    bool halving;
+    /* of the same machine: its winner is measured too (grid, random), and the best no worse; NULL: none */
+    const mercer_search *start;
+    /* a file that keeps what was measured, so that a search can be taken up again; NULL: none */
+    const char *journal;
+    uint64_t seed; /* of folds, of the sequence and of the rows of halving */
 } mercer_tune;
 MERCER_API mercer_tune mercer_tune_defaults(void);
 /* The range searched where the caller names none: "C=0.1..1000"; NULL: the machine has none. */
@@ -943,61 +1070,65 @@ typedef struct mercer_candidate {
     double seconds;
 } mercer_candidate;
 
-/* settings: the machine's struct, NULL: its defaults; what is searched is taken from the ranges. Texts in it must outlive the search.
-   Stopped by the time limit or the caller, it gives what it has when at least one candidate is measured. The same input and seed give the
-   same search on any number of threads. */
-MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                                         const mercer_data *data, mercer_search **out);
-/* The short search of `mercer fit` when neither kernel nor lambda or C is given, for ridge, svc, svr and logistic: seven to thirteen values
-   of gamma of rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured on a seeded part of the rows (all of few), so
-   that it costs about two fits at most of many rows, and some tenths of a second of few. ridge by rows left out, the others by five
-   folds; accuracy is judged by the mean with the neighbouring candidates, and within half a standard error of the best the smallest C is
-   taken. For ridge matern(nu=2.5) with one length scale for every column, learned by a Gaussian process in twenty steps, is compared with
-   rbf and taken where it is clearly better. MERCER_INVALID for other machines and for fewer than 20 rows. */
-MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                                             mercer_search **out);
+/* settings: the machine's struct, NULL: its defaults; what is searched is taken from the ranges. Texts in it must
+   outlive the search. Stopped by the time limit or the caller, it gives what it has when at least one candidate is
+   measured. The same input and seed give the same search on any number of threads. */
+MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                         const mercer_tune *set, const mercer_data *data, mercer_search **out);
+/* The short search of `mercer fit` when neither kernel nor lambda or C is given, for ridge, svc, svr and logistic:
+   seven to thirteen values of gamma of rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured on
+   a seeded part of the rows (all of few), so that it costs about two fits at most of many rows, and some tenths of a
+   second of few. ridge by rows left out, the others by five folds; accuracy is judged by the mean with the neighbouring
+   candidates, and within half a standard error of the best the smallest C is taken. For ridge matern(nu=2.5) with one
+   length scale for every column, learned by a Gaussian process in twenty steps, is compared with rbf and taken where it
+   is clearly better. MERCER_INVALID for other machines and for fewer than 20 rows. */
+MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                             const mercer_data *data, mercer_search **out);
 MERCER_API void mercer_search_free(mercer_search *search);
 MERCER_API int64_t mercer_search_count(const mercer_search *search);
 MERCER_API mercer_candidate mercer_search_candidate(const mercer_search *search, int64_t i);
 
 typedef struct mercer_search_report {
-    const char *score;      /* its name */
+    const char *score; /* its name */
     bool larger_is_better;
-    const char *splits;     /* "5 folds, classes spread evenly" */
-    const char *stopped;    /* "no", "time", "caller" */
-    int64_t best;           /* the candidate chosen */
-    int64_t first;          /* the one with the best score: another where one_error is set */
-    int64_t measured;       /* candidates with a score of all rows */
-    int64_t within;         /* of those, how many are no more than one standard error from the best score */
-    double share;           /* of resampled folds under which the first is still first; NaN where there are none */
-    int64_t resumed;        /* measurements taken from the journal */
+    const char *splits;  /* "5 folds, classes spread evenly" */
+    const char *stopped; /* "no", "time", "caller" */
+    int64_t best;        /* the candidate chosen */
+    int64_t first;       /* the one with the best score: another where one_error is set */
+    int64_t measured;    /* candidates with a score of all rows */
+    int64_t within;      /* of those, how many are no more than one standard error from the best score */
+    double share;        /* of resampled folds under which the first is still first; NaN where there are none */
+    int64_t resumed;     /* measurements taken from the journal */
     bool halved;
 } mercer_search_report;
 MERCER_API mercer_search_report mercer_search_result(const mercer_search *search);
 /* All of it as JSON: what mercer_model_search gives for the model. */
 MERCER_API const char *mercer_search_json(const mercer_search *search);
 /* The chosen candidate fitted to all rows; the search is recorded in the model and saved with it. */
-MERCER_API mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data, mercer_model **out);
+MERCER_API mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data,
+                                           mercer_model **out);
 /* The search that chose the model, as JSON; "" for a model that was fitted without one. */
 MERCER_API const char *mercer_model_search(const mercer_model *model);
 
-/* What a search and the fit of its winner to all rows would take. Bytes are a promise. Seconds are a forecast: operations are counted and
-   the speed of this machine is measured; where the steps depend on the rows, part of the search is done on few of them, for a second. */
+/* What a search and the fit of its winner to all rows would take. Bytes are a promise. Seconds are a forecast:
+   operations are counted and the speed of this machine is measured; where the steps depend on the rows, part of the
+   search is done on few of them, for a second. */
 typedef struct mercer_tune_plan {
     int64_t rows; /* of the data searched */
-    int64_t candidates, splits, fits; /* fits: those that cannot be had from another one in closed form or along a path; of a search by
-                                         gradients about as many as it takes steps, and the candidates are its starts */
-    const char *engine;               /* how candidates are measured, in words */
+    /* fits: those that cannot be had from another one in closed form or along a path; of a search by gradients about as
+       many as it takes steps, and the candidates are its starts */
+    int64_t candidates, splits, fits;
+    const char *engine; /* how candidates are measured, in words */
     size_t memory_bytes;
     double seconds;
     bool possible;
 } mercer_tune_plan;
-MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                                          const mercer_data *data, mercer_tune_plan *out);
-/* What the short search of mercer_tune_default would take, without the fit of its winner, which mercer_plan_fit foresees. rows: those it
-   is done on. MERCER_INVALID and MERCER_MEMORY where there would be no search. */
-MERCER_API mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                                             mercer_tune_plan *out);
+MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                          const mercer_tune *set, const mercer_data *data, mercer_tune_plan *out);
+/* What the short search of mercer_tune_default would take, without the fit of its winner, which mercer_plan_fit
+   foresees. rows: those it is done on. MERCER_INVALID and MERCER_MEMORY where there would be no search. */
+MERCER_API mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                             const mercer_data *data, mercer_tune_plan *out);
 
 #ifdef __cplusplus
 }

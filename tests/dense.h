@@ -3,7 +3,7 @@
 #define TEST_DENSE_H
 
 #include "base/rng.h"
-#include "gram/lowrank.h"
+#include "gram/lowrank/lowrank.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static inline mercer_status dense_diagonal(mercer_ctx *ctx, const void *self, do
     return MERCER_OK;
 }
 
-static inline mercer_status dense_take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, float *out, int64_t ld) {
+static inline mercer_status dense_take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count,
+                                       float *out, int64_t ld) {
     (void)ctx;
     const dense *m = self;
     for (int64_t r = 0; r < count; r++)
@@ -30,7 +31,8 @@ static inline mercer_status dense_take(mercer_ctx *ctx, const void *self, const 
     return MERCER_OK;
 }
 
-static inline mercer_status dense_pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, double *out) {
+static inline mercer_status dense_pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count,
+                                        double *out) {
     (void)ctx;
     const dense *m = self;
     for (int64_t a = 0; a < count; a++)

@@ -92,7 +92,8 @@ static void fail_in_turn(scenario *run, void *arg, long sparse) {
             status = run(ctx, arg);
         const bool injected = c.calls >= k;
         if (injected && status != MERCER_MEMORY)
-            fail_msg("allocation %ld failed but the call said %s: %s", k, mercer_status_name(status), mercer_message(ctx));
+            fail_msg("allocation %ld failed but the call said %s: %s", k, mercer_status_name(status),
+                     mercer_message(ctx));
         if (!injected)
             assert_int_equal(status, MERCER_OK);
         mercer_close(ctx);
@@ -119,8 +120,10 @@ static bool has_comma(const char *name) {
 static void make_comma(const char *folder) {
     char command[512];
     snprintf(command, sizeof command,
-             "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' > comma.txt "
-             "&& localedef -c -i comma.txt -f ANSI_X3.4-1968 ./comma > /dev/null 2>&1", folder);
+             "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND "
+             "LC_NUMERIC\\n' > comma.txt "
+             "&& localedef -c -i comma.txt -f ANSI_X3.4-1968 ./comma > /dev/null 2>&1",
+             folder);
     if (system(command) >= 0) /* it says 1 for its warnings */
         setenv("LOCPATH", folder, 1);
 }

@@ -1,5 +1,5 @@
-/* support.h: what every test shares: cmocka with its headers in order, a context, random input that prints its seed, and memory that
-   fails on purpose. */
+/* support.h: what every test shares: cmocka with its headers in order, a context, random input that prints its seed,
+   and memory that fails on purpose. */
 #ifndef TEST_SUPPORT_H
 #define TEST_SUPPORT_H
 
@@ -23,16 +23,16 @@ uint64_t test_seed(void);
 /* A file of tests/sets, whose README names origin and licence; fails where it is absent. */
 FILE *open_set(const char *name);
 
-/* Ends the test as skipped. cmocka's own skip() prints "not ok ... # SKIP", which readers of TAP count as a failure; tools/test.py
-   counts this line. */
+/* Ends the test as skipped. cmocka's own skip() prints "not ok ... # SKIP", which readers of TAP count as a failure;
+   tools/test.py counts this line. */
 #define skip_test(reason)                                                                                              \
     do {                                                                                                               \
         print_message("# skipped: %s\n", (reason));                                                                    \
         return;                                                                                                        \
     } while (0)
 
-/* Set a locale with a decimal comma, one that is installed or else one made for the purpose by localedef; false with a line that says so
-   where neither can be had. setlocale(LC_ALL, "C") ends it. */
+/* Set a locale with a decimal comma, one that is installed or else one made for the purpose by localedef; false with a
+   line that says so where neither can be had. setlocale(LC_ALL, "C") ends it. */
 bool set_decimal_comma(void);
 
 #define assert_ok(ctx, call)                                                                                           \
@@ -52,8 +52,8 @@ bool set_decimal_comma(void);
 #define assert_close(a, b, tolerance) assert_close_at((a), (b), (tolerance), __FILE__, __LINE__)
 void assert_close_at(double a, double b, double tolerance, const char *file, int line);
 
-/* Run the scenario with its 1st, 2nd, 3rd, ... allocation failing until it succeeds. It must return MERCER_MEMORY while allocations fail,
-   leave no block behind each time, and free everything itself. */
+/* Run the scenario with its 1st, 2nd, 3rd, ... allocation failing until it succeeds. It must return MERCER_MEMORY while
+   allocations fail, leave no block behind each time, and free everything itself. */
 typedef mercer_status scenario(mercer_ctx *ctx, void *arg);
 void assert_survives_failing_memory(scenario *run, void *arg);
 /* The same for the first few and then ever fewer of the allocations, where a run takes long. */

@@ -4,7 +4,8 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "data", "kernel", "backend", "gram", "solve", "learn", "model", "select", "draw", "cli"]
+ROOMS = ["base", "data", "kernel", "backend", "gram", "linalg", "iterative", "qp", "predict", "learn", "model", "select", "draw",
+         "cli"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

@@ -11,7 +11,8 @@ static size_t status_of(const char *name) {
     const size_t length = strlen(name);
     char line[256];
     unsigned long long kib = 0;
-    while (file && fgets(line, sizeof line, file) && (strncmp(line, name, length) != 0 || sscanf(line + length, ": %llu kB", &kib) != 1))
+    while (file && fgets(line, sizeof line, file)
+           && (strncmp(line, name, length) != 0 || sscanf(line + length, ": %llu kB", &kib) != 1))
         ;
     if (file)
         fclose(file);
@@ -28,6 +29,7 @@ static size_t left_of(int asked, const struct rlimit *r, const char *used) {
 
 size_t mc_address_left(void) {
     struct rlimit as, own;
-    const size_t space = left_of(getrlimit(RLIMIT_AS, &as), &as, "VmSize"), data = left_of(getrlimit(RLIMIT_DATA, &own), &own, "VmData");
+    const size_t space = left_of(getrlimit(RLIMIT_AS, &as), &as, "VmSize"),
+                 data = left_of(getrlimit(RLIMIT_DATA, &own), &own, "VmData");
     return space < data ? space : data;
 }

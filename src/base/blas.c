@@ -1,9 +1,9 @@
 /* blas.c: what the linear algebra library says of itself, and what to tell it.
 
-   OpenBLAS chooses its kernels by the exact model of the processor. On a model newer than the library it falls back to kernels of 2004:
-   measured on a 2023 server with Debian's 0.3.21, dgemm at 12 GFLOP/s a core where the AVX-512 kernels reach 69. The variable
-   OPENBLAS_CORETYPE cures it, but it is read when the library is loaded, so a program must be started with it: the command starts itself
-   again, others are told. */
+   OpenBLAS chooses its kernels by the exact model of the processor. On a model newer than the library it falls back to
+   kernels of 2004: measured on a 2023 server with Debian's 0.3.21, dgemm at 12 GFLOP/s a core where the AVX-512 kernels
+   reach 69. The variable OPENBLAS_CORETYPE cures it, but it is read when the library is loaded, so a program must be
+   started with it: the command starts itself again, others are told. */
 #include "base/cpu.h"
 #include <mercer.h>
 #include <string.h>

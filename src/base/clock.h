@@ -4,8 +4,8 @@
 
 double mc_clock(void);
 
-/* Seconds that some work needs: on a machine that others use too, no more than the processor time of this process, all its threads
-   together. */
+/* Seconds that some work needs: on a machine that others use too, no more than the processor time of this process, all
+   its threads together. */
 typedef struct mc_stopwatch {
     double clock, processor;
 } mc_stopwatch;

@@ -1,5 +1,5 @@
-/* cpu.c: instruction sets by cpuid, never by model name: a table filled from exact CPU models falls back silently on the next
-   model. */
+/* cpu.c: instruction sets by cpuid, never by model name: a table filled from exact CPU models falls back silently on
+   the next model. */
 #include "base/cpu.h"
 #include "base/status.h"
 #include <stdlib.h>
@@ -41,7 +41,8 @@ mercer_status mc_isa_choose(mercer_ctx *ctx, const char *name, mc_isa *out) {
         if (mc_isa_runs((mc_isa)i) && (!name || strcmp(name, names[i]) == 0))
             *out = (mc_isa)i;
     if (name && strcmp(name, names[*out]) != 0)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "isa '%s' is unknown or this machine cannot run it; give portable, avx2 or avx512, or leave it out", name);
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "isa '%s' is unknown or this machine cannot run it; give portable, avx2 or avx512, or leave it out", name);
     return MERCER_OK;
 }

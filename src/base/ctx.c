@@ -20,17 +20,18 @@ static mercer_status check_options(mercer_ctx *ctx) {
     return mc_isa_choose(ctx, o->isa, &ctx->isa);
 }
 
-/* Where the address space is limited: no more threads than have room for what each takes, and the rest is the memory limit. The result does
-   not depend on the number of threads. */
+/* Where the address space is limited: no more threads than have room for what each takes, and the rest is the memory
+   limit. The result does not depend on the number of threads. */
 static mercer_status fit_address_space(mercer_ctx *ctx) {
     const size_t slack = (size_t)16 << 20, left = mc_address_left();
     char has[32], least[32];
     if (left == SIZE_MAX)
         return MERCER_OK;
     if (left < MC_ADDRESS_THREAD + 2 * slack)
-        return mc_fail(ctx, MERCER_MEMORY,
-                       "the limit on the address space (ulimit -v or -d) leaves %s, and %s is the least to compute in; raise it",
-                       mc_bytes_text((double)left, has), mc_bytes_text((double)(MC_ADDRESS_THREAD + 2 * slack), least));
+        return mc_fail(
+            ctx, MERCER_MEMORY,
+            "the limit on the address space (ulimit -v or -d) leaves %s, and %s is the least to compute in; raise it",
+            mc_bytes_text((double)left, has), mc_bytes_text((double)(MC_ADDRESS_THREAD + 2 * slack), least));
     const size_t threads = (left / 2) / MC_ADDRESS_THREAD;
     if ((size_t)ctx->threads > threads)
         ctx->threads = threads > 1 ? (int)threads : 1;

@@ -23,10 +23,10 @@ struct mercer_ctx {
     bool held;                  /* the phase belongs to whoever holds it: see mc_hold */
     double held_low, held_high; /* the piece of it that is under way; negative: unknown */
     double held_done;
-    double measure, goal, gap;  /* what the phase watches, as last reported */
-    const char *watches;        /* its name */
+    double measure, goal, gap; /* what the phase watches, as last reported */
+    const char *watches;       /* its name */
     int64_t steps, vectors;
-    int64_t offset;       /* place of the last failure, -1: none */
+    int64_t offset; /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };
 

@@ -1,15 +1,15 @@
 /* decimal.c: the nearest double to D 10^q, decided by integers.
 
-   A double b = M 2^e is right when D 10^q lies between the midpoints to its two neighbours. The midpoint above b is (2M + 1) 2^(e-1),
-   so one comparison of D 5^q 2^q with (2M + 1) 2^(e-1), both sides made integers, tells on which side the decimal lies. The guess is
-   moved until both comparisons hold.
+   A double b = M 2^e is right when D 10^q lies between the midpoints to its two neighbours. The midpoint above b is (2M
+   + 1) 2^(e-1), so one comparison of D 5^q 2^q with (2M + 1) 2^(e-1), both sides made integers, tells on which side the
+   decimal lies. The guess is moved until both comparisons hold.
 
    769 digits decide any double (the longest midpoint has 767); what follows them matters only by being there at all. */
 #include "base/decimal.h"
 #include <stdbool.h>
 #include <string.h>
 
-enum { LIMBS = 80, DIGITS = 769 }; /* 80 x 64 bits; D 5^q and its partner stay below 64 x 64 */
+enum { LIMBS = 80, DIGITS = 769 };                    /* 80 x 64 bits; D 5^q and its partner stay below 64 x 64 */
 static const uint64_t five_27 = 7450580596923828125u; /* the largest power of five below 2^63 */
 
 typedef struct big {
@@ -110,7 +110,8 @@ uint64_t mc_decimal_round(const char *text, const char *end, int64_t exponent, u
     const uint64_t infinity = (uint64_t)0x7ff << 52;
     for (int side; bits < infinity && ((side = compare_midpoint(&digits, q, bits)) > 0 || (side == 0 && bits & 1));)
         bits++;
-    for (int side; bits > 0 && ((side = compare_midpoint(&digits, q, bits - 1)) < 0 || (side == 0 && (bits - 1) % 2 == 0));)
+    for (int side;
+         bits > 0 && ((side = compare_midpoint(&digits, q, bits - 1)) < 0 || (side == 0 && (bits - 1) % 2 == 0));)
         bits--;
     return bits;
 }

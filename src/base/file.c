@@ -1,9 +1,10 @@
-/* file.c: atomic output. The temporary file lies in the same folder, so that the rename cannot cross a file system. Where the system can
-   (O_TMPFILE) it has no name until it is whole, so that a run that is killed leaves nothing behind; a name is given for the moment between
-   link and rename. After the rename the folder is synced: until then a power failure may bring the old name back.
+/* file.c: atomic output. The temporary file lies in the same folder, so that the rename cannot cross a file system.
+   Where the system can (O_TMPFILE) it has no name until it is whole, so that a run that is killed leaves nothing
+   behind; a name is given for the moment between link and rename. After the rename the folder is synced: until then a
+   power failure may bring the old name back.
 
-   A link is followed first: the file it names is replaced, not the link. A device or a pipe (/dev/null, a named pipe) is written in place:
-   renaming over it would put a plain file where the system has a device. */
+   A link is followed first: the file it names is replaced, not the link. A device or a pipe (/dev/null, a named pipe)
+   is written in place: renaming over it would put a plain file where the system has a device. */
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -99,7 +100,8 @@ static mercer_status open_temporary(mercer_ctx *ctx, mc_output *output, mode_t m
 
 static mercer_status open_path(mercer_ctx *ctx, mc_output *output, const char *path) {
     char real[PATH_MAX];
-    const char *target = realpath(path, real) ? real : path; /* not there yet, or out of reach, which the opening will tell */
+    /* not there yet, or out of reach, which the opening will tell */
+    const char *target = realpath(path, real) ? real : path;
     MC_TRY((output->path = mc_copy_text(ctx, target, strlen(target))) ? MERCER_OK : MERCER_MEMORY);
     struct stat info;
     if (stat(output->path, &info) != 0)

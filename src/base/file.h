@@ -6,7 +6,8 @@
 
 typedef struct mc_output mc_output;
 
-/* Open a temporary file beside path ("-": standard output), write pieces, then commit (sync, rename) or abandon (remove). */
+/* Open a temporary file beside path ("-": standard output), write pieces, then commit (sync, rename) or abandon
+   (remove). */
 mercer_status mc_output_open(mercer_ctx *ctx, const char *path, mc_output **out);
 mercer_status mc_output_write(mercer_ctx *ctx, mc_output *output, const void *bytes, size_t size);
 /* Frees output on success and on failure; on failure nothing is left behind. */

@@ -1,5 +1,5 @@
-/* hash.c: eight bytes at a time, each mixed in by two multiplications with folding, as in the finalisers of Murmur (Appleby) and
-   SplitMix (Steele, Lea and Flood, 2014). */
+/* hash.c: eight bytes at a time, each mixed in by two multiplications with folding, as in the finalisers of Murmur
+   (Appleby) and SplitMix (Steele, Lea and Flood, 2014). */
 #include "base/hash.h"
 #include <string.h>
 

@@ -22,15 +22,16 @@ struct mc_heap {
 /* Sits in the 64 bytes before each block. */
 typedef struct header {
     mc_heap *heap;
-    void *raw;        /* what the hook returned */
-    size_t raw_size;  /* what it was asked for */
-    size_t size;      /* what the caller asked for */
+    void *raw;       /* what the hook returned */
+    size_t raw_size; /* what it was asked for */
+    size_t size;     /* what the caller asked for */
 } header;
 _Static_assert(sizeof(header) <= MC_ALIGN, "the header must fit before the block");
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Large blocks are matrices, read from end to end: huge pages save most of the faults of filling them. A hint; failure is no matter. */
+/* Large blocks are matrices, read from end to end: huge pages save most of the faults of filling them. A hint; failure
+   is no matter. */
 static void hint_huge(void *block, size_t size) {
 #ifdef MADV_HUGEPAGE
     const uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -135,15 +136,16 @@ static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
     char want[32], used[32], limit[32];
     mc_bytes_text((double)bytes, want);
     if (over_limit)
-        mc_fail(ctx, MERCER_MEMORY, "memory: %s more would pass the limit of %s (%s in use); raise the memory limit", want,
-                mc_bytes_text((double)ctx->heap->limit, limit), mc_bytes_text((double)mc_heap_used(ctx->heap), used));
+        mc_fail(ctx, MERCER_MEMORY, "memory: %s more would pass the limit of %s (%s in use); raise the memory limit",
+                want, mc_bytes_text((double)ctx->heap->limit, limit),
+                mc_bytes_text((double)mc_heap_used(ctx->heap), used));
     else
         mc_fail(ctx, MERCER_MEMORY, "memory: the system has no %s left", want);
     return NULL;
 }
 
-/* Of zeros: the C library has large blocks from the system, which hands them out so, page by page as they are touched. To write zeros over
-   gigabytes takes seconds in which nothing looks at the clock. */
+/* Of zeros: the C library has large blocks from the system, which hands them out so, page by page as they are touched.
+   To write zeros over gigabytes takes seconds in which nothing looks at the clock. */
 static void *obtain(mc_heap *heap, size_t size, bool zero) {
     if (!zero || heap->hook != libc_hook) {
         void *raw = heap->hook(heap->user, NULL, 0, size);

@@ -1,7 +1,9 @@
-/* memory.h: one way to get memory. Every block goes through the caller's hook, is counted, and is held under a hard limit.
+/* memory.h: one way to get memory. Every block goes through the caller's hook, is counted, and is held under a hard
+   limit.
 
-   A block knows its heap, so mc_free needs only the pointer and an object may outlive the context that made it: the heap itself
-   goes when the context is closed and its last block is freed. Blocks are zero-filled and 64-byte aligned. */
+   A block knows its heap, so mc_free needs only the pointer and an object may outlive the context that made it: the
+   heap itself goes when the context is closed and its last block is freed. Blocks are zero-filled and 64-byte aligned.
+   */
 #ifndef MC_BASE_MEMORY_H
 #define MC_BASE_MEMORY_H
 
@@ -11,7 +13,8 @@ typedef struct mc_heap mc_heap;
 
 enum { MC_ALIGN = 64 };
 
-/* NULL with a message on ctx when the product overflows, the limit would be passed, or the hook says no. count 0 gives a block. */
+/* NULL with a message on ctx when the product overflows, the limit would be passed, or the hook says no. count 0 gives
+   a block. */
 void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size);
 /* The same without the zeros, for a block about to be filled whole. */
 void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size);
@@ -19,12 +22,14 @@ void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size);
 void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size);
 void mc_free(void *block);
 
-/* A block kept from one use to the next, since memory that is touched for the first time costs as much as what is written there. */
+/* A block kept from one use to the next, since memory that is touched for the first time costs as much as what is
+   written there. */
 typedef struct mc_room {
     void *block;
     size_t size;
 } mc_room;
-/* A block of so many bytes at least; what was in it is lost where it has to grow. NULL as mc_alloc, and then the room is empty. */
+/* A block of so many bytes at least; what was in it is lost where it has to grow. NULL as mc_alloc, and then the room
+   is empty. */
 void *mc_room_take(mercer_ctx *ctx, mc_room *room, size_t bytes);
 void mc_room_close(mc_room *room);
 char *mc_copy_text(mercer_ctx *ctx, const char *text, size_t length); /* with a closing zero */

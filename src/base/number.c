@@ -1,9 +1,11 @@
 /* number.c: decimal text to the nearest double, ties to even, whatever its length.
 
-   The text is w 10^q with w its first nineteen significant digits. number_fast.h has the two fast ways; digits past the nineteenth put the
-   number between w and w + 1, and when both round to one double, that is it. What is left is settled by exact integers (decimal.c).
+   The text is w 10^q with w its first nineteen significant digits. number_fast.h has the two fast ways; digits past the
+   nineteenth put the number between w and w + 1, and when both round to one double, that is it. What is left is settled
+   by exact integers (decimal.c).
 
-   No state of the C library is involved, so the locale does not matter, and no subnormal meets floating-point arithmetic. */
+   No state of the C library is involved, so the locale does not matter, and no subnormal meets floating-point
+   arithmetic. */
 #include "base/number.h"
 #include "base/number_fast.h"
 #include "base/print.h"
@@ -104,8 +106,8 @@ static int64_t significant(const scan *s, char *digits, int64_t room) {
     return kept <= room ? kept : -1;
 }
 
-/* Whether these are the first digits of the double rounded to `of` of them, and only zeros follow. The C library writes them exactly; its
-   decimal point, which depends on the locale, is passed over. */
+/* Whether these are the first digits of the double rounded to `of` of them, and only zeros follow. The C library writes
+   them exactly; its decimal point, which depends on the locale, is passed over. */
 static bool says(double value, int of, const char *digits, int64_t count) {
     char text[WHOLE + 16];
     mc_print(text, sizeof text, "%.*e", of - 1, value);

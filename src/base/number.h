@@ -4,12 +4,14 @@
 
 #include <mercer.h>
 
-/* Read a decimal number (sign, digits, point, exponent) at the start of [text, end) as the nearest double. Returns the first byte
-   after it, or NULL when no number starts there. Words (nan, inf, hex) are not numbers here. Overflow gives an infinity. */
+/* Read a decimal number (sign, digits, point, exponent) at the start of [text, end) as the nearest double. Returns the
+   first byte after it, or NULL when no number starts there. Words (nan, inf, hex) are not numbers here. Overflow gives
+   an infinity. */
 const char *mc_number_read(const char *text, const char *end, double *out);
 
-/* Whether the number at [text, end), all of which mc_number_read has read, is what its double is: the very same where that is whole, the
-   same to as many digits otherwise. Two whole numbers of which this holds have different doubles; 9007199254740993 is none. */
+/* Whether the number at [text, end), all of which mc_number_read has read, is what its double is: the very same where
+   that is whole, the same to as many digits otherwise. Two whole numbers of which this holds have different doubles;
+   9007199254740993 is none. */
 bool mc_number_survives(const char *text, const char *end);
 
 #endif

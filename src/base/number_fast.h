@@ -1,8 +1,9 @@
-/* number_fast.h: decimal text to the nearest double, the way almost every number goes, written to be inlined into a reader's loop.
+/* number_fast.h: decimal text to the nearest double, the way almost every number goes, written to be inlined into a
+   reader's loop.
 
-   The text is w 10^q with at most nineteen digits in w.
-   1. w < 2^53 and |q| <= 22: w and 10^|q| are doubles, so one product or quotient rounds once (Clinger, 1990).
-   2. w 5^q from a table of 5^q to 128 bits: the product is known to within two units of its 128th bit, and unless those two units
+   The text is w 10^q with at most nineteen digits in w. 1. w < 2^53 and |q| <= 22: w and 10^|q| are doubles, so one
+   product or quotient rounds once (Clinger, 1990). 2. w 5^q from a table of 5^q to 128 bits: the product is known to
+   within two units of its 128th bit, and unless those two units
       decide the rounding the answer is certain (Lemire, "Number parsing at a gigabyte per second", 2021, after Eisel).
    What neither settles is left to number.c. */
 #ifndef MC_BASE_NUMBER_FAST_H
@@ -27,8 +28,9 @@ static inline uint64_t mc_eight_digits(uint64_t digits) {
     return (digits & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
 }
 
-/* Digits from p on join w, which wraps around when there are too many. Up to eight at a time and without a branch on how many: those
-   before the first other character are moved to the top of the word, so that zeros lead. Reads up to eight bytes past them. */
+/* Digits from p on join w, which wraps around when there are too many. Up to eight at a time and without a branch on
+   how many: those before the first other character are moved to the top of the word, so that zeros lead. Reads up to
+   eight bytes past them. */
 static inline const char *mc_digits(const char *p, uint64_t *w) {
     static const uint64_t shift_of[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     for (;; p += 8) {
@@ -101,8 +103,8 @@ static inline const char *mc_exponent(const char *p, const char *end, int64_t *q
     return stop > digits ? stop : p;
 }
 
-/* A number at the start of [text, end) as mc_number_read, where sixteen bytes may be read from end on and the one there is not part of a
-   number. NULL: this way does not settle it; it may be a number all the same. Never an infinity. */
+/* A number at the start of [text, end) as mc_number_read, where sixteen bytes may be read from end on and the one there
+   is not part of a number. NULL: this way does not settle it; it may be a number all the same. Never an infinity. */
 static inline const char *mc_number_fast(const char *text, const char *end, double *out) {
     const uint64_t negative = *text == '-';
     const char *first = text + (negative | (*text == '+')), *p;

@@ -1,8 +1,9 @@
 /* number_text.c: a double as the shortest decimal that reads back to it, the nearest to it of that length.
 
-   v = c 2^q rounds from every decimal between the midpoints to its neighbours. With k = floor(log10(2^q)) two multiples of 10^k and at
-   most one of 10^(k+1) lie between them. All are compared with v in units of 10^k / 4, where products with a 128-bit power of ten,
-   rounded to odd, order exactly as the true values do (Giulietti, "The Schubfach way to render doubles", 2020). */
+   v = c 2^q rounds from every decimal between the midpoints to its neighbours. With k = floor(log10(2^q)) two multiples
+   of 10^k and at most one of 10^(k+1) lie between them. All are compared with v in units of 10^k / 4, where products
+   with a 128-bit power of ten, rounded to odd, order exactly as the true values do (Giulietti, "The Schubfach way to
+   render doubles", 2020). */
 #include "base/decimal.h"
 #include <math.h>
 #include <mercer.h>

@@ -1,4 +1,5 @@
-/* parallel.c: where OpenMP lives, with the two things that must be set around it: flush-to-zero and the BLAS thread count. */
+/* parallel.c: where OpenMP lives, with the two things that must be set around it: flush-to-zero and the BLAS thread
+   count. */
 #include "base/parallel.h"
 #include "base/ctx.h"
 #include "base/progress.h"
@@ -77,8 +78,8 @@ mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, v
     return ctx->shield ? MERCER_OK : ctx->stop;
 }
 
-/* OpenBLAS built on OpenMP asks this thread's own setting before every call; the flavour with threads of its own has one setting for
-   the whole process. */
+/* OpenBLAS built on OpenMP asks this thread's own setting before every call; the flavour with threads of its own has
+   one setting for the whole process. */
 mc_region mc_blas_begin(void) {
     mc_region region = {.csr = flush_on(), .omp_threads = omp_get_max_threads()};
     omp_set_num_threads(1);

@@ -1,7 +1,9 @@
-/* parallel.h: the one parallel loop. Chunks depend on n and grain alone, never on the number of threads, so a body that writes
-   only to its own chunk (partial sums to part[chunk], added in order afterwards) gives the same bits on any number of threads.
+/* parallel.h: the one parallel loop. Chunks depend on n and grain alone, never on the number of threads, so a body that
+   writes only to its own chunk (partial sums to part[chunk], added in order afterwards) gives the same bits on any
+   number of threads.
 
-   Subnormal results are flushed to zero inside bodies: an underflowing Gaussian tail would slow every product below it. */
+   Subnormal results are flushed to zero inside bodies: an underflowing Gaussian tail would slow every product below it.
+   */
 #ifndef MC_BASE_PARALLEL_H
 #define MC_BASE_PARALLEL_H
 
@@ -10,16 +12,18 @@
 /* thread is below mercer_threads(ctx): an index for per-thread scratch, never for anything that reaches a result. */
 typedef void mc_body(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread);
 
-/* Run body over [0, n) in chunks of grain. The calling thread reports progress between its chunks when the phase is named with
-   mc_phase. Returns MERCER_CANCELLED or MERCER_TIME when told to stop; the remaining chunks are then skipped. */
+/* Run body over [0, n) in chunks of grain. The calling thread reports progress between its chunks when the phase is
+   named with mc_phase. Returns MERCER_CANCELLED or MERCER_TIME when told to stop; the remaining chunks are then
+   skipped. */
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg);
 int64_t mc_chunks(int64_t n, int64_t grain);
 /* Threads that mc_for takes for so many chunks: scratch for more is never touched. */
 int mc_for_threads(const mercer_ctx *ctx, int64_t chunks);
 
-/* Bracket calls of BLAS and LAPACK. The library computes on the one thread that calls it: its own threads split sums by their number,
-   so that not even a matrix product would keep its bits. Parallel work is mc_for over blocks of a fixed size, one call of the library
-   in each. Subnormals are flushed (they slow the factorisation of a Gaussian Gram matrix some twentyfold). */
+/* Bracket calls of BLAS and LAPACK. The library computes on the one thread that calls it: its own threads split sums by
+   their number, so that not even a matrix product would keep its bits. Parallel work is mc_for over blocks of a fixed
+   size, one call of the library in each. Subnormals are flushed (they slow the factorisation of a Gaussian Gram matrix
+   some twentyfold). */
 typedef struct mc_region {
     unsigned csr;                  /* the floating-point control word to put back */
     int omp_threads, blas_threads; /* what the calling program had set; 0: nothing to put back */

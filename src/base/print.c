@@ -1,5 +1,5 @@
-/* print.c: see print.h. The locale of this thread is changed for the call and put back; "C" itself takes no memory to name. Should it not
-   be had, the text is what the program's own locale makes of it. */
+/* print.c: see print.h. The locale of this thread is changed for the call and put back; "C" itself takes no memory to
+   name. Should it not be had, the text is what the program's own locale makes of it. */
 #include "base/print.h"
 #include <locale.h>
 #include <stdio.h>

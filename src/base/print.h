@@ -1,5 +1,5 @@
-/* print.h: formatted text that is the same whatever locale the calling program has set: a decimal comma in a model, an export or a kernel
-   expression would be another number, or none. */
+/* print.h: formatted text that is the same whatever locale the calling program has set: a decimal comma in a model, an
+   export or a kernel expression would be another number, or none. */
 #ifndef MC_BASE_PRINT_H
 #define MC_BASE_PRINT_H
 

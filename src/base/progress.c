@@ -50,10 +50,19 @@ void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors) {
 
 static mercer_status tell(mercer_ctx *ctx, double done, double seconds, int64_t step) {
     const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
-    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "", .done = share, .seconds = seconds, .measure = ctx->measure,
-                         .watches = ctx->watches, .goal = ctx->goal, .step = step, .gap = ctx->gap, .vectors = ctx->vectors};
-    if (ctx->held) /* one of many pieces of work, whose own phases follow each other: only that it is under way is said */
-        p = (mercer_progress){.phase = p.phase, .done = ctx->held_done, .seconds = seconds, .measure = NAN, .goal = NAN, .gap = NAN};
+    mercer_progress p = {.phase = ctx->phase ? ctx->phase : "",
+                         .done = share,
+                         .seconds = seconds,
+                         .measure = ctx->measure,
+                         .watches = ctx->watches,
+                         .goal = ctx->goal,
+                         .step = step,
+                         .gap = ctx->gap,
+                         .vectors = ctx->vectors};
+    /* one of many pieces of work, whose own phases follow each other: only that it is under way is said */
+    if (ctx->held)
+        p = (mercer_progress){
+            .phase = p.phase, .done = ctx->held_done, .seconds = seconds, .measure = NAN, .goal = NAN, .gap = NAN};
     if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
         return ctx->told = ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
     return MERCER_OK;
@@ -65,7 +74,8 @@ static mercer_status look(mercer_ctx *ctx, double done, int64_t step) {
         return ctx->shield ? MERCER_OK : ctx->stop;
     const double now = mc_clock(), seconds = now - ctx->call_began;
     if (!ctx->shield && ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
-        return ctx->told = ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
+        return ctx->told = ctx->stop =
+                   mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
     if (!ctx->options.progress || (now < ctx->next_progress && !(step && ctx->options.every_step)))
         return MERCER_OK;
     ctx->next_progress = now + interval;

@@ -6,32 +6,35 @@
 
 /* Name what is being done from here on; NULL: nothing worth showing. */
 void mc_phase(mercer_ctx *ctx, const char *phase);
-/* What is reported from here on, up to the next span or phase, is the part [low, high] of the phase: for a phase of many loops. */
+/* What is reported from here on, up to the next span or phase, is the part [low, high] of the phase: for a phase of
+   many loops. */
 void mc_span(mercer_ctx *ctx, double low, double high);
-/* While a phase is held the phases of the work inside are not shown: the piece [low, high] of the phase follows, low negative when that is
-   unknown. NULL lets go. */
+/* While a phase is held the phases of the work inside are not shown: the piece [low, high] of the phase follows, low
+   negative when that is unknown. NULL lets go. */
 void mc_hold(mercer_ctx *ctx, const char *phase, double low, double high);
 /* So much of the piece that is held, in [0, 1], is done: what is shown goes up only. Nothing where nothing is held. */
 void mc_held(mercer_ctx *ctx, double done);
-/* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or MERCER_TIME, with its
-   message, once the caller or the clock says stop. Call it from the calling thread only. */
+/* done in [0, 1], negative when unknown. Calls the callback at most ten times a second; MERCER_CANCELLED or
+   MERCER_TIME, with its message, once the caller or the clock says stop. Call it from the calling thread only. */
 mercer_status mc_progress(mercer_ctx *ctx, double done);
-/* The same at the end of a step, with what the solver watches and where that is to come; a goal of NaN: it ends by other signs. Steps
-   are counted from mc_progress_start (or the phase) on. */
+/* The same at the end of a step, with what the solver watches and where that is to come; a goal of NaN: it ends by
+   other signs. Steps are counted from mc_progress_start (or the phase) on. */
 typedef struct mc_watch {
     const char *name;
     double value, goal;
 } mc_watch;
 mercer_status mc_progress_step(mercer_ctx *ctx, double done, mc_watch seen);
 void mc_progress_start(mercer_ctx *ctx);
-/* Whether the next report reaches the callback: what is worth computing for it. Then: the duality gap, and the multipliers off zero. */
+/* Whether the next report reaches the callback: what is worth computing for it. Then: the duality gap, and the
+   multipliers off zero. */
 bool mc_progress_watched(const mercer_ctx *ctx);
 void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors);
 
-/* Between mc_shield(ctx, true) and mc_shield(ctx, false) nothing is stopped: for steps that must be done whole. Pairs may nest. What
-   was asked for meanwhile takes effect at the first report afterwards. */
+/* Between mc_shield(ctx, true) and mc_shield(ctx, false) nothing is stopped: for steps that must be done whole. Pairs
+   may nest. What was asked for meanwhile takes effect at the first report afterwards. */
 void mc_shield(mercer_ctx *ctx, bool on);
-/* The reason why the call was told to stop, which is then forgotten, so that the best answer so far can still be finished; OK: none. */
+/* The reason why the call was told to stop, which is then forgotten, so that the best answer so far can still be
+   finished; OK: none. */
 mercer_status mc_stop_taken(mercer_ctx *ctx);
 /* Whether this call was told to stop at any time, whoever has taken the reason since. */
 mercer_status mc_told(mercer_ctx *ctx);

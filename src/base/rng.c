@@ -1,6 +1,6 @@
 /* rng.c: Philox 4x32 with ten rounds, and the few distributions built on it. */
 #include "base/rng.h"
-#include "base/steady.h"
+#include "base/portable_math.h"
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@ void mc_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
     memcpy(c, counter, sizeof c);
     for (int round = 0; round < 10; round++) {
         const uint64_t p = (uint64_t)0xD2511F53u * c[0], q = (uint64_t)0xCD9E8D57u * c[2];
-        const uint32_t next[4] = {(uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ k1, (uint32_t)p};
+        const uint32_t next[4] = {(uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ k1,
+                                  (uint32_t)p};
         memcpy(c, next, sizeof c);
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
@@ -20,7 +21,8 @@ void mc_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
 /* The item fills the upper half of the counter, the stream is mixed into the seed; the lower half counts blocks. */
 mc_rng mc_rng_at(uint64_t seed, mc_stream stream, uint64_t item) {
     const uint64_t key = seed ^ ((uint64_t)stream * 0x9E3779B97F4A7C15u);
-    return (mc_rng){.key = {(uint32_t)key, (uint32_t)(key >> 32)}, .counter = {0, 0, (uint32_t)item, (uint32_t)(item >> 32)}};
+    return (mc_rng){.key = {(uint32_t)key, (uint32_t)(key >> 32)},
+                    .counter = {0, 0, (uint32_t)item, (uint32_t)(item >> 32)}};
 }
 
 uint32_t mc_rng_u32(mc_rng *rng) {
@@ -45,7 +47,7 @@ double mc_rng_uniform(mc_rng *rng) {
 /* Box and Muller; the second value is dropped so that every normal costs the same number of words. */
 double mc_rng_normal(mc_rng *rng) {
     const double u = 1.0 - mc_rng_uniform(rng), v = mc_rng_uniform(rng);
-    return sqrt(-2.0 * mc_steady_log(u)) * mc_steady_cos_turns(v);
+    return sqrt(-2.0 * mc_portable_math_log(u)) * mc_portable_math_cos_turns(v);
 }
 
 int64_t mc_rng_below(mc_rng *rng, int64_t bound) {

@@ -43,7 +43,8 @@ void mc_settings_fill(const mercer_setting *rows, int count, void *settings) {
 }
 
 static mercer_status fail_range(mercer_ctx *ctx, const char *owner, const mercer_setting *row, double seen) {
-    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be in [%g, %g], got %g", owner, row->name, row->low, row->high, seen);
+    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be in [%g, %g], got %g", owner, row->name, row->low, row->high,
+                   seen);
 }
 
 static mercer_status fail_choice(mercer_ctx *ctx, const char *owner, const mercer_setting *row, const char *seen) {
@@ -99,18 +100,19 @@ static mercer_status put_flag(mercer_ctx *ctx, const char *owner, const mercer_s
     return MERCER_OK;
 }
 
-static mercer_status fail_unknown(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count, const char *name) {
+static mercer_status fail_unknown(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count,
+                                  const char *name) {
     const char *names[SETTINGS_MOST];
     const int known = count < SETTINGS_MOST ? count : SETTINGS_MOST;
     for (int i = 0; i < known; i++)
         names[i] = rows[i].name;
     const char *near = mc_suggest(name, strlen(name), names, known);
-    return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'%s%s%s", owner, name, near ? "; did you mean '" : "", near ? near : "",
-                   near ? "'?" : "");
+    return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'%s%s%s", owner, name, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "");
 }
 
-mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count, void *settings,
-                                const char *name, const char *text) {
+mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count,
+                                void *settings, const char *name, const char *text) {
     for (int i = 0; i < count; i++) {
         const mercer_setting *row = &rows[i];
         if (strcmp(row->name, name) != 0)

@@ -9,8 +9,8 @@ void mc_settings_fill(const mercer_setting *rows, int count, void *settings);
 mercer_status mc_settings_check(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count,
                                 const void *settings);
 /* A TEXT field keeps the pointer: text must outlive settings. */
-mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count, void *settings,
-                                const char *name, const char *text);
+mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count,
+                                void *settings, const char *name, const char *text);
 /* 0-based place of text in "a|b|c", -1 when absent. */
 int mc_choice(const char *choices, const char *text);
 

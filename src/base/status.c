@@ -59,7 +59,8 @@ mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, 
 }
 
 /* names: as the call wrote them, "kernel, data, out". */
-mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers, size_t count) {
+mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers,
+                      size_t count) {
     size_t at = 0;
     while (at < count && pointers[at])
         at++;

@@ -25,11 +25,13 @@ void mc_log(mercer_ctx *ctx, const char *format, ...) __attribute__((format(prin
             return mc_try_;                                                                                            \
     } while (0)
 
-/* At the top of a public call: MERCER_INVALID with the name of the first of these pointers that is NULL, the context before all. */
+/* At the top of a public call: MERCER_INVALID with the name of the first of these pointers that is NULL, the context
+   before all. */
 #define MC_NEED(ctx, ...)                                                                                              \
     MC_TRY(mc_need(ctx, __func__, #__VA_ARGS__, (const void *const[]){__VA_ARGS__},                                    \
                    sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *)))
-mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers, size_t count);
+mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers,
+                      size_t count);
 /* Before that: what a call makes is NULL until it is made. */
 #define MC_CLEAR(out)                                                                                                  \
     do {                                                                                                               \

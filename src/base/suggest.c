@@ -1,5 +1,6 @@
-/* suggest.c: the nearest of some names: the shortest that begins with the word, else by edit distance: letters inserted, deleted, replaced
-   or exchanged with their neighbour (the restricted distance of Damerau and Levenshtein). Upper and lower case count as equal. */
+/* suggest.c: the nearest of some names: the shortest that begins with the word, else by edit distance: letters
+   inserted, deleted, replaced or exchanged with their neighbour (the restricted distance of Damerau and Levenshtein).
+   Upper and lower case count as equal. */
 #include "base/suggest.h"
 #include <stdbool.h>
 #include <string.h>

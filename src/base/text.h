@@ -15,7 +15,7 @@ mc_text mc_text_open(mercer_ctx *ctx);
 void mc_text_add(mc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mc_text_bytes(mc_text *text, const char *bytes, int64_t length);
 void mc_text_quoted(mc_text *text, const char *bytes); /* as a string of JSON; the bytes must be UTF-8 */
-void mc_text_number(mc_text *text, double value); /* shortest form that reads back */
+void mc_text_number(mc_text *text, double value);      /* shortest form that reads back */
 /* Hand the bytes over (freed with mc_free by the caller) or report what failed on the way, freeing them. */
 mercer_status mc_text_take(mc_text *text, char **out);
 void mc_text_close(mc_text *text);

@@ -1,10 +1,12 @@
-/* advice.c: the command that comes next, written so that it can be pasted: with the options that were given to this one, each word quoted
-   for the shell where it must be. Whatever suggests a command builds it here, and the tests run what is suggested. */
+/* advice.c: the command that comes next, written so that it can be pasted: with the options that were given to this
+   one, each word quoted for the shell where it must be. Whatever suggests a command builds it here, and the tests run
+   what is suggested. */
 #include "cli.h"
 #include <string.h>
 
 static bool is_plain(const char *word) {
-    return *word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,/:@%")] == '\0';
+    return *word
+           && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,/:@%")] == '\0';
 }
 
 static void put(advice *a, const char *bytes, size_t length) {
@@ -54,7 +56,8 @@ static void add_given(advice *a, const verb *v, const given *g, bool flag) {
     if (o && o->letter)
         snprintf(name, sizeof name, "-%c", o->letter);
     else
-        snprintf(name, sizeof name, "--%s%s", flag && strcmp(g->text, "no") == 0 ? "no-" : "", option_text(g->name).bytes);
+        snprintf(name, sizeof name, "--%s%s", flag && strcmp(g->text, "no") == 0 ? "no-" : "",
+                 option_text(g->name).bytes);
     advice_add(a, name);
     if (!flag)
         advice_add(a, g->text);
@@ -80,7 +83,8 @@ advice advise(const session *s, const verb *v, const mercer_machine *machine, co
     }
     for (int i = 0; i < s->args.count; i++) {
         const given *g = &s->args.given[i];
-        if (is_among(g->name, passing) || is_among(g->name, except) || !(g->setting ? v->machine : option_of(v, g->name) != NULL))
+        if (is_among(g->name, passing) || is_among(g->name, except)
+            || !(g->setting ? v->machine : option_of(v, g->name) != NULL))
             continue;
         add_given(&a, v, g, is_flag(machine, v, g));
     }

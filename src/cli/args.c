@@ -90,14 +90,16 @@ static void try_settings(nearest *best) {
 /* What many take for an option is a number of the kernel. */
 static const struct {
     const char *name, *written;
-} of_kernels[] = {{"gamma", "rbf(gamma=0.5)"},   {"sigma", "rbf(sigma=1)"},         {"length-scale", "matern(nu=1.5, length_scale=1)"},
-                  {"degree", "poly(degree=3)"}, {"coef0", "poly(degree=3, c=1)"}, {"period", "periodic(period=1)"}};
+} of_kernels[] = {
+    {"gamma", "rbf(gamma=0.5)"},  {"sigma", "rbf(sigma=1)"},        {"length-scale", "matern(nu=1.5, length_scale=1)"},
+    {"degree", "poly(degree=3)"}, {"coef0", "poly(degree=3, c=1)"}, {"period", "periodic(period=1)"}};
 
 static int unknown_long(const verb *v, const char *name) {
     nearest best = {.text = name};
     for (size_t i = 0; v->machine && i < sizeof of_kernels / sizeof of_kernels[0]; i++)
         if (strcmp(name, of_kernels[i].name) == 0)
-            return complain("%s has no option --%s: it is a number of the kernel; write -k '%s'%s", v->name, name, of_kernels[i].written,
+            return complain("%s has no option --%s: it is a number of the kernel; write -k '%s'%s", v->name, name,
+                            of_kernels[i].written,
                             strcmp(v->name, "tune") == 0 ? ", or a range, low..high, there" : "");
     for (int t = 0; v->tables[t]; t++)
         for (const option *o = v->tables[t]; o->name; o++)

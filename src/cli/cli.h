@@ -40,8 +40,7 @@ enum {
             return try_;                                                                                               \
     } while (0)
 
-/* ---- Options (args.c) ----------------------------------------------------------------------------------------------
- */
+/* ---- Options (args.c) ---- */
 
 typedef struct session session;
 typedef struct trace trace; /* trace.h */
@@ -107,8 +106,7 @@ int args_bytes(const args *a, const char *name, size_t *value);
 /* The place of the option's text in "a|b|c"; value stays when the option was not given. */
 int args_choice(const args *a, const char *name, const char *choices, int *value);
 
-/* ---- Names and help (suggest.c, help.c) ----------------------------------------------------------------------------
- */
+/* ---- Names and help (suggest.c, help.c) ---- */
 
 /* Keeps the name nearest to text seen so far. A name too far away to be meant is not kept. */
 typedef struct nearest {
@@ -117,23 +115,24 @@ typedef struct nearest {
 } nearest;
 void nearest_try(nearest *best, const char *name);
 
-/* A command to run next (advice.c): the verb with this run's first operand and the options given to it that the verb takes as well, without
-   those in except (closed by NULL); machine: named where the user has not; NULL: not. Then further words. */
+/* A command to run next (advice.c): the verb with this run's first operand and the options given to it that the verb
+   takes as well, without those in except (closed by NULL); machine: named where the user has not; NULL: not. Then
+   further words. */
 typedef struct advice {
     char bytes[8192];
     size_t length;
 } advice;
 advice advise(const session *s, const verb *v, const mercer_machine *machine, const char *const *except);
 void advice_add(advice *a, const char *word);
-advice advise_file(const char *verb_name, const char *file, const char *rest); /* "mercer predict MODEL NEW_DATA": rest as it stands */
+/* "mercer predict MODEL NEW_DATA": rest as it stands */
+advice advise_file(const char *verb_name, const char *file, const char *rest);
 
 void help_overview(FILE *out, const verb *const *verbs, int count);
 void help_verb(FILE *out, const verb *v);
 /* what: --man, or --completion with a shell (complete.c). */
 int help_for_programs(FILE *out, const char *what, const char *shell, const verb *const *verbs, int count);
 
-/* ---- One run (session.c) -------------------------------------------------------------------------------------------
- */
+/* ---- One run (session.c) ---- */
 
 struct session {
     args args;
@@ -145,14 +144,14 @@ struct session {
     double time_limit; /* seconds for the whole run; 0: none */
     const char *phase; /* of the progress bar: its name, when it began, the share done then and last */
     double phase_began, phase_from, phase_done;
-    bool expired;      /* the time limit was reached */
-    bool plans;        /* the time limit is that of a fit to come: nothing is stopped by it */
-    double ends;       /* the clock at which what finishes a stopped result is stopped too; 0: nothing was stopped */
-    bool bar;          /* a progress bar may be drawn */
-    bool drawn;        /* one stands on the terminal now */
-    double bar_next;   /* when it may be drawn again */
-    trace *trace; /* takes the steps of a fit down; NULL: nobody asked */
-    bool describes; /* a file is only described: what is missing in it is counted, not refused */
+    bool expired;    /* the time limit was reached */
+    bool plans;      /* the time limit is that of a fit to come: nothing is stopped by it */
+    double ends;     /* the clock at which what finishes a stopped result is stopped too; 0: nothing was stopped */
+    bool bar;        /* a progress bar may be drawn */
+    bool drawn;      /* one stands on the terminal now */
+    double bar_next; /* when it may be drawn again */
+    trace *trace;    /* takes the steps of a fit down; NULL: nobody asked */
+    bool describes;  /* a file is only described: what is missing in it is counted, not refused */
 };
 
 /* Opens the context with the options given. On failure the session is closed all the same with session_close. */
@@ -165,9 +164,9 @@ int session_fail(session *s, mercer_status status);
 int session_fail_at(session *s, mercer_status status, const char *expression);
 /* EXIT_STOPPED with a message when Ctrl-C or the time limit asks to end: looked at before a result is written. */
 int session_alive(session *s);
-enum { SESSION_GRACE = 5 }; /* seconds */
+enum { SESSION_GRACE = 5 };      /* seconds */
 void session_resume(session *s); /* the work was stopped; what finishes its result has the grace yet */
-void session_wipe(session *s); /* takes the progress bar off the terminal */
+void session_wipe(session *s);   /* takes the progress bar off the terminal */
 /* Memory of the command's own (results it holds), under the same limit; NULL with a message. free() it. */
 void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
 
@@ -179,8 +178,7 @@ void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
             return session_fail((s), try_);                                                                            \
     } while (0)
 
-/* ---- Results (say.c, json.c) ---------------------------------------------------------------------------------------
- */
+/* ---- Results (say.c, json.c) ---- */
 
 /* One sentence to standard error, after "mercer: "; returns EXIT_BAD. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -197,10 +195,10 @@ void show_bytes(FILE *out, const char *bytes, size_t size, const char *keep);
 int write_text(session *s, const char *path, const char *bytes, size_t size);
 bool says(const session *s); /* whether say prints at all */
 
-text text_size(size_t bytes);                      /* "12.4 MiB" */
-text text_seconds(double s);                       /* "31 ms", "2 min 05 s" */
-text text_count(int64_t count, const char *thing); /* "1 row", "2 rows" */
-text text_value(double value);                     /* four digits, for people */
+text text_size(size_t bytes);                         /* "12.4 MiB" */
+text text_seconds(double s);                          /* "31 ms", "2 min 05 s" */
+text text_count(int64_t count, const char *thing);    /* "1 row", "2 rows" */
+text text_value(double value);                        /* four digits, for people */
 int64_t largest(const double *values, int64_t count); /* the place of the first of the largest: the class that wins */
 
 /* The object is printed by the verb that made it, as its last act, and freed. */
@@ -211,8 +209,7 @@ json_t *json_values(const double *values, int64_t count);
 void json_put(json_t *object, const char *key, json_t *value);
 void json_print(FILE *out, const json_t *value);
 
-/* ---- Input (input.c, job.c) ----------------------------------------------------------------------------------------
- */
+/* ---- Input (input.c, job.c) ---- */
 
 extern const option common_options[];  /* every verb: json, quiet, memory, threads, time limit, help */
 extern const option seed_options[];    /* verbs that draw random numbers */
@@ -220,47 +217,51 @@ extern const option data_options[];    /* how a data file is read */
 extern const option missing_options[]; /* the one choice left when a model says how a file is read */
 
 int input_kernel(session *s, const char *expression, mercer_kernel **out);
-/* kernel: what the data are read for; NULL: nothing yet. weights: the column of row weights; NULL: none. wanted: what the target is taken
-   for where the options do not say. */
-int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted, mercer_data **out);
+/* kernel: what the data are read for; NULL: nothing yet. weights: the column of row weights; NULL: none. wanted: what
+   the target is taken for where the options do not say. */
+int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted,
+               mercer_data **out);
 int input_model(session *s, const char *path, mercer_model **out);
 /* A file read as the model's training file was; wanted: MERCER_TARGET_NUMBER to score one-class by, otherwise AUTO. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out);
-/* files.c: no output is a file that is read, under any name (run before a verb is); for a verb that looks at an operand and then reads it:
-   a pipe, a device or standard input is kept in a file without a name, which then is the operand. */
+/* files.c: no output is a file that is read, under any name (run before a verb is); for a verb that looks at an operand
+   and then reads it: a pipe, a device or standard input is kept in a file without a name, which then is the operand. */
 int files_check(const args *a);
 int files_keep(session *s, int operand);
 bool is_plain_file(const char *path); /* one that can be looked at and read again */
-/* By its first bytes: a model file starts with the length of a JSON header, then the header; one of LIBSVM with its type. */
+/* By its first bytes: a model file starts with the length of a JSON header, then the header; one of LIBSVM with its
+   type. */
 bool is_model(const char *path);
-/* Refuses to replace a file that is not what is to be written, and a folder that cannot be written to, before the work starts. */
+/* Refuses to replace a file that is not what is to be written, and a folder that cannot be written to, before the work
+   starts. */
 int check_output(const char *path, const char *what, bool (*is)(const char *path), const char *by);
 int check_model_path(const char *path);
-/* Where the model goes: -o, or the data file's name with .mercer; a model on standard output sends the report elsewhere. */
+/* Where the model goes: -o, or the data file's name with .mercer; a model on standard output sends the report
+   elsewhere. */
 int choose_model_path(session *s, char *path, size_t size);
 
 /* Rows of a report that several verbs print. */
 void say_data(session *s, const char *path, const mercer_data *data);
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark);
 void say_model(session *s, const char *path, const mercer_model *model); /* all that show prints of a model */
-int say_table(session *s, const mercer_data *data);                      /* columns with their ranges, target or classes */
+/* columns with their ranges, target or classes */
+int say_table(session *s, const mercer_data *data);
 void say_scores(session *s, const mercer_model *model, const mercer_scores *scores);
 void say_approximate(session *s, const mercer_report *report); /* nothing for an exact one */
 void say_certificate(session *s, const mercer_report *report);
-void say_freedom(session *s, const mercer_report *report); /* of ridge, where they were found; nothing otherwise */
+void say_freedom(session *s, const mercer_report *report);  /* of ridge, where they were found; nothing otherwise */
 void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
 text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
 void say_steps(session *s, const mercer_report *report); /* of lms; nothing otherwise */
 void say_components(session *s, const mercer_model *model);
-void say_vectors(session *s, const mercer_report *report); /* of a support vector machine; nothing otherwise */
+void say_vectors(session *s, const mercer_report *report);   /* of a support vector machine; nothing otherwise */
 void say_rows_held(session *s, const mercer_report *report); /* likewise: sparse or dense */
 json_t *json_report(const mercer_model *model);
 /* A field of CSV, prefix and text as one, quoted where it must be. */
 void csv_field(FILE *out, const char *prefix, const char *field);
 int show_rows(session *s); /* show_rows.c: of a support vector machine */
 
-/* ---- What fit and plan share (job.c) -------------------------------------------------------------------------------
- */
+/* ---- What fit and plan share (job.c) ---- */
 
 typedef struct job {
     const char *path, *expression;
@@ -271,10 +272,10 @@ typedef struct job {
     mercer_kernel *kernel;
     mercer_data *data;
     double read_seconds;
-    char *landmarks; /* read from a file, as a list */
-    bool searches;   /* settings may be ranges, and there may be several kernels: tune reads them */
+    char *landmarks;            /* read from a file, as a list */
+    bool searches;              /* settings may be ranges, and there may be several kernels: tune reads them */
     const mercer_kernel *reads; /* then: the kernel that says how the data are read; NULL: none */
-    char **range;    /* "C=0.1..1000", closed by NULL */
+    char **range;               /* "C=0.1..1000", closed by NULL */
     int ranges;
 } job;
 int job_open(session *s, job *j);
@@ -282,16 +283,16 @@ void job_close(job *j);
 extern const option job_options[];
 /* The machine must be ridge, and of its settings only these (closed by NULL) may be given. */
 int job_check_ridge(const session *s, const job *j, const char *const *known);
-/* Whether nothing is said of what a short search would choose; and what goes with such a search: a target far from zero is no matter of
-   the kernel, so that a machine gets an intercept unless something is said about it (false: its own default again). */
+/* Whether nothing is said of what a short search would choose; and what goes with such a search: a target far from zero
+   is no matter of the kernel, so that a machine gets an intercept unless something is said about it (false: its own
+   default again). */
 bool job_is_open(const session *s);
 int job_put_intercept(session *s, job *j, bool search);
 /* Whether a fit to all rows is possible under the memory limit, with the default kernel. */
 bool job_has_room(session *s, const job *j);
 bool job_flag(const job *j, const char *name); /* the value of a machine's flag; false when it has none */
 
-/* ---- Rows that leave together (folding.c) ---------------------------------------------------------------------------
- */
+/* ---- Rows that leave together (folding.c) ---- */
 
 typedef struct folding {
     bool asked;         /* --folds or --groups was given */
@@ -307,10 +308,10 @@ int64_t groups_text(const mercer_data *data, const char *name);
 int folding_make(session *s, const mercer_data *data, folding *f);
 void folding_close(folding *f);
 
-/* ---- Verbs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Verbs ---- */
 
-extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show, verb_export,
-    verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_report, verb_tune, verb_test, verb_cluster;
+extern const verb verb_fit, verb_predict, verb_score, verb_prove, verb_gram, verb_path, verb_plan, verb_show,
+    verb_export, verb_generate, verb_info, verb_update, verb_folds, verb_plot, verb_report, verb_tune, verb_test,
+    verb_cluster;
 
 #endif

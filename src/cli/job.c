@@ -11,7 +11,8 @@ const option job_options[] = {
     {"machine", 'm', "NAME", "what to fit (default: chosen by the target, and printed)"},
     {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf); tune takes several"},
     {"weights", 0, "FILE|COLUMN", "row weights: a file with one number per row, else a column of the data"},
-    {"noise-column", 0, "COLUMN", "gp: the variance of the noise of every row stands in this column, times --noise where it is given"},
+    {"noise-column", 0, "COLUMN",
+     "gp: the variance of the noise of every row stands in this column, times --noise where it is given"},
     {0},
 };
 
@@ -60,7 +61,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* How many different whole numbers the one target has, where each comes twice in the mean: perhaps they are labels. 0: it is not so. */
+/* How many different whole numbers the one target has, where each comes twice in the mean: perhaps they are labels. 0:
+   it is not so. */
 static int64_t count_labels(const mercer_data *data) {
     const int64_t n = mercer_data_rows(data);
     double *y = mercer_data_outputs(data) == 1 ? calloc((size_t)n + 1, sizeof *y) : NULL;
@@ -83,7 +85,8 @@ static void choose_machine(const args *a, job *j) {
     j->machine = mercer_machine_find(ridge ? "ridge" : "svc");
     const int64_t labels = classes || args_text(a, "target-kind") ? 0 : count_labels(j->data);
     if (labels)
-        snprintf(j->why, sizeof j->why, "chosen: the target is numeric; --target-kind class takes its %lld whole numbers as labels",
+        snprintf(j->why, sizeof j->why,
+                 "chosen: the target is numeric; --target-kind class takes its %lld whole numbers as labels",
                  (long long)labels);
     if (!classes)
         j->chosen = labels ? j->why : "chosen: the target is numeric";
@@ -102,16 +105,19 @@ static int lacks_setting(const mercer_machine *machine, const char *name) {
     return complain("%s has no --%s; it has %s", machine->name, option_text(name).bytes, list);
 }
 
-/* Nobody asked: where it costs little, the error on rows left out is worth having. An interpolant (lambda 0) may have none. */
+/* Nobody asked: where it costs little, the error on rows left out is worth having. An interpolant (lambda 0) may have
+   none. */
 static int choose_loo(session *s, job *j) {
     enum { CHEAP = 2000 };
     const mercer_setting *loo = setting_find(j->machine, "loo"), *lambda = setting_find(j->machine, "lambda");
     if (!loo || args_text(&s->args, loo->name) || mercer_data_rows(j->data) > CHEAP || mercer_data_rows(j->data) < 2)
         return EXIT_DONE;
     const char *solver = args_text(&s->args, "solver"); /* iterative ones have no such error */
-    if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen") && strcmp(solver, "primal"))
+    if (solver && strcmp(solver, "auto") && strcmp(solver, "cholesky") && strcmp(solver, "eigen")
+        && strcmp(solver, "primal"))
         return EXIT_DONE;
-    if (args_text(&s->args, "norm-bound") || args_text(&s->args, "dof")) /* by eigen, which has it where it is defined */
+    /* by eigen, which has it where it is defined */
+    if (args_text(&s->args, "norm-bound") || args_text(&s->args, "dof"))
         return EXIT_DONE;
     if (lambda && *(const double *)(const void *)((const char *)j->settings + lambda->offset) == 0)
         return EXIT_DONE;
@@ -124,7 +130,8 @@ static int list_of(session *s, const char *path, const mercer_data *file, char *
     enum { DIGITS = 24 };
     const int64_t n = mercer_data_rows(file);
     if (mercer_data_columns(file) != 1)
-        return complain("landmarks: '%s' must have one column, it has %lld", path, (long long)mercer_data_columns(file));
+        return complain("landmarks: '%s' must have one column, it has %lld", path,
+                        (long long)mercer_data_columns(file));
     *out = session_take(s, n + 1, DIGITS, 1);
     if (!*out)
         return EXIT_MEMORY;
@@ -176,7 +183,8 @@ static int put_setting(session *s, job *j, const char *name, const char *value) 
     const mercer_setting *row = setting_find(j->machine, name);
     if (!row)
         return lacks_setting(j->machine, name);
-    const bool number = row->type == MERCER_REAL || row->type == MERCER_INTEGER, range = strstr(value, "..") || value[0] == '{';
+    const bool number = row->type == MERCER_REAL || row->type == MERCER_INTEGER,
+               range = strstr(value, "..") || value[0] == '{';
     if (number && range && j->searches)
         return put_range(s, j, row->name, value);
     if (number && range)
@@ -192,7 +200,8 @@ static int apply_settings(session *s, job *j) {
     const args *a = &s->args;
     const char *wish = args_text(a, "norm-bound") ? "norm-bound" : args_text(a, "dof") ? "dof" : NULL;
     if (wish && args_text(a, "lambda"))
-        return complain("--lambda and --%s are both given, and the second determines the first; give one of them", wish);
+        return complain("--lambda and --%s are both given, and the second determines the first; give one of them",
+                        wish);
     j->settings = calloc(1, j->machine->size);
     if (!j->settings)
         return session_fail(s, MERCER_MEMORY);
@@ -256,7 +265,8 @@ static int weigh_by_noise(session *s, job *j, const char *column) {
         if (isfinite(weights[i]))
             continue;
         free(weights);
-        return complain("--noise-column %s: the noise variance of row %lld is %g; it must be positive (--noise 0 fits without noise)",
+        return complain("--noise-column %s: the noise variance of row %lld is %g; it must be positive (--noise 0 fits "
+                        "without noise)",
                         column, (long long)i + 1, mercer_data_weight(j->data, i));
     }
     return take_over_weights(s, j, weights);
@@ -298,8 +308,11 @@ int job_open(session *s, job *j) {
         TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
     if (2 * mercer_data_classes(j->data) > mercer_data_rows(j->data) && mercer_data_classes(j->data) > 20)
-        remark(s, "the target '%s' has %lld classes in %lld rows, so that most have one row alone; --target names another column",
-               mercer_data_target_name(j->data, 0), (long long)mercer_data_classes(j->data), (long long)mercer_data_rows(j->data));
+        remark(s,
+               "the target '%s' has %lld classes in %lld rows, so that most have one row alone; --target names another "
+               "column",
+               mercer_data_target_name(j->data, 0), (long long)mercer_data_classes(j->data),
+               (long long)mercer_data_rows(j->data));
     if (!j->machine)
         choose_machine(a, j);
     TRY(apply_settings(s, j));
@@ -324,14 +337,16 @@ int job_check_ridge(const session *s, const job *j, const char *const *known) {
         for (int k = 0; known[k]; k++)
             fine = fine || strcmp(option_text(s->args.given[i].name).bytes, known[k]) == 0;
         if (!fine)
-            return complain("--%s has no meaning for %s; of the settings of ridge it takes those that 'mercer help %s' names",
-                            option_text(s->args.given[i].name).bytes, s->args.verb->name, s->args.verb->name);
+            return complain(
+                "--%s has no meaning for %s; of the settings of ridge it takes those that 'mercer help %s' names",
+                option_text(s->args.given[i].name).bytes, s->args.verb->name, s->args.verb->name);
     }
     return EXIT_DONE;
 }
 
 bool job_is_open(const session *s) {
-    static const char *const words[] = {"kernel", "lambda", "C", "norm-bound", "dof", "solver", "landmarks", "start", "checkpoint"};
+    static const char *const words[] = {"kernel", "lambda",    "C",     "norm-bound", "dof",
+                                        "solver", "landmarks", "start", "checkpoint"};
     bool nothing = true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         nothing = nothing && !args_text(&s->args, words[i]);
@@ -356,7 +371,8 @@ bool job_has_room(session *s, const job *j) {
 int job_put_intercept(session *s, job *j, bool search) {
     const mercer_setting *row = setting_find(j->machine, "intercept");
     if (row && !args_text(&s->args, "intercept"))
-        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, "intercept", search || row->initial != 0 ? "yes" : "no"));
+        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, "intercept",
+                                       search || row->initial != 0 ? "yes" : "no"));
     return EXIT_DONE;
 }
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const verb *const verbs[] = {&verb_fit,  &verb_predict, &verb_score,    &verb_update, &verb_prove,
-                                    &verb_gram, &verb_path,    &verb_folds,    &verb_tune,   &verb_plan,
-                                    &verb_plot, &verb_report, &verb_show, &verb_export,  &verb_generate, &verb_info,
-                                    &verb_test, &verb_cluster};
+static const verb *const verbs[] = {&verb_fit,  &verb_predict, &verb_score,  &verb_update, &verb_prove,
+                                    &verb_gram, &verb_path,    &verb_folds,  &verb_tune,   &verb_plan,
+                                    &verb_plot, &verb_report,  &verb_show,   &verb_export, &verb_generate,
+                                    &verb_info, &verb_test,    &verb_cluster};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static const verb *find_verb(const char *name) {
@@ -35,8 +35,8 @@ static int unknown_verb(const char *name) {
    its presence is also what ends the recursion. When the start fails the run simply goes on.
 
    OMP_WAIT_POLICY=passive: libgomp's threads spin while they wait, which ruins everybody when another job holds the
-   cores: measured, an eigensolver fell from 3 s to 70 s. OPENBLAS_CORETYPE: OpenBLAS falls back to its oldest kernels on
-   a processor newer than itself: measured, a fifth of the speed. */
+   cores: measured, an eigensolver fell from 3 s to 70 s. OPENBLAS_CORETYPE: OpenBLAS falls back to its oldest kernels
+   on a processor newer than itself: measured, a fifth of the speed. */
 static void set_environment(char **argv) {
     const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mercer_blas_better_core();
     if (getenv("OMP_WAIT_POLICY") && !core)

@@ -2,7 +2,7 @@
 
    Ctrl-C (and SIGTERM) sets a flag that the library's progress callback reads; the call ends with MERCER_CANCELLED,
    nothing is written and the exit status is 4. A second one ends the process at once. */
-#include "trace.h"
+#include "cli/reports/trace.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 const option common_options[] = {
     {"json", 0, NULL, "print the result as one JSON object"},
     {"quiet", 'q', NULL, "print no report and no notes"},
-    {"memory", 0, "SIZE", "limit on memory for data and work, such as 500M or 4G (default: 80% of what is free); see mercer info"},
+    {"memory", 0, "SIZE",
+     "limit on memory for data and work, such as 500M or 4G (default: 80% of what is free); see mercer info"},
     {"threads", 0, "N", "threads to compute with (default: all cores of this process)"},
     {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4"},
     {"help", 'h', NULL, "print this text"},

@@ -1,6 +1,7 @@
-/* shown.c: bytes from files and command lines as a terminal can have them. Labels, column names and file names are whatever somebody wrote:
-   an escape sequence among them would move the cursor, change colours or retitle the window, and a newline could pass for a row of a
-   report. UTF-8 stays as it is, but for controls and marks that change the direction of what follows. */
+/* shown.c: bytes from files and command lines as a terminal can have them. Labels, column names and file names are
+   whatever somebody wrote: an escape sequence among them would move the cursor, change colours or retitle the window,
+   and a newline could pass for a row of a report. UTF-8 stays as it is, but for controls and marks that change the
+   direction of what follows. */
 #include "cli.h"
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* start.c: what must be looked at before the libraries start.
 
-   OpenBLAS maps 128 MiB for every core as it is loaded, and where the address space is limited (ulimit -v, ulimit -d) asks for them again
-   and again, for ever, before main is reached. Functions in .preinit_array run before those of any library: where the limit leaves too
-   little, it is said here; where it leaves little, OpenBLAS is told to be content with one core, whose threads Mercer does not use. */
+   OpenBLAS maps 128 MiB for every core as it is loaded, and where the address space is limited (ulimit -v, ulimit -d)
+   asks for them again and again, for ever, before main is reached. Functions in .preinit_array run before those of any
+   library: where the limit leaves too little, it is said here; where it leaves little, OpenBLAS is told to be content
+   with one core, whose threads Mercer does not use. */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -21,8 +22,8 @@ static int is_limited(int which) {
     return getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* The same command with OMP_NUM_THREADS=1, whatever it was: what is set here the C library would not hand on. Returns only where that
-   fails. */
+/* The same command with OMP_NUM_THREADS=1, whatever it was: what is set here the C library would not hand on. Returns
+   only where that fails. */
 static void begin_again(char **argv, char **environment) {
     static char one[] = "OMP_NUM_THREADS=1";
     int count = 0, kept = 0;
@@ -46,8 +47,9 @@ static int is_told(char **environment) {
 
 static void look_at_limits(int argc, char **argv, char **environment) {
     static const size_t buffer = (size_t)128 << 20, rest = (size_t)32 << 20;
-    static const char text[] = "mercer: the limit on the address space (ulimit -v or -d) leaves less than the 160 MiB that the linear "
-                               "algebra library takes as it starts; raise it to 500 MiB or more\n";
+    static const char text[] =
+        "mercer: the limit on the address space (ulimit -v or -d) leaves less than the 160 MiB that the linear "
+        "algebra library takes as it starts; raise it to 500 MiB or more\n";
     (void)argc;
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
         return;

@@ -1,8 +1,8 @@
 /* canvas.h: paper of a size in points, drawn on once and written as svg, png or pdf: the one place that knows cairo.
 
-   canvas_open, then strokes, areas, marks and words, then canvas_finish for the bytes of the file, canvas_close at the end. A failure on
-   the way (out of memory) makes canvas_finish give NULL; nothing needs to be checked before. Words are kept, so that what a picture says
-   can be read without looking at it. */
+   canvas_open, then strokes, areas, marks and words, then canvas_finish for the bytes of the file, canvas_close at the
+   end. A failure on the way (out of memory) makes canvas_finish give NULL; nothing needs to be checked before. Words
+   are kept, so that what a picture says can be read without looking at it. */
 #ifndef MC_DRAW_CANVAS_H
 #define MC_DRAW_CANVAS_H
 
@@ -37,8 +37,8 @@ void canvas_area(canvas *c, colour fill, double opacity, const spot *at, int64_t
 void canvas_box(canvas *c, colour fill, box b);
 /* A cells-wide image of colours, row 0 at the top, each cell a sharp rectangle. */
 void canvas_cells(canvas *c, box b, const colour *cell, int64_t rows, int64_t columns);
-/* A shape, filled and outlined in white so that crowded ones stay apart; colour and shape together differ for the first forty k. ring: a
-   circle around it. */
+/* A shape, filled and outlined in white so that crowded ones stay apart; colour and shape together differ for the first
+   forty k. ring: a circle around it. */
 enum { MARKS = 8 };
 void canvas_mark(canvas *c, spot at, int64_t k, double size, colour fill);
 void canvas_ring(canvas *c, spot at, double size, colour ink);

@@ -90,8 +90,8 @@ static void across_ticks(chart *g) {
     }
     const int64_t every = g->x.names ? every_name(&g->x, f->right - f->left, widest(g->on, &g->x) + 6) : 1;
     for (int64_t i = 0; g->x.names && i < g->x.count; i += every)
-        canvas_words(g->on, (spot){chart_at(g, place_of(&g->x, i), g->y.low).x, f->bottom + TICK + 4}, g->x.names[i], TICK,
-                     SIDE_MIDDLE, false, colour_ink);
+        canvas_words(g->on, (spot){chart_at(g, place_of(&g->x, i), g->y.low).x, f->bottom + TICK + 4}, g->x.names[i],
+                     TICK, SIDE_MIDDLE, false, colour_ink);
 }
 
 /* Of a name beside the frame: smaller where it would leave the paper. */
@@ -111,8 +111,8 @@ static void up_ticks(chart *g) {
     }
     const int64_t every = g->y.names ? every_name(&g->y, f->bottom - f->top, TICK + 3) : 1;
     for (int64_t i = 0; g->y.names && i < g->y.count; i += every)
-        canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, place_of(&g->y, i)).y + TICK / 3.0}, g->y.names[i],
-                     name_size(g, g->y.names[i]), SIDE_END, false, colour_ink);
+        canvas_words(g->on, (spot){f->left - 5, chart_at(g, g->x.low, place_of(&g->y, i)).y + TICK / 3.0},
+                     g->y.names[i], name_size(g, g->y.names[i]), SIDE_END, false, colour_ink);
 }
 
 static void lay_out(chart *g) {

@@ -5,8 +5,8 @@
 const colour colour_ink = {0.13, 0.13, 0.15}, colour_grey = {0.45, 0.45, 0.47}, colour_faint = {0.88, 0.88, 0.89},
              colour_paper = {1, 1, 1};
 
-/* Blue, vermilion, green, purple, sky, orange, yellow, black: a set known to be told apart with any common colour blindness; then brown
-   and grey. */
+/* Blue, vermilion, green, purple, sky, orange, yellow, black: a set known to be told apart with any common colour
+   blindness; then brown and grey. */
 static const unsigned char palette[COLOURS][3] = {
     {0, 114, 178}, {213, 94, 0},   {0, 158, 115}, {204, 121, 167}, {86, 180, 233},
     {230, 159, 0}, {240, 228, 66}, {40, 40, 40},  {140, 86, 60},   {150, 150, 150},

@@ -1,5 +1,6 @@
-/* colour.h: colours that stay apart for people who see few of them and on paper without any: ten for classes and curves, told apart by
-   marks and dashes too, and one scale from dark to light for heat maps, lighter always meaning more. */
+/* colour.h: colours that stay apart for people who see few of them and on paper without any: ten for classes and
+   curves, told apart by marks and dashes too, and one scale from dark to light for heat maps, lighter always meaning
+   more. */
 #ifndef MC_DRAW_COLOUR_H
 #define MC_DRAW_COLOUR_H
 

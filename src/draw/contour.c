@@ -1,5 +1,6 @@
-/* contour.c: marching squares. A cell has four corners above or below the level; the line enters and leaves through edges whose ends
-   differ, at the place found by linear interpolation. A saddle (all four edges crossed) is settled by the mean of the corners. */
+/* contour.c: marching squares. A cell has four corners above or below the level; the line enters and leaves through
+   edges whose ends differ, at the place found by linear interpolation. A saddle (all four edges crossed) is settled by
+   the mean of the corners. */
 #include "draw/contour.h"
 #include <math.h>
 

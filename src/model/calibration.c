@@ -1,10 +1,11 @@
-/* calibration.c: whether probabilities mean what they say. Rows are put into bins by their confidence, the probability of the class that is
-   predicted; among the rows of a bin the share that is right should be their mean confidence. The expected calibration error is the mean
-   over rows of the difference, bin by bin. Row weights count where the data have them. */
+/* calibration.c: whether probabilities mean what they say. Rows are put into bins by their confidence, the probability
+   of the class that is predicted; among the rows of a bin the share that is right should be their mean confidence. The
+   expected calibration error is the mean over rows of the difference, bin by bin. Row weights count where the data have
+   them. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/data.h"
+#include "data/table/data.h"
 #include "model/model.h"
 #include <math.h>
 
@@ -49,8 +50,8 @@ double mc_calibration_error(int64_t bins, const mercer_calibration_bin *bin) {
     return sum / weight;
 }
 
-static mercer_status calibrate(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins, double *values,
-                               mercer_calibration_bin *out) {
+static mercer_status calibrate(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins,
+                               double *values, mercer_calibration_bin *out) {
     int64_t *number = NULL;
     MC_TRY(mc_model_predict(ctx, model, data, values));
     MC_TRY(MC_ALLOC(ctx, number, data->classes));
@@ -66,7 +67,8 @@ mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, con
     double *values = NULL;
     mc_begin(ctx);
     if (!mercer_model_has_proba(model))
-        return mc_fail(ctx, MERCER_INVALID, "calibration: %s gives no probabilities; logistic does", model->f.report.machine);
+        return mc_fail(ctx, MERCER_INVALID, "calibration: %s gives no probabilities; logistic does",
+                       model->f.report.machine);
     if (!data->class_of)
         return mc_fail(ctx, MERCER_DATA, "calibration: the data have no classes to compare with");
     if (bins < 1)

@@ -4,16 +4,17 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "learn/finite.h"
-#include "learn/loss.h"
-#include "learn/machines.h"
-#include "model/format.h"
+#include "predict/check_finite.h"
+#include "learn/loss/loss.h"
+#include "learn/common/machines.h"
+#include "model/file/format.h"
 #include "model/model.h"
 #include <math.h>
 #include <string.h>
 
 /* "lambda=0.1 intercept=no ...": every setting, in the order of the rows. */
-static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machine, const char *loss, const void *settings, char **out) {
+static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machine, const char *loss,
+                                   const void *settings, char **out) {
     mc_text text = mc_text_open(ctx);
     if (loss)
         mc_text_add(&text, "loss=%s ", loss);
@@ -45,8 +46,8 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
     return mc_fitted_keep(ctx, &model->f);
 }
 
-mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_kernel *kernel,
-                           const mercer_data *data, mercer_model **out) {
+mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                           const mercer_kernel *kernel, const mercer_data *data, mercer_model **out) {
     *out = NULL;
     if (!mc_learner_of(machine))
         return mc_fail(ctx, MERCER_INVALID, "fit: the machine is none of mercer_machines()");
@@ -76,8 +77,8 @@ mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const v
 }
 
 /* The settings rows of logistic are those of every smooth loss. */
-static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
-                             const mercer_data *data, mercer_model *model) {
+static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const mercer_loss *set,
+                             const mercer_kernel *kernel, const mercer_data *data, mercer_model *model) {
     const mercer_machine *row = mercer_machine_find("logistic");
     MC_TRY(mc_settings_check(ctx, "own-loss", row->settings, row->count, set));
     MC_TRY(mc_model_can_hold(ctx, data));
@@ -87,8 +88,8 @@ static mercer_status run_own(mercer_ctx *ctx, const mercer_own_loss *loss, const
     return mc_fitted_keep(ctx, &model->f);
 }
 
-mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_own_loss *loss,
-                                  const mercer_loss *set, mercer_model **out) {
+mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                  const mercer_own_loss *loss, const mercer_loss *set, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, loss, out);
     const mercer_loss initial = mercer_loss_defaults("own-loss");
@@ -111,22 +112,22 @@ mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, con
     return mercer_fit(ctx, mercer_machine_find("ridge"), set, kernel, data, out);
 }
 
-mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_lms *set,
-                             mercer_model **out) {
+mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             const mercer_lms *set, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("lms"), set, kernel, data, out);
 }
 
-mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_pca *set,
-                             mercer_model **out) {
+mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             const mercer_pca *set, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("pca"), set, kernel, data, out);
 }
 
-mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, const mercer_knn *set,
-                             mercer_model **out) {
+mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             const mercer_knn *set, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, out);
     return mercer_fit(ctx, mercer_machine_find("knn"), set, kernel, data, out);

@@ -1,17 +1,18 @@
 /* function.c: decisions of models as functions of H, the space of the kernel.
 
-       f = sum_i alpha_i k(x_i, .),  g = sum_j beta_j k(z_j, .):    <f, g> = alpha' K(X, Z) beta,   |f - g|^2 = <f - g, f - g>
+       f = sum_i alpha_i k(x_i, .),  g = sum_j beta_j k(z_j, .):    <f, g> = alpha' K(X, Z) beta,   |f - g|^2 = <f - g,
+       f - g>
 
-   A function given by weights of explicit features has the inner product of weights with another such, and sum_j beta_j f(z_j) with g.
-   The intercept is no part of f. Two functions live in the same space when their kernels are the same expression on columns scaled the
-   same way. */
+   A function given by weights of explicit features has the inner product of weights with another such, and sum_j beta_j
+   f(z_j) with g. The intercept is no part of f. Two functions live in the same space when their kernels are the same
+   expression on columns scaled the same way. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
-#include "learn/weights.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
+#include "predict/feature_weights.h"
 #include "model/model.h"
 #include <math.h>
 #include <string.h>
@@ -25,11 +26,12 @@ typedef struct function {
 static mercer_status check_one(mercer_ctx *ctx, function a) {
     const int64_t count = mc_form_decisions(a.f->form, a.f->outputs);
     if (a.f->form == MC_NEIGHBOURS || a.f->waves)
-        return mc_fail(ctx, MERCER_INVALID, "function: what %s by %s predicts is no function in the space of its kernel",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "function: what %s by %s predicts is no function in the space of its kernel",
                        a.f->report.machine, a.f->report.solver);
     if (a.decision < 0 || a.decision >= count)
-        return mc_fail(ctx, MERCER_INVALID, "function: decision %lld of a model that has %lld, counted from 0", (long long)a.decision,
-                       (long long)count);
+        return mc_fail(ctx, MERCER_INVALID, "function: decision %lld of a model that has %lld, counted from 0",
+                       (long long)a.decision, (long long)count);
     return MERCER_OK;
 }
 
@@ -44,13 +46,15 @@ static mercer_status check_pair(mercer_ctx *ctx, function a, function b) {
     MC_TRY(check_one(ctx, a));
     MC_TRY(check_one(ctx, b));
     if (a.f->centres->d != b.f->centres->d)
-        return mc_fail(ctx, MERCER_INVALID, "function: one model has %lld columns and the other %lld: they live in different spaces",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "function: one model has %lld columns and the other %lld: they live in different spaces",
                        (long long)a.f->centres->d, (long long)b.f->centres->d);
     if (strcmp(a.f->kernel->text, b.f->kernel->text) != 0)
-        return mc_fail(ctx, MERCER_INVALID, "function: the kernels are %s and %s: functions of different spaces", a.f->kernel->text,
-                       b.f->kernel->text);
+        return mc_fail(ctx, MERCER_INVALID, "function: the kernels are %s and %s: functions of different spaces",
+                       a.f->kernel->text, b.f->kernel->text);
     if (!same_scale(&a.f->scale, &b.f->scale))
-        return mc_fail(ctx, MERCER_INVALID, "function: the models scale their columns differently (%s, %s); fit both with --scale none",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "function: the models scale their columns differently (%s, %s); fit both with --scale none",
                        a.f->report.scale, b.f->report.scale);
     return MERCER_OK;
 }
@@ -62,8 +66,8 @@ static bool same_rows(const mercer_data *x, const mercer_data *z) {
 }
 
 /* alpha' K(X, Z) beta; room: rows of X. */
-static mercer_status form(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const double *alpha, const mercer_data *z,
-                          const double *beta, double *room, double *out) {
+static mercer_status form(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const double *alpha,
+                          const mercer_data *z, const double *beta, double *room, double *out) {
     mc_gram *gram = NULL;
     long double sum = 0;
     *out = 0;
@@ -156,7 +160,8 @@ static mercer_status distance(mercer_ctx *ctx, function a, function b, double *s
     return MERCER_OK;
 }
 
-mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j, double *out) {
+mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
+                                 double *out) {
     MC_NEED(ctx, f, g, out);
     mc_begin(ctx);
     const function a = {&f->f, i}, b = {&g->f, j};
@@ -165,7 +170,8 @@ mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t
     return inner(ctx, a, b, out);
 }
 
-mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j, double *out) {
+mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
+                                    double *out) {
     MC_NEED(ctx, f, g, out);
     mc_begin(ctx);
     const function a = {&f->f, i}, b = {&g->f, j};

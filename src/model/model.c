@@ -3,7 +3,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/data.h"
+#include "data/table/data.h"
 #include <math.h>
 
 void mercer_model_free(mercer_model *model) {
@@ -161,7 +161,8 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
     MC_NEED(ctx, model, path, out);
     mc_begin(ctx);
     const mercer_data *x = model->f.centres;
-    const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes; /* a region learned from no target: numbers, if any */
+    /* a region learned from no target: numbers, if any */
+    const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes;
     mercer_read rows_alone = set ? *set : mercer_read_defaults();
     rows_alone.kind = MERCER_TARGET_NONE;
     const bool scored = model->f.form == MC_REGION && set && set->kind == MERCER_TARGET_NUMBER;

@@ -3,7 +3,7 @@
 #ifndef MC_MODEL_MODEL_H
 #define MC_MODEL_MODEL_H
 
-#include "learn/fitted.h"
+#include "predict/fitted.h"
 
 struct mercer_model {
     mc_fitted f;
@@ -13,8 +13,8 @@ struct mercer_model {
 };
 
 /* mercer_fit for use inside the library. */
-mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_kernel *kernel,
-                           const mercer_data *data, mercer_model **out);
+mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                           const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
 /* An error unless the columns of data are the model's, in number and, where both have names, in name. */
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data);
 /* f_k(x_i) for the rows of data, checked against the model first. */
@@ -35,7 +35,8 @@ mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, co
 /* The target of the data must be of the kind of the values. */
 mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *judged, mercer_scores *out);
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
-/* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets wrong. */
+/* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets
+   wrong. */
 void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *number);
 
 /* calibration.c: from the values of the rows, and the model's numbers of their classes. */

@@ -3,18 +3,19 @@
    A = K + diag(noise) = L L' over the centres. At rows X*, with V = L^-1 k(X, X*):
        variance   k(x, x) - |v|^2 for each row, 0 where rounding makes it negative
        samples    mean + C z,  C C' = k(X*, X*) - V'V,  z standard normal
-   The covariance of m rows gets the least shift of its diagonal, a multiple of its own rounding error, that lets it be factored. */
+   The covariance of m rows gets the least shift of its diagonal, a multiple of its own rounding error, that lets it be
+   factored. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "gram/gram.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
 #include "model/model.h"
-#include "solve/cholesky.h"
-#include "solve/triangle.h"
+#include "linalg/cholesky.h"
+#include "linalg/triangle.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,17 +1,20 @@
 /* predict.c: decisions and what they conclude to for many rows, block by block so that memory stays bounded whatever
-   their number: a block is taken, scaled as the training rows were, and handed to learn/decide.c. */
+   their number: a block is taken, scaled as the training rows were, and handed to predict/decision.c. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "kernel/kernel.h"
+#include "data/table/data.h"
+#include "kernel/language/kernel.h"
 #include "model/model.h"
 #include <string.h>
 
 enum {
-    LEAST = 8192, MOST = 32768, CELLS = 1 << 20, /* rows of a block: as many as have so many columns and decisions, within limits */
-    TRIAL = 1024                                 /* rows of a first block that tells whether floats will do */
+    /* rows of a block: as many as have so many columns and decisions, within limits */
+    LEAST = 8192,
+    MOST = 32768,
+    CELLS = 1 << 20,
+    TRIAL = 1024 /* rows of a first block that tells whether floats will do */
 };
 
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
@@ -34,14 +37,18 @@ typedef enum ask { DECISIONS, OUTPUTS, CLASSES } ask;
 typedef struct request {
     const mc_fitted *f;
     ask what;
-    bool floats;    /* classes: whether they are looked at in floats */
+    bool floats;    /* classes: whether they are screened in float32 */
     int64_t width;  /* values of a row */
     double *values; /* n x width, or */
     int64_t *classes;
 } request;
 
 static request request_for(const mc_fitted *f, ask what, double *values, int64_t *classes) {
-    return (request){.f = f, .what = what, .floats = what == CLASSES, .values = values, .classes = classes,
+    return (request){.f = f,
+                     .what = what,
+                     .floats = what == CLASSES,
+                     .values = values,
+                     .classes = classes,
                      .width = what == DECISIONS ? mc_form_decisions(f->form, f->outputs) : f->outputs};
 }
 
@@ -111,7 +118,8 @@ static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_da
     return MERCER_OK;
 }
 
-/* Rows with more columns than the centres, or fewer: the narrower of the two, which is sparse, is taken for as wide as the other. */
+/* Rows with more columns than the centres, or fewer: the narrower of the two, which is sparse, is taken for as wide as
+   the other. */
 static mercer_status predict_open(mercer_ctx *ctx, request *r, const mercer_data *data) {
     const mc_fitted *f = r->f;
     mercer_data centres = *f->centres, rows = *data;
@@ -159,7 +167,8 @@ mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const 
     MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     if (!model->f.centres->classes)
-        return mc_fail(ctx, MERCER_INVALID, "classify: %s predicts numbers here, not classes; mercer_predict gives them",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "classify: %s predicts numbers here, not classes; mercer_predict gives them",
                        model->f.report.machine);
     return predict(ctx, model, data, request_for(&model->f, CLASSES, NULL, out));
 }

@@ -3,11 +3,11 @@
        two classes   p_1 = 1 / (1 + exp(-d)), p_2 = 1 / (1 + exp(d))
        more          p_k = exp(f_k) / sum exp(f)
 
-   Decisions closer than rounding can give equal probabilities; the losers are then moved one unit below the winner, so that the largest
-   probability is always that of the predicted class. */
+   Decisions closer than rounding can give equal probabilities; the losers are then moved one unit below the winner, so
+   that the largest probability is always that of the predicted class. */
 #include "base/ctx.h"
 #include "base/status.h"
-#include "data/data.h"
+#include "data/table/data.h"
 #include "model/model.h"
 #include <math.h>
 #include <string.h>
@@ -38,7 +38,8 @@ mercer_status mercer_predict_proba(mercer_ctx *ctx, const mercer_model *model, c
     MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     if (!mercer_model_has_proba(model))
-        return mc_fail(ctx, MERCER_INVALID, "predict: %s gives no probabilities; logistic does", model->f.report.machine);
+        return mc_fail(ctx, MERCER_INVALID, "predict: %s gives no probabilities; logistic does",
+                       model->f.report.machine);
     MC_TRY(mc_model_predict(ctx, model, data, out));
     for (int64_t i = 0; i < data->n; i++)
         convert(model->f.outputs, out + i * model->f.outputs);

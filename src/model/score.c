@@ -2,11 +2,14 @@
 
    accuracy          share of rows whose largest value is that of their class
    balanced          mean over the classes present of the share of their rows that are right
-   log loss          mean of -log p of the row's own class, where the machine gives probabilities (values d and -d of two classes, or
+   log loss          mean of -log p of the row's own class, where the machine gives probabilities (values d and -d of
+   two classes, or
                      logarithms of weights)
    ece               expected calibration error, see calibration.c
-   auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count half
-   f1                2 tp / (2 tp + fp + fn) of the second of two classes, the mean over the classes of more; 0 for one never met
+   auc (2 classes)   chance that a row of the second class gets a larger f_2 - f_1 than one of the first; ties count
+   half
+   f1                2 tp / (2 tp + fp + fn) of the second of two classes, the mean over the classes of more; 0 for one
+   never met
    rmse, mae         over all rows and outputs
    r2                1 - sum (y - f)^2 / sum (y - mean)^2, the mean over outputs; NaN when an output does not vary
    pinball           mean of tau r above and (tau - 1) r below, r = y - f, where the machine has a tau */
@@ -15,7 +18,7 @@
 #include "base/number.h"
 #include "base/sort.h"
 #include "base/status.h"
-#include "data/data.h"
+#include "data/table/data.h"
 #include "model/model.h"
 #include <math.h>
 #include <string.h>
@@ -118,8 +121,8 @@ static int by_margin(const void *arg, int64_t a, int64_t b) {
     return (x > y) - (x < y);
 }
 
-/* Up the sorted rows, group of ties by group: each second-class row is above all earlier first-class rows. A margin that is no number has
-   no place among the others, and then there is no area. */
+/* Up the sorted rows, group of ties by group: each second-class row is above all earlier first-class rows. A margin
+   that is no number has no place among the others, and then there is no area. */
 static double area(const scoring *s, const int64_t *number, const int64_t *order) {
     double below = 0, above = 0, pairs = 0;
     for (int64_t i = 0; i < s->data->n;) {
@@ -136,7 +139,8 @@ static double area(const scoring *s, const int64_t *number, const int64_t *order
     return below > 0 && above > 0 ? pairs / (below * above) : NAN;
 }
 
-/* Mean of -log of the probability of a row's own class, from the values: logarithms of small probabilities keep their digits. */
+/* Mean of -log of the probability of a row's own class, from the values: logarithms of small probabilities keep their
+   digits. */
 static double log_loss_of(const scoring *s, const int64_t *number) {
     double sum = 0;
     for (int64_t i = 0; i < s->data->n; i++) {
@@ -148,7 +152,9 @@ static double log_loss_of(const scoring *s, const int64_t *number) {
         double rest = 0;
         for (int64_t k = 0; k < s->outputs; k++)
             rest += exp(row[k] - most);
-        const double loss = s->outputs > 2 ? log(rest) + (most - own) : own > 0 ? log1p(exp(-own)) : log1p(exp(own)) - own;
+        const double loss = s->outputs > 2 ? log(rest) + (most - own)
+                            : own > 0      ? log1p(exp(-own))
+                                           : log1p(exp(own)) - own;
         sum += weight_of(s->data, i) * loss;
     }
     return sum / total_weight(s->data);
@@ -194,8 +200,8 @@ static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_sco
 }
 
 /* The rows of a region with numbers as their target: positive means inside. */
-static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const double *values,
-                                  mercer_scores *out) {
+static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                  const double *values, mercer_scores *out) {
     mercer_data sides = *data; /* borrows everything but the classes */
     int32_t *side = NULL;
     MC_TRY(MC_ALLOC(ctx, side, data->n));
@@ -204,7 +210,8 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
     sides.classes = 2;
     sides.label = model->f.centres->label;
     sides.class_of = side;
-    *out = (mercer_scores){.n = data->n, .log_loss = NAN, .ece = NAN, .rmse = NAN, .mae = NAN, .r2 = NAN, .pinball = NAN};
+    *out =
+        (mercer_scores){.n = data->n, .log_loss = NAN, .ece = NAN, .rmse = NAN, .mae = NAN, .r2 = NAN, .pinball = NAN};
     const scoring s = {.known = model->f.centres, .data = &sides, .outputs = 2, .values = values};
     const mercer_status status = score_classes(ctx, &s, out);
     mc_free(side);
@@ -213,15 +220,16 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
 
 static mercer_status fail_no_target(mercer_ctx *ctx, const mercer_data *known) {
     const char *name = known->target_name ? known->target_name[0] : NULL;
-    return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with; %s%s%s", name ? "the model's is column '" : "add it",
-                   name ? name : "", name ? "'" : " as a column");
+    return mc_fail(ctx, MERCER_DATA, "score: the data have no target to compare with; %s%s%s",
+                   name ? "the model's is column '" : "add it", name ? name : "", name ? "'" : " as a column");
 }
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mercer_data *x = model->f.centres;
     const int64_t outputs = model->f.outputs;
     if (model->f.spectrum)
-        return mc_fail(ctx, MERCER_INVALID, "score: %s gives scores of rows, which no target is compared with", model->f.report.machine);
+        return mc_fail(ctx, MERCER_INVALID, "score: %s gives scores of rows, which no target is compared with",
+                       model->f.report.machine);
     if (!data->target && !data->class_of)
         return fail_no_target(ctx, x);
     if (model->f.form == MC_REGION)
@@ -252,7 +260,8 @@ mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, co
 }
 
 mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *s, mercer_scores *out) {
-    *out = (mercer_scores){.n = s->data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN, .ece = NAN, .f1 = NAN};
+    *out = (mercer_scores){
+        .n = s->data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN, .ece = NAN, .f1 = NAN};
     out->rmse = out->mae = out->r2 = out->pinball = NAN;
     if (s->known->classes)
         return score_classes(ctx, s, out);

@@ -4,8 +4,8 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "learn/finite.h"
-#include "learn/lms.h"
+#include "predict/check_finite.h"
+#include "learn/lms/lms.h"
 #include "model/model.h"
 
 mercer_update mercer_update_defaults(void) {
@@ -22,8 +22,8 @@ static mercer_status settings_text(mercer_ctx *ctx, const mercer_update *set, ch
     return mc_text_take(&text, out);
 }
 
-mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
-                                  mercer_model **out) {
+mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                  const mercer_update *set, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, model, data, out);
     mc_begin(ctx);

@@ -1,9 +1,11 @@
 /* engines.c: how candidates are measured. One row each:
 
        fits      a fit of every candidate on every split
-       path      svc and svr: all values of C of a run on a split, each from the last, all splits over one K where it fits; convex losses:
+       path      svc and svr: all values of C of a run on a split, each from the last, all splits over one K where it
+       fits; convex losses:
                  all values of lambda
-       left out  ridge: every row, or every fold, predicted without itself by closed forms, all values of lambda of a run from one
+       left out  ridge: every row, or every fold, predicted without itself by closed forms, all values of lambda of a
+       run from one
                  eigendecomposition, few of them from factorisations; nothing is refitted
        slopes    the same for one lambda at a time, with the derivatives of the error
        evidence  gp: one fit to all rows */
@@ -11,13 +13,13 @@
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "gram/gram.h"
-#include "learn/loss.h"
-#include "learn/ridge_slopes.h"
-#include "learn/svm_folds.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "learn/loss/loss.h"
+#include "learn/ridge/ridge_gradient.h"
+#include "learn/svm/svm_folds.h"
 #include "select/tune.h"
-#include "solve/eigen.h"
+#include "linalg/eigen.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,8 +38,8 @@ static mercer_status measure_split(mercer_ctx *ctx, const mc_round *r, mc_judged
 }
 
 /* What a model says of the rows of a split. */
-static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_model *model, const mercer_data *test, int64_t split,
-                           double *out) {
+static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_model *model, const mercer_data *test,
+                           int64_t split, double *out) {
     double *values = NULL;
     if (model->f.centres->classes ? !test->classes : !test->target)
         return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have no target of the kind that is learned");
@@ -50,8 +52,8 @@ static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_mode
     return status;
 }
 
-/* A numerical failure, a nu that the classes do not allow, and more neighbours than rows are the candidate's, not the search's: it goes
-   without a score. */
+/* A numerical failure, a nu that the classes do not allow, and more neighbours than rows are the candidate's, not the
+   search's: it goes without a score. */
 static mercer_status forgive(mercer_ctx *ctx, const mc_round *r, mercer_status status) {
     const char *name = r->space->machine->name;
     const bool picky = strcmp(name, "nu-svc") == 0 || strcmp(name, "knn") == 0;
@@ -68,10 +70,10 @@ static void tell_done(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t
 
 /* ---- One fit after the other ---- */
 
-static mercer_status fit_one(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t candidate, const mercer_data *train,
-                             const mercer_data *test, int64_t split, double *out) {
+static mercer_status fit_one(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t candidate,
+                             const mercer_data *train, const mercer_data *test, int64_t split, double *out) {
     mercer_model *model = NULL;
-    mc_space_settings(r->space, candidate, run->settings);
+    mc_search_space_settings(r->space, candidate, run->settings);
     mercer_status status = mc_model_fit(ctx, r->space->machine, run->settings, run->kernel, train, &model);
     if (!status && test->row_start)
         model->f.open = true; /* a split of sparse rows may not show the last columns */
@@ -123,7 +125,8 @@ static mercer_status list_values(mercer_ctx *ctx, const mc_round *r, const mc_ru
     return MERCER_OK;
 }
 
-static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *value, int64_t split, double *out) {
+static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *value,
+                                int64_t split, double *out) {
     mercer_data *train = NULL, *test = NULL;
     const mc_loss *loss = mc_loss_named(r->space->machine->name);
     const int64_t count = run->end - run->begin;
@@ -131,8 +134,9 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
     walk w = {.round = r, .test = test, .split = split, .count = count, .out = out};
     if (loss)
         mc_print(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
-    const mercer_status status = loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, &w)
-                                      : mc_svm_path(ctx, kind_of(r), run->settings, run->kernel, train, value, count, judge_step, &w);
+    const mercer_status status =
+        loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, &w)
+             : mc_svm_path(ctx, kind_of(r), run->settings, run->kernel, train, value, count, judge_step, &w);
     mc_split_free(&r->splits, train, test);
     return status;
 }
@@ -172,12 +176,14 @@ static mercer_status open_values(mercer_ctx *ctx, const mc_round *r, int64_t cou
     return MERCER_OK;
 }
 
-static mercer_status walk_splits(mercer_ctx *ctx, const mc_round *r, mc_svm_folds *folds, const double *C, int64_t count) {
+static mercer_status walk_splits(mercer_ctx *ctx, const mc_round *r, mc_svm_folds *folds, const double *C,
+                                 int64_t count) {
     mc_svm_split *split = NULL;
     MC_TRY(MC_ALLOC(ctx, split, r->splits.count));
     for (int64_t k = 0; k < r->splits.count; k++) {
         const int64_t *begin = r->splits.begin + 2 * k;
-        split[k] = (mc_svm_split){r->splits.rows + begin[0], begin[1] - begin[0], begin[2] - begin[0], r->shared->values[k]};
+        split[k] =
+            (mc_svm_split){r->splits.rows + begin[0], begin[1] - begin[0], begin[2] - begin[0], r->shared->values[k]};
     }
     const mercer_status status = mc_svm_folds_walk(ctx, folds, split, r->splits.count, C, count);
     mc_free(split);
@@ -195,7 +201,8 @@ static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run
     if (!may_share(r) || (shared->made && shared->begin == run->begin))
         return MERCER_OK;
     forget(shared);
-    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->memory, &folds));
+    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->memory,
+                             &folds));
     shared->outputs = folds ? mc_svm_folds_outputs(folds) : 0;
     mercer_status status = folds ? open_values(ctx, r, run->end - run->begin) : MERCER_OK;
     if (!status && folds)
@@ -229,7 +236,8 @@ static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_r
     MC_TRY(list_values(ctx, r, run, &value));
     mercer_status status = share(ctx, r, run, value);
     if (!status)
-        status = r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out) : walk_alone(ctx, r, run, value, split, out);
+        status = r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out)
+                                   : walk_alone(ctx, r, run, value, split, out);
     mc_free(value);
     return forgive(ctx, r, status);
 }
@@ -257,7 +265,8 @@ static mercer_status judge_left_out(mercer_ctx *ctx, void *arg, int64_t l, const
     for (int64_t i = 0; i < a->counted->n; i++)
         for (int64_t k = 0; k < a->outputs; k++)
             a->values[i * a->outputs + k] = target_of(a, i, k) - residuals[i * a->outputs + k];
-    const mc_judged judged = {.known = a->counted, .data = a->counted, .outputs = a->outputs, .values = a->values, .tau = NAN};
+    const mc_judged judged = {
+        .known = a->counted, .data = a->counted, .outputs = a->outputs, .values = a->values, .tau = NAN};
     double *out = row_of(r, a->out, l);
     if (!a->part)
         return mc_measure_blocks(ctx, r->measure, judged, out);
@@ -286,8 +295,8 @@ static mercer_status count_rows(mercer_ctx *ctx, const mc_round *r, absent *a, i
 }
 
 /* Folds for few values of lambda, from an inverse for each. */
-static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda, int64_t count,
-                                     absent *a) {
+static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
+                                     int64_t count, absent *a) {
     const mercer_data *data = r->data;
     mercer_ridge one = *(const mercer_ridge *)run->settings;
     double *residuals = NULL;
@@ -298,7 +307,8 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const m
         const mercer_status left = mc_ridge_folds(ctx, run->kernel, data, &one, r->splits.fold, residuals, NULL, NULL);
         for (int64_t i = 0, n = 0; i < data->n; i++) /* rows that count move together */
             if (!data->weight || data->weight[i] > 0)
-                memmove(residuals + n++ * a->outputs, residuals + i * a->outputs, (size_t)a->outputs * sizeof *residuals);
+                memmove(residuals + n++ * a->outputs, residuals + i * a->outputs,
+                        (size_t)a->outputs * sizeof *residuals);
         status = left ? forgive(ctx, r, left) : judge_left_out(ctx, a, l, residuals);
     }
     mc_free(residuals);
@@ -309,8 +319,8 @@ static bool by_factors(const mc_round *r, int64_t count) {
     return count <= FEW_LAMBDAS && !r->splits.fold && r->measure != &mc_gcv;
 }
 
-static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda, mercer_ridge_path_row *rows,
-                                double *out) {
+static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
+                                mercer_ridge_path_row *rows, double *out) {
     const int64_t count = run->end - run->begin;
     MC_TRY(mc_ridge_path(ctx, run->kernel, r->data, run->settings, NULL, lambda, count, NULL, NULL, rows));
     for (int64_t k = 0; k < count; k++)
@@ -345,19 +355,20 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
 static void write_slopes(const mc_round *r, int64_t kernel, const mc_slopes *found, double *tail) {
     const int64_t settings = r->space->settings;
     tail[0] = found->value;
-    for (int64_t k = 0; k < mc_space_numbers(r->space, kernel); k++)
+    for (int64_t k = 0; k < mc_search_space_numbers(r->space, kernel); k++)
         tail[1 + k] = isnan(found->value) ? NAN : k < settings ? found->by_lambda : found->by_value[k - settings];
 }
 
 static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
     const int64_t kernel = r->space->of[run->begin], settings = r->space->settings;
-    mc_slopes found = {.count = mc_space_numbers(r->space, kernel) - settings, .generalised = r->measure == &mc_gcv};
+    mc_slopes found = {.count = mc_search_space_numbers(r->space, kernel) - settings,
+                       .generalised = r->measure == &mc_gcv};
     int64_t *place = NULL;
     mercer_status status = MC_ALLOC(ctx, place, found.count);
     if (!status)
         status = MC_ALLOC(ctx, found.by_value, found.count);
     for (int64_t k = 0; k < found.count && !status; k++)
-        place[k] = mc_space_dimension(r->space, kernel, settings + k)->place;
+        place[k] = mc_search_space_dimension(r->space, kernel, settings + k)->place;
     found.place = place;
     found.value = NAN;
     if (!status)
@@ -371,7 +382,8 @@ static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run
     return forgive(ctx, r, status);
 }
 
-static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
+static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split,
+                                      double *out) {
     (void)split;
     int64_t *part = NULL;
     absent a = {.round = r, .outputs = r->data->classes ? r->data->classes : r->data->outputs, .out = out};
@@ -388,11 +400,12 @@ static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const 
 
 /* ---- The evidence ---- */
 
-static mercer_status measure_evidence(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
+static mercer_status measure_evidence(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split,
+                                      double *out) {
     (void)split;
     for (int64_t c = run->begin; c < run->end; c++) {
         mercer_model *model = NULL;
-        mc_space_settings(r->space, c, run->settings);
+        mc_search_space_settings(r->space, c, run->settings);
         const mercer_status status = mc_model_fit(ctx, r->space->machine, run->settings, run->kernel, r->data, &model);
         if (!status)
             *row_of(r, out, c - run->begin) = model->f.report.log_evidence;
@@ -410,7 +423,8 @@ static bool shares(mercer_ctx *ctx, const mc_round *r) {
 
 /* A model and what it says of the rows it is measured on, beside a fit: rows, coefficients, the packed points. */
 static size_t judge_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *test) {
-    return (size_t)mercer_data_stored(p->x) * 12 + (size_t)(p->n * (3 * p->outputs + 4) + 4 * test->n * p->outputs) * sizeof(double)
+    return (size_t)mercer_data_stored(p->x) * 12
+           + (size_t)(p->n * (3 * p->outputs + 4) + 4 * test->n * p->outputs) * sizeof(double)
            + mc_gram_bytes(ctx, p->kernel, test, p->x, MERCER_F64, p->outputs);
 }
 
@@ -420,8 +434,8 @@ static void foresee_fit(mercer_ctx *ctx, const mc_round *r, const mc_problem *p,
     out->bytes += judge_bytes(ctx, p, test);
 }
 
-static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
-                         mc_foresight *out) {
+static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                         int64_t count, mc_foresight *out) {
     out->text = r->space->walks ? out->text : EVERY_FIT;
     out->shared = shares(ctx, r);
     if (!out->shared) {
@@ -429,15 +443,17 @@ static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p
         return;
     }
     out->text = "all splits and values of C over one K, each solution from the last";
-    const int64_t splits = r->splits.count, others = p->outputs > 2 ? p->outputs - 1 : 0, held = splits * test->n * count;
+    const int64_t splits = r->splits.count, others = p->outputs > 2 ? p->outputs - 1 : 0,
+                  held = splits * test->n * count;
     const int64_t pair = others ? p->n : 0;
-    out->bytes += mc_svm_folds_bytes(r->settings, p->n, pair, splits) + mc_svm_folds_spare(ctx, r->settings, p->n, pair, splits)
-                  + (size_t)(held * (2 * p->outputs + others * p->outputs) + splits * p->n * others * count) * sizeof(double)
-                  + (others ? (size_t)(test->n * p->n) * sizeof(double) : 0);
+    out->bytes +=
+        mc_svm_folds_bytes(r->settings, p->n, pair, splits) + mc_svm_folds_spare(ctx, r->settings, p->n, pair, splits)
+        + (size_t)(held * (2 * p->outputs + others * p->outputs) + splits * p->n * others * count) * sizeof(double)
+        + (others ? (size_t)(test->n * p->n) * sizeof(double) : 0);
 }
 
-static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
-                             mc_foresight *out) {
+static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                             int64_t count, mc_foresight *out) {
     (void)test;
     const bool intercept = ((const mercer_ridge *)r->settings)->intercept;
     int64_t most = 0;
@@ -456,8 +472,8 @@ static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_proble
 }
 
 /* A step is a factorisation, an inverse and a product with it: about six of the first. */
-static void foresee_slopes(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
-                           mc_foresight *out) {
+static void foresee_slopes(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                           int64_t count, mc_foresight *out) {
     (void)ctx, (void)test;
     const double n = (double)p->n, steps = (double)(count * STEPS_OF_SLOPES);
     out->counted = true;
@@ -467,29 +483,37 @@ static void foresee_slopes(mercer_ctx *ctx, const mc_round *r, const mc_problem 
 
 /* ---- The table ---- */
 
-static const mc_engine fits = {
-    .text = EVERY_FIT, .path = "", .measure = measure_fits, .foresee = foresee_fit};
-static const mc_engine path = {
-    .text = "all values of C on a split along one path, each from the last", .path = "C", .measure = measure_path,
-    .foresee = foresee_path};
-static const mc_engine lambdas = {
-    .text = "all values of lambda on a split along one path, each from the last", .path = "lambda",
-    .measure = measure_path, .foresee = foresee_path};
-static const mc_engine left_out = {.text = "rows left out in closed form, all values of lambda from one eigendecomposition",
-                                   .path = "lambda", .whole = true, .measure = measure_left_out,
+static const mc_engine fits = {.text = EVERY_FIT, .path = "", .measure = measure_fits, .foresee = foresee_fit};
+static const mc_engine path = {.text = "all values of C on a split along one path, each from the last",
+                               .path = "C",
+                               .measure = measure_path,
+                               .foresee = foresee_path};
+static const mc_engine lambdas = {.text = "all values of lambda on a split along one path, each from the last",
+                                  .path = "lambda",
+                                  .measure = measure_path,
+                                  .foresee = foresee_path};
+static const mc_engine left_out = {.text =
+                                       "rows left out in closed form, all values of lambda from one eigendecomposition",
+                                   .path = "lambda",
+                                   .whole = true,
+                                   .measure = measure_left_out,
                                    .foresee = foresee_left_out};
-static const mc_engine slopes = {.text = "rows left out in closed form with the slopes of their error, down from every start",
-                                 .path = "", .whole = true, .steps = STEPS_OF_SLOPES, .measure = measure_left_out,
-                                 .foresee = foresee_slopes};
-static const mc_engine evidence = {.text = "the evidence, one fit to all rows", .path = "", .whole = true,
-                                   .measure = measure_evidence};
+static const mc_engine slopes = {
+    .text = "rows left out in closed form with the slopes of their error, down from every start",
+    .path = "",
+    .whole = true,
+    .steps = STEPS_OF_SLOPES,
+    .measure = measure_left_out,
+    .foresee = foresee_slopes};
+static const mc_engine evidence = {
+    .text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
 
 static const struct {
     const char *machine;
     const mc_engine *exact, *split;
-} table[] = {{"ridge", &left_out, &fits}, {"gp", &evidence, &fits}, {"svc", NULL, &path}, {"svr", NULL, &path},
-             {"logistic", NULL, &lambdas}, {"squared-hinge", NULL, &lambdas}, {"huber", NULL, &lambdas}, {"quantile", NULL, &lambdas},
-             {"absolute", NULL, &lambdas}};
+} table[] = {{"ridge", &left_out, &fits}, {"gp", &evidence, &fits},     {"svc", NULL, &path},
+             {"svr", NULL, &path},        {"logistic", NULL, &lambdas}, {"squared-hinge", NULL, &lambdas},
+             {"huber", NULL, &lambdas},   {"quantile", NULL, &lambdas}, {"absolute", NULL, &lambdas}};
 
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -502,25 +526,29 @@ static bool is_approximate(const mercer_ridge *set) {
     return strcmp(set->solver, "nystrom") == 0 || strcmp(set->solver, "fourier") == 0;
 }
 
-mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                               const mc_measure_row *measure, const mc_engine **out) {
+mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                               const mercer_tune *set, const mc_measure_row *measure, const mc_engine **out) {
     *out = NULL;
     if (strcmp(machine->name, "gp") == 0)
         return MERCER_OK;
     if (strcmp(machine->name, "ridge") != 0)
         return mc_fail(ctx, MERCER_INVALID,
-                       "tune: a gradient search knows the slopes of ridge and gp, not of %s; use search=grid or random", machine->name);
+                       "tune: a gradient search knows the slopes of ridge and gp, not of %s; use search=grid or random",
+                       machine->name);
     if (strcmp(measure->name, "rmse") != 0 && measure != &mc_gcv)
         return mc_fail(ctx, MERCER_INVALID,
-                       "tune: a gradient search goes down the rmse or gcv of ridge, and %s has no slopes; use search=grid or random",
+                       "tune: a gradient search goes down the rmse or gcv of ridge, and %s has no slopes; use "
+                       "search=grid or random",
                        measure->name);
     if (set->hold_out || set->ordered || set->repeats > 1 || is_approximate(settings))
         return mc_fail(ctx, MERCER_INVALID,
-                       "tune: a gradient search leaves rows or folds out in closed form, which goes with no hold-out, order of time, "
+                       "tune: a gradient search leaves rows or folds out in closed form, which goes with no hold-out, "
+                       "order of time, "
                        "repeats or approximate solver; use search=grid or random");
     if (set->halving)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "tune: halving drops candidates of a list, and a gradient search finds its own; leave one of them out");
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "tune: halving drops candidates of a list, and a gradient search finds its own; leave one of them out");
     *out = &slopes;
     return MERCER_OK;
 }
@@ -530,7 +558,8 @@ bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void 
     if (set->hold_out || set->ordered || set->repeats > 1)
         return false;
     if (strcmp(machine->name, "gp") == 0)
-        return set->folds == 0 && !set->groups && (strcmp(set->score, "auto") == 0 || strcmp(set->score, "evidence") == 0);
+        return set->folds == 0 && !set->groups
+               && (strcmp(set->score, "auto") == 0 || strcmp(set->score, "evidence") == 0);
     if (strcmp(machine->name, "ridge") != 0 || data->n > MC_EIGEN_LARGEST)
         return false;
     if (is_approximate(settings))

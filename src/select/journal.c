@@ -3,8 +3,9 @@
        mercer-journal 1 KEY
        ROUND CANDIDATE COLUMN VALUE CHECK
 
-   KEY is a hash of the data, the machine, the candidates and the splits: a journal of anything else is refused. CHECK is a hash of the rest
-   of its line. Lines are only added, those of one measurement in one piece; a line that the end of a process cut short is cut off. */
+   KEY is a hash of the data, the machine, the candidates and the splits: a journal of anything else is refused. CHECK
+   is a hash of the rest of its line. Lines are only added, those of one measurement in one piece; a line that the end
+   of a process cut short is cut off. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -72,8 +73,8 @@ static uint64_t check_of(const char *line, size_t length) {
 static bool parse_line(char *line, mc_entry *out) {
     const size_t length = strlen(line);
     char *space = strrchr(line, ' '), *end = NULL;
-    if (!length || line[length - 1] != '\n' || !space || strtoull(space + 1, &end, 16) != check_of(line, (size_t)(space - line))
-        || *end != '\n')
+    if (!length || line[length - 1] != '\n' || !space
+        || strtoull(space + 1, &end, 16) != check_of(line, (size_t)(space - line)) || *end != '\n')
         return false;
     long long round, candidate, column;
     int used = 0;
@@ -132,7 +133,8 @@ static mercer_status read_journal(mercer_ctx *ctx, mc_journal *j, uint64_t key) 
         return mc_fail(ctx, MERCER_FORMAT, "'%s' is not a journal of Mercer; name another file", j->path);
     if (strcmp(line, wanted) != 0)
         return mc_fail(ctx, MERCER_INVALID,
-                       "the journal '%s' is of another search: its data, machine, candidates or splits differ; remove it or name another "
+                       "the journal '%s' is of another search: its data, machine, candidates or splits differ; remove "
+                       "it or name another "
                        "file",
                        j->path);
     return read_lines(ctx, j);
@@ -179,7 +181,8 @@ bool mc_journal_get(const mc_journal *j, const mc_round *r, const mc_run *run, i
     return true;
 }
 
-mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *j, const mc_round *r, const mc_run *run, int64_t split, const double *values) {
+mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *j, const mc_round *r, const mc_run *run, int64_t split,
+                             const double *values) {
     int64_t begin, end;
     columns_of(r, split, &begin, &end);
     if (!j->file)

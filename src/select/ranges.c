@@ -1,5 +1,6 @@
-/* ranges.c: what a dimension takes its values from. A range of positive numbers is cut on a logarithmic scale, both ends exact and the
-   rest of few digits; a range of whole numbers gives those that are nearest to the cuts, each once. */
+/* ranges.c: what a dimension takes its values from. A range of positive numbers is cut on a logarithmic scale, both
+   ends exact and the rest of few digits; a range of whole numbers gives those that are nearest to the cuts, each once.
+   */
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/print.h"
@@ -22,7 +23,8 @@ static double readable(double v, double step) {
 }
 
 static double cut_at(const mc_dimension *d, int64_t k, int64_t points) {
-    const double share = (double)k / (double)(points - 1), span = d->log ? log(d->high) - log(d->low) : d->high - d->low;
+    const double share = (double)k / (double)(points - 1),
+                 span = d->log ? log(d->high) - log(d->low) : d->high - d->low;
     const double v = d->log ? exp(log(d->low) + share * span) : d->low + share * span;
     const double step = (d->log ? v : 1) * span / (double)(points - 1);
     const double cut = k == 0 ? d->low : k == points - 1 ? d->high : readable(v, step);
@@ -66,18 +68,21 @@ static const char *skip(const char *p) {
 }
 
 /* One number of the setting's kind within its range. */
-static mercer_status number(mercer_ctx *ctx, const mercer_machine *machine, const mc_dimension *d, const char **p, double *out) {
+static mercer_status number(mercer_ctx *ctx, const mercer_machine *machine, const mc_dimension *d, const char **p,
+                            double *out) {
     const char *begin = skip(*p), *end = mc_number_read(begin, begin + strlen(begin), out);
     if (!end)
         return mc_fail(ctx, MERCER_INVALID,
-                       "tune: --%s: a number was expected at '%.20s'; write a range, 0.1..10, or a set, {1, 2, 3}", d->name, begin);
+                       "tune: --%s: a number was expected at '%.20s'; write a range, 0.1..10, or a set, {1, 2, 3}",
+                       d->name, begin);
     if (end[-1] == '.' && *end == '.')
         end--; /* the point of 1..10 is not of the number */
     if (d->whole && *out != floor(*out))
-        return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be a whole number, got %g", machine->name, d->name, *out);
+        return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be a whole number, got %g", machine->name, d->name,
+                       *out);
     if (!(*out >= d->setting->low && *out <= d->setting->high) || isinf(*out))
-        return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be in [%g, %g], got %g", machine->name, d->name, d->setting->low,
-                       d->setting->high, *out);
+        return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be in [%g, %g], got %g", machine->name, d->name,
+                       d->setting->low, d->setting->high, *out);
     *p = skip(end);
     return MERCER_OK;
 }
@@ -100,27 +105,33 @@ static mercer_status read_set(mercer_ctx *ctx, const mercer_machine *machine, co
     return MERCER_OK;
 }
 
-static mercer_status read_range(mercer_ctx *ctx, const mercer_machine *machine, const char *p, int64_t points, mc_dimension *d) {
+static mercer_status read_range(mercer_ctx *ctx, const mercer_machine *machine, const char *p, int64_t points,
+                                mc_dimension *d) {
     MC_TRY(number(ctx, machine, d, &p, &d->low));
     if (strncmp(p, "..", 2) != 0)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: a range such as 0.1..10 was expected, '..' is missing at '%.20s'", d->name, p);
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: --%s: a range such as 0.1..10 was expected, '..' is missing at '%.20s'", d->name, p);
     p = skip(p + 2);
     if (!*p)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g.. has no end; write the largest value behind the dots", d->name,
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: --%s: the range %g.. has no end; write the largest value behind the dots", d->name,
                        d->low);
     MC_TRY(number(ctx, machine, d, &p, &d->high));
     if (*p)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: nothing was expected after the range, got '%.20s'", d->name, p);
+        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: nothing was expected after the range, got '%.20s'", d->name,
+                       p);
     if (d->low > d->high)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g..%g is reversed; write %g..%g", d->name, d->low, d->high, d->high,
-                       d->low);
+        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g..%g is reversed; write %g..%g", d->name, d->low,
+                       d->high, d->high, d->low);
     if (d->low == d->high)
-        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g..%g is empty; write one number", d->name, d->low, d->high);
+        return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g..%g is empty; write one number", d->name, d->low,
+                       d->high);
     d->log = d->low > 0;
     return mc_dimension_cut(ctx, d, points);
 }
 
-mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points, mc_dimension *out) {
+mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points,
+                            mc_dimension *out) {
     const char *equals = strchr(text, '=');
     if (!equals)
         return mc_fail(ctx, MERCER_INVALID, "tune: a range is written name=low..high, got '%.40s'", text);
@@ -128,7 +139,8 @@ mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, cons
     if (!out->setting || (out->setting->type != MERCER_REAL && out->setting->type != MERCER_INTEGER))
         return no_setting(ctx, machine, text, (int)(equals - text));
     if (points < 2 || points > POINTS_MOST)
-        return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, %d], got %lld", POINTS_MOST, (long long)points);
+        return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, %d], got %lld", POINTS_MOST,
+                       (long long)points);
     mc_print(out->name, sizeof out->name, "%s", out->setting->name);
     out->whole = out->setting->type == MERCER_INTEGER;
     const char *p = skip(equals + 1);

@@ -1,6 +1,6 @@
-/* sobol.c: points of a Sobol sequence (Sobol, 1967) in the order of Gray codes, with the direction numbers of Joe and Kuo (2008), each
-   coordinate scrambled in the manner of Owen (1995): every bit is flipped by a hash of the bits above it, so that the net stays a net and
-   every seed gives another one. */
+/* sobol.c: points of a Sobol sequence (Sobol, 1967) in the order of Gray codes, with the direction numbers of Joe and
+   Kuo (2008), each coordinate scrambled in the manner of Owen (1995): every bit is flipped by a hash of the bits above
+   it, so that the net stays a net and every seed gives another one. */
 #include "base/hash.h"
 #include "select/tune.h"
 
@@ -10,9 +10,17 @@ enum { BITS = 32 };
 static const struct {
     unsigned degree, coefficients, m[7];
 } rows[MC_SOBOL_MOST - 1] = {
-    {1, 0, {1}},          {2, 1, {1, 3}},          {3, 1, {1, 3, 1}},       {3, 2, {1, 1, 1}},
-    {4, 1, {1, 1, 3, 3}}, {4, 4, {1, 3, 5, 13}},   {5, 2, {1, 1, 5, 5, 17}}, {5, 4, {1, 1, 5, 5, 5}},
-    {5, 7, {1, 1, 7, 11, 19}}, {5, 11, {1, 1, 5, 1, 1}}, {5, 13, {1, 1, 1, 3, 11}},
+    {1, 0, {1}},
+    {2, 1, {1, 3}},
+    {3, 1, {1, 3, 1}},
+    {3, 2, {1, 1, 1}},
+    {4, 1, {1, 1, 3, 3}},
+    {4, 4, {1, 3, 5, 13}},
+    {5, 2, {1, 1, 5, 5, 17}},
+    {5, 4, {1, 1, 5, 5, 5}},
+    {5, 7, {1, 1, 7, 11, 19}},
+    {5, 11, {1, 1, 5, 1, 1}},
+    {5, 13, {1, 1, 1, 3, 11}},
 };
 
 static void directions(int64_t j, uint32_t v[BITS]) {

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "data/folds.h"
+#include "data/table/data.h"
+#include "data/table/folds.h"
 #include "select/tune.h"
 #include <string.h>
 
@@ -24,16 +24,18 @@ static int64_t write_fold(const int64_t *fold, int64_t n, int64_t k, int64_t *ro
     return learned;
 }
 
-/* A class that some fold does not have cannot be measured there, and one that stands in one fold alone cannot be learned without it. */
+/* A class that some fold does not have cannot be measured there, and one that stands in one fold alone cannot be
+   learned without it. */
 static mercer_status check_classes(mercer_ctx *ctx, const mercer_data *data, int64_t folds) {
     for (int64_t c = 0; c < data->classes; c++) {
         int64_t count = 0;
         for (int64_t i = 0; i < data->n; i++)
             count += data->class_of[i] == c;
         if (count < folds)
-            return mc_fail(ctx, MERCER_DATA, "tune: class '%s' has %lld row%s, fewer than the %lld folds; %s", data->label[c],
-                           (long long)count, count == 1 ? "" : "s", (long long)folds,
-                           count == 1 ? "give more rows of it, or leave it out" : "take as many folds as that, or fewer");
+            return mc_fail(ctx, MERCER_DATA, "tune: class '%s' has %lld row%s, fewer than the %lld folds; %s",
+                           data->label[c], (long long)count, count == 1 ? "" : "s", (long long)folds,
+                           count == 1 ? "give more rows of it, or leave it out"
+                                      : "take as many folds as that, or fewer");
     }
     return MERCER_OK;
 }
@@ -51,7 +53,8 @@ static mercer_status check_learned(mercer_ctx *ctx, const mercer_data *data, con
         const int64_t *rows = s->rows + s->begin[2 * k], learned = s->begin[2 * k + 1] - s->begin[2 * k];
         if (!holds_two_classes(data, rows, learned))
             return mc_fail(ctx, MERCER_DATA,
-                           "tune: for split %lld of %lld only rows of class '%s' are left to learn from; take other folds, or leave out %s",
+                           "tune: for split %lld of %lld only rows of class '%s' are left to learn from; take other "
+                           "folds, or leave out %s",
                            (long long)k + 1, (long long)s->count, data->label[data->class_of[rows[0]]], cause);
     }
     return MERCER_OK;
@@ -64,8 +67,8 @@ static int64_t count_folds(const int64_t *fold, int64_t n) {
     return most;
 }
 
-static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data, const char *const *groups,
-                          mc_splits *s) {
+static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
+                          const char *const *groups, mc_splits *s) {
     const int64_t n = data->n, repeats = set->repeats;
     int64_t *fold = s->fold, count = folds;
     for (int64_t r = 0; r < repeats; r++) {
@@ -86,10 +89,11 @@ static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds
 static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
                                 const char *const *groups, mc_splits *s) {
     if (data->n < 2)
-        return mc_fail(ctx, MERCER_DATA, "tune: there is one row, and what is learned is measured on others; give more rows");
+        return mc_fail(ctx, MERCER_DATA,
+                       "tune: there is one row, and what is learned is measured on others; give more rows");
     if (folds < 2 || folds > data->n)
-        return mc_fail(ctx, MERCER_INVALID, "tune: folds must be in [2, %lld], the number of rows, got %lld", (long long)data->n,
-                       (long long)folds);
+        return mc_fail(ctx, MERCER_INVALID, "tune: folds must be in [2, %lld], the number of rows, got %lld",
+                       (long long)data->n, (long long)folds);
     if (!groups)
         MC_TRY(check_classes(ctx, data, folds));
     MC_TRY(MC_ALLOC(ctx, s->fold, data->n));
@@ -102,7 +106,8 @@ static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t
     mc_print(s->text, sizeof s->text, "%lld folds%s", (long long)s->independent, how);
     if (set->repeats == 1)
         return MERCER_OK;
-    mc_print(s->text, sizeof s->text, "%lld folds%s, %lld times", (long long)s->independent, how, (long long)set->repeats);
+    mc_print(s->text, sizeof s->text, "%lld folds%s, %lld times", (long long)s->independent, how,
+             (long long)set->repeats);
     mc_free(s->fold);
     s->fold = NULL;
     return MERCER_OK;
@@ -111,8 +116,8 @@ static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t
 static mercer_status open_ordered(mercer_ctx *ctx, int64_t folds, const mercer_data *data, mc_splits *s) {
     const int64_t n = data->n, block = n / (folds + 1);
     if (folds < 2 || block < 1)
-        return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time need folds in [2, %lld], got %lld", (long long)(n - 1),
-                       (long long)folds);
+        return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time need folds in [2, %lld], got %lld",
+                       (long long)(n - 1), (long long)folds);
     MC_TRY(MC_ALLOC(ctx, s->rows, n * folds));
     MC_TRY(MC_ALLOC(ctx, s->begin, 2 * folds + 1));
     for (int64_t k = 0; k < folds; k++) {
@@ -130,16 +135,16 @@ static mercer_status open_ordered(mercer_ctx *ctx, int64_t folds, const mercer_d
 
 static mercer_status open_hold_out(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mc_splits *s) {
     if (set->hold_out->d != data->d && !(set->hold_out->row_start && data->row_start))
-        return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have %lld columns, the data %lld", (long long)set->hold_out->d,
-                       (long long)data->d);
+        return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have %lld columns, the data %lld",
+                       (long long)set->hold_out->d, (long long)data->d);
     s->test = set->hold_out;
     s->count = s->independent = 1;
     mc_print(s->text, sizeof s->text, "%lld rows of their own", (long long)s->test->n);
     return MERCER_OK;
 }
 
-mercer_status mc_splits_open(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data, const char *const *groups,
-                             mc_splits *out) {
+mercer_status mc_splits_open(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
+                             const char *const *groups, mc_splits *out) {
     *out = (mc_splits){0};
     if (set->hold_out)
         return open_hold_out(ctx, set, data, out);
@@ -153,8 +158,8 @@ void mc_splits_close(mc_splits *s) {
     *s = (mc_splits){0};
 }
 
-mercer_status mc_split_take(mercer_ctx *ctx, const mc_splits *s, const mercer_data *data, int64_t k, mercer_data **train,
-                            mercer_data **test) {
+mercer_status mc_split_take(mercer_ctx *ctx, const mc_splits *s, const mercer_data *data, int64_t k,
+                            mercer_data **train, mercer_data **test) {
     *train = *test = NULL;
     if (s->test) {
         *train = (mercer_data *)data;

@@ -1,5 +1,5 @@
-/* tune.c: the order of work of a search, and the calls around it: what is searched, where it is measured, everything measured, the best one
-   chosen, the search written down. */
+/* tune.c: the order of work of a search, and the calls around it: what is searched, where it is measured, everything
+   measured, the best one chosen, the search written down. */
 #include "select/tune.h"
 #include "base/ctx.h"
 #include "base/hash.h"
@@ -8,10 +8,10 @@
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "kernel/parse.h"
-#include "learn/machines.h"
-#include "learn/ridge_system.h"
+#include "data/table/data.h"
+#include "kernel/language/parse.h"
+#include "learn/common/machines.h"
+#include "learn/ridge/ridge_system.h"
 #include <math.h>
 #include <string.h>
 
@@ -25,10 +25,17 @@ mercer_tune mercer_tune_defaults(void) {
 static const struct {
     const char *machine, *range;
 } ranges[] = {
-    {"ridge", "lambda=1e-6..1000"},      {"svc", "C=0.1..1000"},          {"svr", "C=0.1..1000"},
-    {"nu-svc", "nu=0.05..0.8"},          {"nu-svr", "nu=0.05..0.8"},      {"logistic", "lambda=1e-4..100"},
-    {"squared-hinge", "lambda=1e-4..100"}, {"huber", "lambda=1e-4..100"}, {"quantile", "lambda=1e-4..100"},
-    {"absolute", "lambda=1e-4..100"},    {"knn", "neighbors=1..50"},
+    {"ridge", "lambda=1e-6..1000"},
+    {"svc", "C=0.1..1000"},
+    {"svr", "C=0.1..1000"},
+    {"nu-svc", "nu=0.05..0.8"},
+    {"nu-svr", "nu=0.05..0.8"},
+    {"logistic", "lambda=1e-4..100"},
+    {"squared-hinge", "lambda=1e-4..100"},
+    {"huber", "lambda=1e-4..100"},
+    {"quantile", "lambda=1e-4..100"},
+    {"absolute", "lambda=1e-4..100"},
+    {"knn", "neighbors=1..50"},
 };
 
 const char *mercer_tune_range(const mercer_machine *machine) {
@@ -54,15 +61,16 @@ static bool by_order(const mercer_machine *machine) {
     return strcmp(machine->name, "knn") == 0;
 }
 
-mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                             mercer_kernel **out) {
+mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                             const mercer_data *data, mercer_kernel **out) {
     mercer_kernel *plain = NULL;
     mc_problem problem;
     char text[96];
     if (by_order(machine))
         return mc_kernel_parse(ctx, "rbf", (mc_users){0}, out);
     MC_TRY(mc_kernel_parse(ctx, "rbf", (mc_users){0}, &plain));
-    const mercer_status status = mc_problem_open_rows(ctx, scale_of(machine, settings), MC_CONSENT_NEVER, plain, data, &problem);
+    const mercer_status status =
+        mc_problem_open_rows(ctx, scale_of(machine, settings), MC_CONSENT_NEVER, plain, data, &problem);
     mercer_kernel_free(plain);
     MC_TRY(status);
     const double gamma = mercer_kernel_parameter(problem.kernel, 0);
@@ -71,24 +79,29 @@ mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, con
     return mc_kernel_parse(ctx, text, (mc_users){0}, out);
 }
 
-static mercer_status check_set(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const void *settings) {
+static mercer_status check_set(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set,
+                               const void *settings) {
     if (set->kernels && (set->kernel_count < 1 || set->kernel_count > KERNELS_MOST))
         return mc_fail(ctx, MERCER_INVALID, "tune: kernels must be in [1, %d] in number, got %lld", KERNELS_MOST,
                        (long long)set->kernel_count);
     if (set->repeats < 1 || set->repeats > 1000)
         return mc_fail(ctx, MERCER_INVALID, "tune: repeats must be in [1, 1000], got %lld", (long long)set->repeats);
     if (set->points && (set->points < 2 || set->points > 100000))
-        return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, 100000], got %lld", (long long)set->points);
+        return mc_fail(ctx, MERCER_INVALID, "tune: points of a range must be in [2, 100000], got %lld",
+                       (long long)set->points);
     if (set->ordered && (set->groups || set->hold_out || set->repeats > 1))
-        return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time go with no groups, no hold-out and no repeats; leave these out");
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: rows in order of time go with no groups, no hold-out and no repeats; leave these out");
     if (set->hold_out && (set->groups || set->folds || set->repeats > 1))
         return mc_fail(ctx, MERCER_INVALID, "tune: a hold-out goes with no folds, groups or repeats; leave these out");
     if (strcmp(machine->name, "ridge") == 0 && mc_ridge_open_lambda(settings))
-        return mc_fail(ctx, MERCER_INVALID, "tune: norm-bound and dof find lambda themselves; leave them out to search it");
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: norm-bound and dof find lambda themselves; leave them out to search it");
     return MERCER_OK;
 }
 
-static mercer_status open_settings(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, mercer_search *s) {
+static mercer_status open_settings(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                   mercer_search *s) {
     s->machine = machine;
     s->settings = mc_alloc(ctx, 1, machine->size);
     if (!s->settings)
@@ -99,7 +112,8 @@ static mercer_status open_settings(mercer_ctx *ctx, const mercer_machine *machin
     return mc_settings_check(ctx, machine->name, machine->settings, machine->count, s->settings);
 }
 
-/* Of the closed forms of ridge, rows one by one are the default; folds, where they are asked for or a group leaves together. */
+/* Of the closed forms of ridge, rows one by one are the default; folds, where they are asked for or a group leaves
+   together. */
 static int64_t folds_of(const mercer_tune *set, const mc_engine *engine) {
     if (set->hold_out)
         return 0;
@@ -111,16 +125,18 @@ static mercer_status check_free(mercer_ctx *ctx, const mercer_search *s) {
     for (int64_t k = 0; k < s->space.settings; k++) {
         const mc_dimension *d = &s->space.dimension[k];
         if (mc_dimension_free(d) && strcmp(d->name, "lambda") != 0)
-            return mc_fail(ctx, MERCER_INVALID, "tune: the error has no slope along %s; give a set, %s={...}, to compare values of it",
+            return mc_fail(ctx, MERCER_INVALID,
+                           "tune: the error has no slope along %s; give a set, %s={...}, to compare values of it",
                            d->name, d->name);
     }
     for (int64_t k = 0; k < s->space.kernels; k++) {
         bool any = false;
-        for (int64_t i = 0; i < mc_space_numbers(&s->space, k); i++)
-            any = any || mc_dimension_free(mc_space_dimension(&s->space, k, i));
+        for (int64_t i = 0; i < mc_search_space_numbers(&s->space, k); i++)
+            any = any || mc_dimension_free(mc_search_space_dimension(&s->space, k, i));
         if (!any)
-            return mc_fail(ctx, MERCER_INVALID, "tune: nothing of %s with its settings is a range, low..high, that a gradient search could "
-                                                "follow; use search=grid",
+            return mc_fail(ctx, MERCER_INVALID,
+                           "tune: nothing of %s with its settings is a range, low..high, that a gradient search could "
+                           "follow; use search=grid",
                            mercer_kernel_text(s->space.kernel[k]));
     }
     return MERCER_OK;
@@ -148,18 +164,18 @@ static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const m
     }
     if (full.start)
         MC_TRY(join_winner(ctx, &full, s));
-    MC_TRY(mc_space_open(ctx, s->machine, &full, s->engine->path, &s->space));
+    MC_TRY(mc_search_space_open(ctx, s->machine, &full, s->engine->path, &s->space));
     return s->engine->steps ? check_free(ctx, s) : MERCER_OK;
 }
 
-mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                             const mercer_data *data, mercer_search *s) {
+mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                             const mercer_tune *set, const mercer_data *data, mercer_search *s) {
     if (!mc_learner_of(machine))
         return mc_fail(ctx, MERCER_INVALID, "tune: the machine is none of mercer_machines()");
     MC_TRY(open_settings(ctx, machine, settings, s));
     MC_TRY(check_set(ctx, machine, set, s->settings));
     MC_TRY(mc_measure_find(ctx, machine, set->score, data, &s->measure));
-    mc_way way;
+    mc_search_method way;
     MC_TRY(mc_way_find(ctx, set->search, &way));
     if (way == MC_GRADIENT)
         MC_TRY(mc_engine_slopes(ctx, machine, s->settings, set, s->measure, &s->engine));
@@ -168,7 +184,8 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
     s->folds = folds_of(set, s->engine);
     if (s->measure == &mc_gcv && (!s->engine->whole || s->folds))
         return mc_fail(ctx, MERCER_INVALID,
-                       "tune: gcv is of all rows at once, in closed form: it goes with no folds, groups, hold-out, order of time, repeats "
+                       "tune: gcv is of all rows at once, in closed form: it goes with no folds, groups, hold-out, "
+                       "order of time, repeats "
                        "or approximate solver; leave those out, or use score=rmse");
     return open_space(ctx, set, data, s);
 }
@@ -183,7 +200,7 @@ static void close_texts(mercer_search *s) {
 
 void mc_search_close(mercer_search *s) {
     close_texts(s);
-    mc_space_close(&s->space);
+    mc_search_space_close(&s->space);
     mercer_kernel_free(s->owned);
     mc_free(s->list);
     mercer_kernel_free(s->winner);
@@ -214,14 +231,14 @@ static mercer_status write_words(mercer_ctx *ctx, mercer_search *s, int64_t *pla
         place[2 * i] = i == run ? text.length : kernel_at;
         kernel_at = place[2 * i];
         if (i == run) {
-            status = mc_space_kernel(ctx, &s->space, i, &kernel);
+            status = mc_search_space_kernel(ctx, &s->space, i, &kernel);
             mc_text_add(&text, "%s", kernel ? mercer_kernel_text(kernel) : "");
             mc_text_bytes(&text, "", 1);
             mercer_kernel_free(kernel);
-            run = mc_space_run(&s->space, i);
+            run = mc_search_space_run(&s->space, i);
         }
         place[2 * i + 1] = text.length;
-        mc_space_write(&s->space, i, &text);
+        mc_search_space_write(&s->space, i, &text);
         mc_text_bytes(&text, "", 1);
     }
     if (!status)
@@ -344,13 +361,13 @@ static mercer_status run(mercer_ctx *ctx, const mercer_tune *set, const mercer_d
     s->report.splits = s->splits;
     s->report.resumed = s->resumed;
     MC_TRY(mc_search_choose(ctx, s, set));
-    MC_TRY(mc_space_kernel(ctx, &s->space, s->report.best, &s->winner));
+    MC_TRY(mc_search_space_kernel(ctx, &s->space, s->report.best, &s->winner));
     s->space.kernel = NULL; /* borrowed for the call */
     return mc_search_record(ctx, s);
 }
 
-mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, mc_choosing choice,
-                          const mercer_data *data, mercer_search **out) {
+mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                          mc_choosing choice, const mercer_data *data, mercer_search **out) {
     *out = NULL;
     const mercer_tune chosen = set ? *set : mercer_tune_defaults();
     mercer_search *s = NULL;
@@ -366,8 +383,8 @@ mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const 
     return status;
 }
 
-mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                              const mercer_data *data, mercer_search **out) {
+mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                              const mercer_tune *set, const mercer_data *data, mercer_search **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
@@ -387,8 +404,12 @@ mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
         return (mercer_candidate){0};
     if (i < 0 || i >= s->space.count)
         return (mercer_candidate){.kernel = "", .settings = "", .score = NAN, .error = NAN};
-    return (mercer_candidate){.kernel = s->kernel[i], .settings = s->text[i], .score = s->value[i * (s->parts + 1)], .error = s->error[i],
-                              .rows = s->rows[i], .seconds = s->seconds[i]};
+    return (mercer_candidate){.kernel = s->kernel[i],
+                              .settings = s->text[i],
+                              .score = s->value[i * (s->parts + 1)],
+                              .error = s->error[i],
+                              .rows = s->rows[i],
+                              .seconds = s->seconds[i]};
 }
 
 mercer_search_report mercer_search_result(const mercer_search *search) {
@@ -408,7 +429,7 @@ static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mer
     if (!settings)
         return MERCER_MEMORY;
     memcpy(settings, s->settings, s->machine->size);
-    mc_space_settings(&s->space, s->report.best, settings);
+    mc_search_space_settings(&s->space, s->report.best, settings);
     mercer_status status = mc_model_fit(ctx, s->machine, settings, s->winner, data, out);
     if (!status && !((*out)->search = mc_copy_text(ctx, s->json, strlen(s->json))))
         status = MERCER_MEMORY;
@@ -416,7 +437,8 @@ static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mer
     return status;
 }
 
-mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data, mercer_model **out) {
+mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data,
+                                mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, search, data, out);
     mc_begin(ctx);

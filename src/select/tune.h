@@ -20,8 +20,8 @@
 #define MC_SELECT_TUNE_H
 
 #include "base/text.h"
-#include "learn/cost.h"
-#include "learn/svm_folds.h"
+#include "learn/ridge/ridge_cost.h"
+#include "learn/svm/svm_folds.h"
 #include "model/model.h"
 #include <stdio.h>
 
@@ -38,30 +38,33 @@ typedef struct mc_dimension {
 } mc_dimension;
 
 /* GRADIENT: the candidates are starts, from which an engine with slopes finds others. */
-typedef enum mc_way { MC_GRID, MC_RANDOM, MC_GRADIENT } mc_way;
+typedef enum mc_search_method { MC_GRID, MC_RANDOM, MC_GRADIENT } mc_search_method;
 
-/* Dimensions of settings first, the one along which an engine walks last among them; then those of the first kernel, of the second, ... */
-typedef struct mc_space {
+/* Dimensions of settings first, the one along which an engine walks last among them; then those of the first kernel, of
+   the second, ... */
+typedef struct mc_search_space {
     const mercer_machine *machine;
     const mercer_kernel *const *kernel;
     int64_t kernels, settings, dimensions;
-    bool walks; /* the last of the settings is the engine's path */
+    bool walks;     /* the last of the settings is the engine's path */
     int64_t *begin; /* kernels + 1: where the dimensions of each begin */
     mc_dimension *dimension;
-    int64_t width; /* most numbers of one candidate */
-    int64_t count; /* candidates */
-    int64_t *of;     /* count: the kernel */
-    double *number;  /* count x width: settings, then parameters of the kernel */
-    mc_way way;
-} mc_space;
+    int64_t width;  /* most numbers of one candidate */
+    int64_t count;  /* candidates */
+    int64_t *of;    /* count: the kernel */
+    double *number; /* count x width: settings, then parameters of the kernel */
+    mc_search_method way;
+} mc_search_space;
 
-mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_way *out);
+mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_search_method *out);
 /* path: the setting an engine walks along, "" for none. */
-mercer_status mc_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set, const char *path, mc_space *out);
-void mc_space_close(mc_space *space);
-/* The k-th number of the candidates of a kernel: settings first; and whether it is free to take any value of its range. */
-const mc_dimension *mc_space_dimension(const mc_space *space, int64_t kernel, int64_t k);
-int64_t mc_space_numbers(const mc_space *space, int64_t kernel);
+mercer_status mc_search_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set,
+                                   const char *path, mc_search_space *out);
+void mc_search_space_close(mc_search_space *space);
+/* The k-th number of the candidates of a kernel: settings first; and whether it is free to take any value of its range.
+   */
+const mc_dimension *mc_search_space_dimension(const mc_search_space *space, int64_t kernel, int64_t k);
+int64_t mc_search_space_numbers(const mc_search_space *space, int64_t kernel);
 bool mc_dimension_free(const mc_dimension *d);
 /* Numbers that are drawn or found are to be read. */
 double mc_six_digits(double v);
@@ -69,16 +72,18 @@ double mc_six_digits(double v);
 double mc_dimension_at(const mc_dimension *d, double u);
 double mc_dimension_share(const mc_dimension *d, double value);
 /* Whether two points, each with its kernel, differ by no more than that share of every range, and in nothing else. */
-bool mc_space_near(const mc_space *space, int64_t kernel_a, const double *a, int64_t kernel_b, const double *b, double share);
+bool mc_search_space_near(const mc_search_space *space, int64_t kernel_a, const double *a, int64_t kernel_b,
+                          const double *b, double share);
 /* The end of the run that begins with candidate i: all but the last setting is the same. */
-int64_t mc_space_run(const mc_space *space, int64_t i);
-mercer_status mc_space_kernel(mercer_ctx *ctx, const mc_space *space, int64_t i, mercer_kernel **out);
+int64_t mc_search_space_run(const mc_search_space *space, int64_t i);
+mercer_status mc_search_space_kernel(mercer_ctx *ctx, const mc_search_space *space, int64_t i, mercer_kernel **out);
 /* The settings of a candidate written over those given. */
-void mc_space_settings(const mc_space *space, int64_t i, void *settings);
-void mc_space_write(const mc_space *space, int64_t i, mc_text *text); /* "C=10 epsilon=0.1" */
+void mc_search_space_settings(const mc_search_space *space, int64_t i, void *settings);
+void mc_search_space_write(const mc_search_space *space, int64_t i, mc_text *text); /* "C=10 epsilon=0.1" */
 
 /* "name=lo..hi" or "name={a, b}" of a setting of the machine. */
-mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points, mc_dimension *out);
+mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points,
+                            mc_dimension *out);
 /* The values of a dimension with low, high, log and whole: points of them, or as many whole numbers as there are. */
 mercer_status mc_dimension_cut(mercer_ctx *ctx, mc_dimension *d, int64_t points);
 
@@ -92,20 +97,20 @@ enum { MC_BLOCKS = 20 }; /* parts of rows that are measured together, for the st
 
 typedef struct mc_splits {
     int64_t count;
-    int64_t *rows;          /* of each split: those learned from, then those measured on */
-    int64_t *begin;         /* 2 count + 1: where they begin in rows; NULL with hold_out */
-    int64_t *fold;          /* n: where every row is measured once and all others are learned from; NULL otherwise */
+    int64_t *rows;           /* of each split: those learned from, then those measured on */
+    int64_t *begin;          /* 2 count + 1: where they begin in rows; NULL with hold_out */
+    int64_t *fold;           /* n: where every row is measured once and all others are learned from; NULL otherwise */
     const mercer_data *test; /* a fixed hold-out */
-    int64_t independent;    /* splits that do not repeat each other */
+    int64_t independent;     /* splits that do not repeat each other */
     char text[160];
 } mc_splits;
 
-mercer_status mc_splits_open(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data, const char *const *groups,
-                             mc_splits *out);
+mercer_status mc_splits_open(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
+                             const char *const *groups, mc_splits *out);
 void mc_splits_close(mc_splits *splits);
 /* The rows of a split as data. test is not owned with a fixed hold-out: free it with mc_split_free. */
-mercer_status mc_split_take(mercer_ctx *ctx, const mc_splits *splits, const mercer_data *data, int64_t k, mercer_data **train,
-                            mercer_data **test);
+mercer_status mc_split_take(mercer_ctx *ctx, const mc_splits *splits, const mercer_data *data, int64_t k,
+                            mercer_data **train, mercer_data **test);
 void mc_split_free(const mc_splits *splits, mercer_data *train, mercer_data *test);
 
 /* ---- What is measured ---- */
@@ -122,23 +127,26 @@ mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, co
 /* The score of some values. */
 mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out);
 /* The score of all rows, then of each of the parts alone: part[i] says where row i belongs. */
-mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, const int64_t *part, int64_t parts,
-                               double *out);
-/* The score of all rows, then the pseudo-values of the jackknife, whose spread gives its standard error for any score: B s - (B - 1) s_b,
-   s_b the score without a block of every B-th row. */
+mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, const int64_t *part,
+                               int64_t parts, double *out);
+/* The score of all rows, then the pseudo-values of the jackknife, whose spread gives its standard error for any score:
+   B s - (B - 1) s_b, s_b the score without a block of every B-th row. */
 mercer_status mc_measure_blocks(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out);
 
 /* ---- How ---- */
 
 /* All that stays the same while candidates are measured. */
 typedef struct mc_round {
-    const mc_space *space;
+    const mc_search_space *space;
     const void *settings;
     const mercer_data *data;
     const mc_measure_row *measure;
     mc_splits splits;
-    int64_t parts; /* scores of one candidate beside that of all: one of each split, or of blocks where there is one split */
-    int64_t slopes; /* numbers that follow them: what the engine goes down, and its slope along every number of the candidate; 0: none */
+    /* scores of one candidate beside that of all: one of each split, or of blocks where there is one split */
+    int64_t parts;
+    /* numbers that follow them: what the engine goes down, and its slope along every number of the candidate; 0: none
+       */
+    int64_t slopes;
     int number;
     struct mc_shared *shared; /* what one measurement leaves for the next ones */
 } mc_round;
@@ -149,7 +157,7 @@ static inline int64_t mc_round_width(const mc_round *r) {
 
 /* What one K for all splits of a run has said. */
 typedef struct mc_shared {
-    int64_t begin;   /* the run it belongs to */
+    int64_t begin; /* the run it belongs to */
     int64_t outputs;
     double **values; /* of each split, for each C the outputs of the rows it is measured on; NULL: K did not fit */
     double *room;
@@ -166,34 +174,36 @@ typedef struct mc_run {
 
 /* What a run takes, beside the rows it learns from and the problem made of them. */
 typedef struct mc_foresight {
-    const char *text;   /* how, in words */
-    size_t bytes;       /* comes with those of a fit */
-    bool shared;        /* all splits come from one walk */
-    bool counted;       /* work holds the operations of a run of so many candidates; else a trial must show its seconds */
+    const char *text; /* how, in words */
+    size_t bytes;     /* comes with those of a fit */
+    bool shared;      /* all splits come from one walk */
+    /* work holds the operations of a run of so many candidates; else a trial must show its seconds */
+    bool counted;
     mc_option work;
 } mc_foresight;
 
 typedef struct mc_engine {
-    const char *text;   /* for people */
-    const char *path;   /* the setting along which many values cost little; "": none */
-    bool whole;         /* one call measures all splits */
-    int64_t steps;      /* of a search by gradients, about, from each start; 0: none */
-    /* out: candidates x mc_round_width: the score of all rows (NaN: the mean of the parts), then the parts; only those of the split with
-       splits. Then the slopes, if any; NaN where there is no score. */
+    const char *text; /* for people */
+    const char *path; /* the setting along which many values cost little; "": none */
+    bool whole;       /* one call measures all splits */
+    int64_t steps;    /* of a search by gradients, about, from each start; 0: none */
+    /* out: candidates x mc_round_width: the score of all rows (NaN: the mean of the parts), then the parts; only those
+       of the split with splits. Then the slopes, if any; NaN where there is no score. */
     mercer_status (*measure)(mercer_ctx *ctx, const mc_round *round, const mc_run *run, int64_t split, double *out);
-    /* Of a run of count candidates: problem is of the rows learned from, of all of them where all splits are measured in one call or share
-       what is made. NULL: nothing beside a fit. */
-    void (*foresee)(mercer_ctx *ctx, const mc_round *round, const mc_problem *problem, const mercer_data *test, int64_t count,
-                    mc_foresight *out);
+    /* Of a run of count candidates: problem is of the rows learned from, of all of them where all splits are measured
+       in one call or share what is made. NULL: nothing beside a fit. */
+    void (*foresee)(mercer_ctx *ctx, const mc_round *round, const mc_problem *problem, const mercer_data *test,
+                    int64_t count, mc_foresight *out);
 } mc_engine;
 /* exact: where the machine has closed forms and they may be used. */
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
 /* Down the slopes, where there are any: NULL for gp, which goes up its own from every candidate. */
-mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                               const mc_measure_row *measure, const mc_engine **out);
+mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                               const mercer_tune *set, const mc_measure_row *measure, const mc_engine **out);
 void mc_shared_close(mc_shared *shared);
 /* Whether closed forms serve: no hold-out, no order of time, no repeats, no approximation, memory for them. */
-bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, const mercer_data *data);
+bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                     const mercer_data *data);
 
 /* ---- The journal ---- */
 
@@ -208,13 +218,13 @@ mercer_status mc_journal_open(mercer_ctx *ctx, const char *path, uint64_t key, m
 void mc_journal_close(mc_journal *journal);
 /* What the journal has of a run and split: false when something is missing. out as in mc_engine. */
 bool mc_journal_get(const mc_journal *journal, const mc_round *round, const mc_run *run, int64_t split, double *out);
-mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *journal, const mc_round *round, const mc_run *run, int64_t split,
-                             const double *values);
+mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *journal, const mc_round *round, const mc_run *run,
+                             int64_t split, const double *values);
 
 /* ---- The search ---- */
 
-/* By its own score, or as a fit does for which nothing is given: choose.c. Then there is one setting, and a second kernel, if any, has
-   parameters learned from the same rows: it must be clearly better than the first. */
+/* By its own score, or as a fit does for which nothing is given: choose.c. Then there is one setting, and a second
+   kernel, if any, has parameters learned from the same rows: it must be clearly better than the first. */
 typedef enum mc_choosing { MC_BEST, MC_LEVEL } mc_choosing;
 
 struct mercer_search {
@@ -222,18 +232,18 @@ struct mercer_search {
     mc_choosing choice;
     void *settings;
     const mc_measure_row *measure;
-    mc_space space;
+    mc_search_space space;
     const mc_engine *engine;
-    mercer_kernel *owned;  /* the kernel made for the caller who gave none */
-    const mercer_kernel **list; /* the kernels and that of the winner of an earlier search; NULL: there was none */
-    mercer_kernel *winner; /* of the chosen candidate */
-    int64_t folds;         /* 0: closed forms without folds */
-    char *words;           /* of every candidate its kernel and its settings, each closed by a zero */
+    mercer_kernel *owned;        /* the kernel made for the caller who gave none */
+    const mercer_kernel **list;  /* the kernels and that of the winner of an earlier search; NULL: there was none */
+    mercer_kernel *winner;       /* of the chosen candidate */
+    int64_t folds;               /* 0: closed forms without folds */
+    char *words;                 /* of every candidate its kernel and its settings, each closed by a zero */
     const char **kernel, **text; /* count: where they stand */
     int64_t parts;
-    double *value;         /* count x (parts + 1) */
+    double *value; /* count x (parts + 1) */
     double *error, *seconds;
-    int64_t *rows;         /* of the data it was last measured with; 0: never */
+    int64_t *rows; /* of the data it was last measured with; 0: never */
     int64_t resumed;
     mercer_search_report report;
     char splits[160];
@@ -241,20 +251,23 @@ struct mercer_search {
 };
 
 /* Measures all candidates of the search; stops with MERCER_TIME or MERCER_CANCELLED. */
-mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data, mc_journal *journal);
+mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data,
+                                mc_journal *journal);
 /* first, best, within and share of the report. MERCER_NUMERIC when no candidate has a score. */
 mercer_status mc_search_choose(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set);
 mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s);
-/* Everything up to the first measurement, which the planner shares. s->space borrows the kernels of set. Close it after a failure too. */
-mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
-                             const mercer_data *data, mercer_search *s);
+/* Everything up to the first measurement, which the planner shares. s->space borrows the kernels of set. Close it after
+   a failure too. */
+mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                             const mercer_tune *set, const mercer_data *data, mercer_search *s);
 void mc_search_close(mercer_search *s);
-/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it; for knn with that gamma. */
-mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                             mercer_kernel **out);
+/* rbf with a range around the gamma that the data, scaled as the machine will scale them, give it; for knn with that
+   gamma. */
+mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                             const mercer_data *data, mercer_kernel **out);
 /* mercer_tune_run for use inside the library. */
-mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set, mc_choosing choice,
-                          const mercer_data *data, mercer_search **out);
+mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
+                          mc_choosing choice, const mercer_data *data, mercer_search **out);
 /* ---- Downhill on a grid of closed forms ---- */
 
 enum { MC_STARTS = 3 };
@@ -278,8 +291,8 @@ int64_t mc_descent_next(mc_descent *d);
 
 /* ---- What a search goes through ---- */
 
-/* Rows: share of all equal parts. Where candidates are measured one at a time, as descend.c asks: the level from 1, and how many it mostly
-   takes; 0 elsewhere. begin and end: of the whole search, by what its stages cost. */
+/* Rows: share of all equal parts. Where candidates are measured one at a time, as descend.c asks: the level from 1, and
+   how many it mostly takes; 0 elsewhere. begin and end: of the whole search, by what its stages cost. */
 typedef struct mc_stage {
     int64_t share, all, candidates;
     int level;
@@ -288,20 +301,21 @@ typedef struct mc_stage {
 enum { MC_STAGES_MOST = 8 };
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out);
 /* Its rows, classes spread evenly, in order of time the last ones, and their groups where there are any. */
-mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share, int64_t all, mercer_data **out,
-                            const char ***groups);
+mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share,
+                            int64_t all, mercer_data **out, const char ***groups);
 /* A run with the kernel and the settings of its first candidate. Close it after a failure too. */
 mercer_status mc_run_open(mercer_ctx *ctx, const mercer_search *s, int64_t begin, int64_t end, mc_run *out);
 void mc_run_close(mc_run *run);
 
-/* What some runs took: themselves, one with all its splits, all runs by them, and a fit of the best of their candidates to the same
-   rows. */
+/* What some runs took: themselves, one with all its splits, all runs by them, and a fit of the best of their candidates
+   to the same rows. */
 typedef struct mc_tried {
     double spent, run, seconds, fit;
 } mc_tried;
-/* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows. Scores are not kept. */
-mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data, int64_t parts,
-                            int64_t most, mc_tried *out);
+/* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows. Scores are not kept.
+   */
+mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
+                            int64_t parts, int64_t most, mc_tried *out);
 
 /* ---- Down the slopes ---- */
 

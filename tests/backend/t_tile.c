@@ -1,6 +1,6 @@
 /* Every tile body of every instruction set and precision against a scalar that is written out here. */
 #include "support.h"
-#include "backend/tile.h"
+#include "backend/dispatch.h"
 #include "base/rng.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef void check(const mc_tile_ops *ops, mercer_dtype precision);
 static void on_all(check *run) {
     for (int isa = 0; isa < MC_ISA_COUNT; isa++)
         for (int precision = 0; precision < 2 && mc_isa_runs((mc_isa)isa); precision++)
-            run(mc_tile((mc_isa)isa, (mercer_dtype)precision), (mercer_dtype)precision);
+            run(&mc_bodies_of((mc_isa)isa)->tile[(mercer_dtype)precision], (mercer_dtype)precision);
 }
 
 /* Arrays of reals, seen as doubles. */
@@ -79,7 +79,10 @@ static void statistics_are_sums_over_coordinates(const mc_tile_ops *ops, mercer_
         for (int64_t i = 0; kind == MC_CHI && i < PANELS * stride; i++)
             put(precision, b, i, i % 3 ? fabs(get(precision, b, i)) : 0);
         const mc_operands first = {.d = 3, .panels = PANELS, .a = a, .b = b, .stride = stride};
-        const mc_operands rest = {.d = D - 3, .panels = PANELS, .a = (char *)a + 3 * rows * real, .b = (char *)b + 3 * width * real,
+        const mc_operands rest = {.d = D - 3,
+                                  .panels = PANELS,
+                                  .a = (char *)a + 3 * rows * real,
+                                  .b = (char *)b + 3 * width * real,
                                   .stride = stride};
         ops->statistic((mc_statistic)kind, &first, false, out);
         ops->statistic((mc_statistic)kind, &rest, true, out);
@@ -88,7 +91,8 @@ static void statistics_are_sums_over_coordinates(const mc_tile_ops *ops, mercer_
                 for (int64_t j = 0; j < width; j++) {
                     double sum = 0;
                     for (int64_t k = 0; k < D; k++)
-                        sum += term((mc_statistic)kind, get(precision, a, k * rows + r), get(precision, b, p * stride + k * width + j));
+                        sum += term((mc_statistic)kind, get(precision, a, k * rows + r),
+                                    get(precision, b, p * stride + k * width + j));
                     assert_close(get(precision, out, (p * rows + r) * width + j), sum, 20 * unit(precision));
                 }
     }
@@ -127,12 +131,13 @@ static void test_bytes_multiply_without_rounding(void **state) {
     if (!mc_isa_bytes(MC_AVX512))
         skip_test("this processor has no AVX-512 VNNI");
     for (int precision = 0; precision < 2; precision++)
-        bytes_multiply(mc_tile(MC_AVX512, (mercer_dtype)precision), (mercer_dtype)precision);
+        bytes_multiply(&mc_bodies_of(MC_AVX512)->tile[(mercer_dtype)precision], (mercer_dtype)precision);
 }
 
 /* f(s) in double. */
 static double value(const mc_step *step, double s) {
-    const double b = sqrt(fmax(0, s)) * log(2.0), pi = acos(-1.0), a = fabs(s), t = 2 * asin(sqrt(a) / 2), angle = s < 0 ? pi - t : t;
+    const double b = sqrt(fmax(0, s)) * log(2.0), pi = acos(-1.0), a = fabs(s), t = 2 * asin(sqrt(a) / 2),
+                 angle = s < 0 ? pi - t : t;
     switch (step->function) {
     case MC_SAME: return s;
     case MC_WHOLE_POWER: return pow(s, (double)step->degree);
@@ -166,9 +171,14 @@ static void steps_are_functions(const mc_tile_ops *ops, mercer_dtype precision) 
     for (int f = MC_SAME; f <= MC_ARC2; f++)
         for (int way = 0; way < 6; way++) {
             const bool adds = way >= 3 && f < MC_ARC0 && f != MC_REAL_POWER;
-            const mc_step step = {.function = (mc_function_of_tile)f, .combine = (mc_combine)(way % 3), .alpha = adds ? 0.5 : 1,
-                                  .coefficient = 1.5, .p = way == 1 ? 3 : 0.7,
-                                  .degree = f == MC_RATIONAL ? (way == 1 ? -3 : 0) : way == 2 ? -2 : 5};
+            const mc_step step = {.function = (mc_function_of_tile)f,
+                                  .combine = (mc_combine)(way % 3),
+                                  .alpha = adds ? 0.5 : 1,
+                                  .coefficient = 1.5,
+                                  .p = way == 1 ? 3 : 0.7,
+                                  .degree = f == MC_RATIONAL ? (way == 1 ? -3 : 0)
+                                            : way == 2       ? -2
+                                                             : 5};
             for (int64_t i = 0; i < count; i++) {
                 put(precision, source, i, argument(step.function, mc_rng_normal(&rng)));
                 put(precision, target, i, mc_rng_normal(&rng));
@@ -182,10 +192,12 @@ static void steps_are_functions(const mc_tile_ops *ops, mercer_dtype precision) 
                 const double v = step.coefficient * value(&step, s), before = get(precision, old, i);
                 const double wanted = step.combine == MC_SET ? v : step.combine == MC_ADD ? before + v : before * v;
                 /* powers and exponentials pass on the rounding of s */
-                const double slack = 1 + fabs(before) + fabs(wanted) * (1 + fabs(s) * (f == MC_EXP2 ? 1 : 6 / (fabs(s) + 1e-3)));
+                const double slack =
+                    1 + fabs(before) + fabs(wanted) * (1 + fabs(s) * (f == MC_EXP2 ? 1 : 6 / (fabs(s) + 1e-3)));
                 const double near_zero = f == MC_WHOLE_POWER ? 1 + 1 / fabs(s) : 1;
                 if (!(fabs(get(precision, target, i) - wanted) <= 40 * unit(precision) * slack * near_zero))
-                    fail_msg("function %d of %g, combined %d: %.17g, not %.17g", f, s, way, get(precision, target, i), wanted);
+                    fail_msg("function %d of %g, combined %d: %.17g, not %.17g", f, s, way, get(precision, target, i),
+                             wanted);
             }
         }
 }
@@ -224,13 +236,15 @@ static void large_powers_are_those_of_c(const mc_tile_ops *ops, mercer_dtype pre
         put(precision, source, (int64_t)i, base[i]);
     for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
         const double p = precision == MERCER_F32 ? fmin(powers[k].p, 1e30) : powers[k].p;
-        const mc_step step = {.function = MC_REAL_POWER, .alpha = 1, .coefficient = 1, .p = p, .degree = powers[k].parity};
+        const mc_step step = {
+            .function = MC_REAL_POWER, .alpha = 1, .coefficient = 1, .p = p, .degree = powers[k].parity};
         ops->step(&step, 1, NULL, NULL, source, target);
         for (size_t i = 0; i < sizeof base / sizeof *base; i++) {
             const double wanted = precision == MERCER_F32 ? (double)powf((float)base[i], (float)p) : pow(base[i], p);
             const double got = get(precision, target, (int64_t)i), size = fabs(log(fabs(wanted)));
-            const bool same = isfinite(wanted) && wanted != 0 ? fabs(got - wanted) <= (8 + 8 * size) * unit(precision) * fabs(wanted)
-                                                              : got == wanted || (isnan(got) && isnan(wanted));
+            const bool same = isfinite(wanted) && wanted != 0
+                                  ? fabs(got - wanted) <= (8 + 8 * size) * unit(precision) * fabs(wanted)
+                                  : got == wanted || (isnan(got) && isnan(wanted));
             if (!same)
                 fail_msg("%.17g ^ %g: %.17g, not %.17g", base[i], p, got, wanted);
         }
@@ -253,7 +267,8 @@ static void large_exponents_lose_no_digits(const mc_tile_ops *ops, mercer_dtype 
         for (int64_t i = 0; i < ops->columns; i++) {
             const double wanted = exp(-p * log1p(get(precision, source, i)));
             if (!(fabs(get(precision, target, i) - wanted) <= 16 * unit(precision)))
-                fail_msg("p %g, s %g: %.17g, not %.17g", p, get(precision, source, i), get(precision, target, i), wanted);
+                fail_msg("p %g, s %g: %.17g, not %.17g", p, get(precision, source, i), get(precision, target, i),
+                         wanted);
         }
     }
 }
@@ -272,8 +287,13 @@ static void what_is_no_number_stays_so(const mc_tile_ops *ops, mercer_dtype prec
         put(precision, source, i, NAN);
     for (int f = MC_SAME; f <= MC_SCALE; f++)
         for (int whole = 0; whole < 2; whole++) {
-            const mc_step step = {.function = (mc_function_of_tile)f, .alpha = 1, .coefficient = 1, .p = 0.5,
-                                  .degree = f == MC_RATIONAL ? -2 * whole : f == MC_WHOLE_POWER ? 3 : whole};
+            const mc_step step = {.function = (mc_function_of_tile)f,
+                                  .alpha = 1,
+                                  .coefficient = 1,
+                                  .p = 0.5,
+                                  .degree = f == MC_RATIONAL      ? -2 * whole
+                                            : f == MC_WHOLE_POWER ? 3
+                                                                  : whole};
             ops->step(&step, 1, f == MC_SCALE ? row : NULL, f == MC_SCALE ? column : NULL, source, target);
             for (int64_t i = 0; i < (int64_t)ops->rows * ops->columns; i++)
                 if (!isnan(get(precision, target, i)))
@@ -303,8 +323,9 @@ static void vectors_scale_and_compare(const mc_tile_ops *ops, mercer_dtype preci
         ops->step(&step, 1, row, column, source, target);
         for (int64_t i = 0; i < rows * width; i++) {
             const double product = get(precision, row, i / width) * get(precision, column, i % width);
-            const double wanted = f == MC_EQUAL ? i == width + 3
-                                                : get(precision, source, i) * (f == MC_SCALE ? product : fmax(0, product));
+            const double wanted = f == MC_EQUAL
+                                      ? i == width + 3
+                                      : get(precision, source, i) * (f == MC_SCALE ? product : fmax(0, product));
             assert_close(get(precision, target, i), wanted, 4 * unit(precision));
         }
     }
@@ -317,7 +338,8 @@ static void test_vectors_scale_and_compare(void **state) {
 
 /* Points far from the origin: the guard finds the distance of near pairs that the norms have lost. */
 static void the_guard_sees_near_pairs(const mc_tile_ops *ops, mercer_dtype precision) {
-    static double a[MC_TILE_ROWS_MAX], b[MC_TILE_COLUMNS_MAX], dot[MOST], out[MOST], row[MC_TILE_ROWS_MAX], column[MC_TILE_COLUMNS_MAX];
+    static double a[MC_TILE_ROWS_MAX], b[MC_TILE_COLUMNS_MAX], dot[MOST], out[MOST], row[MC_TILE_ROWS_MAX],
+        column[MC_TILE_COLUMNS_MAX];
     const int64_t rows = ops->rows, width = ops->columns;
     for (int64_t r = 0; r < rows; r++)
         put(precision, a, r, 1000 + (double)r);
@@ -344,7 +366,8 @@ static void test_the_guard_sees_near_pairs(void **state) {
 
 static void products_multiply(const mc_tile_ops *ops, mercer_dtype precision) {
     enum { T = 5 * MC_TILE_LANES_MAX };
-    static double K[MOST], w[PANELS * MC_TILE_COLUMNS_MAX * T], v[MC_TILE_ROWS_MAX * T], y[MC_TILE_ROWS_MAX * MC_TILE_LANES_MAX * T];
+    static double K[MOST], w[PANELS * MC_TILE_COLUMNS_MAX * T], v[MC_TILE_ROWS_MAX * T],
+        y[MC_TILE_ROWS_MAX * MC_TILE_LANES_MAX * T];
     static double z[PANELS * MC_TILE_COLUMNS_MAX * T];
     const int64_t rows = ops->rows, width = ops->columns, columns = PANELS * width;
     fill(precision, K, PANELS * rows * width, 1, 1);
@@ -367,14 +390,16 @@ static void products_multiply(const mc_tile_ops *ops, mercer_dtype precision) {
             for (int64_t c = 0; c < wide; c++) {
                 double sum = 0;
                 for (int64_t j = 0; j < columns; j++)
-                    sum += get(precision, K, (j / width * rows + r) * width + j % width) * get(precision, w, j * wide + c);
+                    sum +=
+                        get(precision, K, (j / width * rows + r) * width + j % width) * get(precision, w, j * wide + c);
                 assert_close(t ? get(precision, y, r * t + c) : sums[r], sum, 200 * unit(precision));
             }
         for (int64_t j = 0; j < columns; j++)
             for (int64_t c = 0; c < wide; c++) {
                 double sum = 0;
                 for (int64_t r = 0; r < rows; r++)
-                    sum += get(precision, K, (j / width * rows + r) * width + j % width) * get(precision, v, r * wide + c);
+                    sum +=
+                        get(precision, K, (j / width * rows + r) * width + j % width) * get(precision, v, r * wide + c);
                 assert_close(get(precision, z, j * wide + c), sum, 50 * unit(precision));
             }
     }

@@ -127,7 +127,8 @@ static void test_a_killed_run_leaves_nothing(void **state) {
     if (child == 0) {
         mercer_ctx *ctx = NULL;
         mc_output *output = NULL;
-        if (mercer_open(NULL, &ctx) || mc_output_open(ctx, "killed", &output) || mc_output_write(ctx, output, "half", 4))
+        if (mercer_open(NULL, &ctx) || mc_output_open(ctx, "killed", &output)
+            || mc_output_write(ctx, output, "half", 4))
             _exit(1);
         kill(getpid(), SIGKILL);
     }

@@ -1,6 +1,6 @@
 #include "support.h"
 #include "base/ctx.h"
-#include "base/work.h"
+#include "base/workspace.h"
 #include <string.h>
 
 static void test_blocks_are_aligned_and_zero(void **state) {

@@ -1,6 +1,6 @@
 #include "support.h"
 #include "base/rng.h"
-#include "base/steady.h"
+#include "base/portable_math.h"
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +11,11 @@ static void test_philox_known_answers(void **state) {
         uint32_t counter[4], key[2], out[4];
     } known[] = {
         {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-        {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff},
+        {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+         {0xffffffff, 0xffffffff},
          {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-        {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0},
+        {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+         {0xa4093822, 0x299f31d0},
          {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -25,7 +27,8 @@ static void test_philox_known_answers(void **state) {
 
 static void test_items_and_streams_do_not_share_numbers(void **state) {
     (void)state;
-    mc_rng a = mc_rng_at(7, MC_STREAM_TEST, 0), b = mc_rng_at(7, MC_STREAM_TEST, 1), c = mc_rng_at(7, MC_STREAM_FOLDS, 0);
+    mc_rng a = mc_rng_at(7, MC_STREAM_TEST, 0), b = mc_rng_at(7, MC_STREAM_TEST, 1),
+           c = mc_rng_at(7, MC_STREAM_FOLDS, 0);
     const uint64_t x = mc_rng_u64(&a);
     assert_true(x != mc_rng_u64(&b) && x != mc_rng_u64(&c));
     mc_rng again = mc_rng_at(7, MC_STREAM_TEST, 0);
@@ -70,13 +73,15 @@ static void test_steady_functions_are_accurate(void **state) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
     for (int i = 0; i < 100000; i++) {
         const double u = 1 - mc_rng_uniform(&rng), x = 40 * mc_rng_uniform(&rng) - 20;
-        assert_close(mc_steady_log(u), log(u), 1e-15);
-        assert_close(mc_steady_log(u * 1e-300), log(u * 1e-300), 1e-15);
-        assert_close(mc_steady_sin_turns(u), (double)sinl(2 * 3.14159265358979323846264L * (long double)u), 1e-15);
-        assert_close(mc_steady_cos_turns(u), (double)cosl(2 * 3.14159265358979323846264L * (long double)u), 1e-15);
-        assert_close(mc_steady_sin(x), sin(x), 1e-14);
-        assert_close(mc_steady_cos(x), cos(x), 1e-14);
-        assert_close(mc_steady_atan(x * x * x), atan(x * x * x), 1e-15);
+        assert_close(mc_portable_math_log(u), log(u), 1e-15);
+        assert_close(mc_portable_math_log(u * 1e-300), log(u * 1e-300), 1e-15);
+        assert_close(mc_portable_math_sin_turns(u), (double)sinl(2 * 3.14159265358979323846264L * (long double)u),
+                     1e-15);
+        assert_close(mc_portable_math_cos_turns(u), (double)cosl(2 * 3.14159265358979323846264L * (long double)u),
+                     1e-15);
+        assert_close(mc_portable_math_sin(x), sin(x), 1e-14);
+        assert_close(mc_portable_math_cos(x), cos(x), 1e-14);
+        assert_close(mc_portable_math_atan(x * x * x), atan(x * x * x), 1e-15);
     }
 }
 

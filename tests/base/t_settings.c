@@ -55,7 +55,8 @@ static void test_bad_values_are_named(void **state) {
     t.scale = "big";
     assert_fails(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t), MERCER_INVALID, "one of auto|none, got 'big'");
     t.scale = "auto|none";
-    assert_fails(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t), MERCER_INVALID, "one of auto|none, got 'auto|none'");
+    assert_fails(ctx, mc_settings_check(ctx, "toy", rows, ROWS, &t), MERCER_INVALID,
+                 "one of auto|none, got 'auto|none'");
     close_clean(ctx);
 }
 
@@ -70,11 +71,14 @@ static void test_fields_from_text(void **state) {
     assert_ok(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "scale", "none"));
     assert_true(t.lambda == 1e-3 && t.rank == 7 && !t.intercept && strcmp(t.scale, "none") == 0);
     assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "lambda", "-1"), MERCER_INVALID, "got -1");
-    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "lambda", "1x"), MERCER_INVALID, "a number, got '1x'");
+    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "lambda", "1x"), MERCER_INVALID,
+                 "a number, got '1x'");
     assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "rank", "1.5"), MERCER_INVALID, "whole number");
     assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "nope", "1"), MERCER_INVALID, "no setting 'nope'");
-    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "Lamda", "1"), MERCER_INVALID, "'Lamda'; did you mean 'lambda'?");
-    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "zebra", "1"), MERCER_INVALID, "no setting 'zebra'");
+    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "Lamda", "1"), MERCER_INVALID,
+                 "'Lamda'; did you mean 'lambda'?");
+    assert_fails(ctx, mc_settings_write(ctx, "toy", rows, ROWS, &t, "zebra", "1"), MERCER_INVALID,
+                 "no setting 'zebra'");
     close_clean(ctx);
 }
 

@@ -1,7 +1,7 @@
 #include "support.h"
 #include "base/rng.h"
-#include "data/means.h"
-#include "data/read.h"
+#include "data/table/means.h"
+#include "data/read/read.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +31,14 @@ static void assert_row(const mercer_data *data, int64_t row, int64_t d, const do
 static void test_numbers_with_and_without_header(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
-    static const char *const same[] = {"1,2,3.5\n4,5,6.5\n", "1,2,3.5\n4,5,6.5", "1,2,3.5\r\n4,5,6.5\r\n", "1;2;3.5\n4;5;6.5\n",
-                                       "1\t2\t3.5\n4\t5\t6.5\n", " 1 , 2 ,3.5 \n\n4,5,6.5\n\n  \n", ("\xef\xbb\xbf" "1,2,3.5\n4,5,6.5\n"),
+    static const char *const same[] = {"1,2,3.5\n4,5,6.5\n",
+                                       "1,2,3.5\n4,5,6.5",
+                                       "1,2,3.5\r\n4,5,6.5\r\n",
+                                       "1;2;3.5\n4;5;6.5\n",
+                                       "1\t2\t3.5\n4\t5\t6.5\n",
+                                       " 1 , 2 ,3.5 \n\n4,5,6.5\n\n  \n",
+                                       ("\xef\xbb\xbf"
+                                        "1,2,3.5\n4,5,6.5\n"),
                                        "\"1\",2,\"3.5\"\n4,\"5\",6.5\n"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         mercer_data *data = parse(ctx, same[i], NULL);
@@ -79,11 +85,14 @@ static void test_target_by_name_place_and_several(void **state) {
     mercer_data_free(data);
     mercer_data *never = NULL;
     set = with_target("agf");
-    assert_fails(ctx, mc_data_parse(ctx, "age,x\n1,2\n", 10, "t.csv", &set, &never), MERCER_DATA, "did you mean 'age'?");
+    assert_fails(ctx, mc_data_parse(ctx, "age,x\n1,2\n", 10, "t.csv", &set, &never), MERCER_DATA,
+                 "did you mean 'age'?");
     set = with_target("4");
-    assert_fails(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "t.csv", &set, &never), MERCER_DATA, "no column '4'");
+    assert_fails(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "t.csv", &set, &never), MERCER_DATA,
+                 "no column '4'");
     set = with_target("a,a");
-    assert_fails(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "t.csv", &set, &never), MERCER_DATA, "asked for twice");
+    assert_fails(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "t.csv", &set, &never), MERCER_DATA,
+                 "asked for twice");
     assert_fails(ctx, mc_data_parse(ctx, "1\n2\n", 4, "t.csv", NULL, &never), MERCER_DATA, "no target");
     close_clean(ctx);
 }
@@ -168,13 +177,13 @@ static void test_header_rule(void **state) {
         const char *text;
         int rows;
     } cases[] = {
-        {"a,b\n1,2\n3,4\n", 2},             /* text over numbers */
-        {"p,x\np,y\nq,x\n", 3},             /* text alone whose first record recurs */
-        {"class,shape\np,x\nq,x\n", 2},     /* text alone whose first record stands out */
-        {"x,x\np,y\nq,z\n", 3},             /* not distinct */
-        {",b\n1,2\n3,4\n", 2},              /* an empty name */
-        {"NA,7\n1,2\n3,4\n", 3},            /* missing, not a name */
-        {"a,1\nb,2\nc,3\n", 3},             /* a number in the first record */
+        {"a,b\n1,2\n3,4\n", 2},         /* text over numbers */
+        {"p,x\np,y\nq,x\n", 3},         /* text alone whose first record recurs */
+        {"class,shape\np,x\nq,x\n", 2}, /* text alone whose first record stands out */
+        {"x,x\np,y\nq,z\n", 3},         /* not distinct */
+        {",b\n1,2\n3,4\n", 2},          /* an empty name */
+        {"NA,7\n1,2\n3,4\n", 3},        /* missing, not a name */
+        {"a,1\nb,2\nc,3\n", 3},         /* a number in the first record */
     };
     mercer_read set = with_target("");
     set.missing = MERCER_MISSING_MEAN;
@@ -216,12 +225,14 @@ static void test_missing_cells_are_named_filled_or_dropped(void **state) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char line[64];
         snprintf(line, sizeof line, "a,b\n1,2\n%s,3\n", words[i]);
-        assert_fails(ctx, mc_data_parse(ctx, line, (int64_t)strlen(line), "t.csv", NULL, &data), MERCER_DATA, "line 3, column 1 ('a')");
+        assert_fails(ctx, mc_data_parse(ctx, line, (int64_t)strlen(line), "t.csv", NULL, &data), MERCER_DATA,
+                     "line 3, column 1 ('a')");
     }
     mercer_read mean = set;
     mean.missing = MERCER_MISSING_MEAN;
     assert_fails(ctx, mc_data_parse(ctx, "a,b\n1,\n2,3\n", 11, "t.csv", &mean, &data), MERCER_DATA, "target");
-    assert_fails(ctx, mc_data_parse(ctx, "a,b\n,1\n,2\n", 10, "t.csv", &mean, &data), MERCER_DATA, "every value of column 1 ('a')");
+    assert_fails(ctx, mc_data_parse(ctx, "a,b\n,1\n,2\n", 10, "t.csv", &mean, &data), MERCER_DATA,
+                 "every value of column 1 ('a')");
     assert_fails(ctx, mc_data_parse(ctx, "a,b\n,1\n,2\n", 10, "t.csv", &set, &data), MERCER_DATA, "none is left");
     close_clean(ctx);
 }
@@ -271,7 +282,8 @@ static void test_malformed_text_is_named(void **state) {
         {"a,b\n1,2\n2.5,3\n1.2.3,4\n7,8\n", "line 4, column 1 ('a'): expected a number, found '1.2.3'", 4},
         {"a,b\n\"1\n\n\",2\n3,4\nx\n", "line 6: 1 field", 6},
         {"1,2\r3,4\r5,6\r", "line 1: a carriage return stands inside a field", 1},
-        {"a;b\n1,5;2\n2,5;3\n", "line 2, column 1 ('a'): expected a number, found '1,5'; write a decimal comma as a point", 2},
+        {"a;b\n1,5;2\n2,5;3\n",
+         "line 2, column 1 ('a'): expected a number, found '1,5'; write a decimal comma as a point", 2},
         {"a,b\n1,2\n\"1,234.5\",3\n", "line 3, column 1 ('a'): expected a number, found '1,234.5'; write", 3},
         {"# made by hand\na,b\n1,2\n", "line 2: 2 fields where the first record has 1; that one begins with #", 2},
         {"1 2 3\n4 5 6\n", "line 1: one field, '1 2 3'; commas, semicolons or tabs separate fields", 1},
@@ -281,21 +293,27 @@ static void test_malformed_text_is_named(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mercer_data *data = NULL;
-        assert_fails(ctx, mc_data_parse(ctx, cases[i].text, (int64_t)strlen(cases[i].text), "t.csv", NULL, &data), MERCER_DATA,
-                     cases[i].message);
+        assert_fails(ctx, mc_data_parse(ctx, cases[i].text, (int64_t)strlen(cases[i].text), "t.csv", NULL, &data),
+                     MERCER_DATA, cases[i].message);
         assert_int_equal(mercer_message_offset(ctx), cases[i].line);
         assert_null(data);
     }
     mercer_data *data = NULL;
     assert_fails(ctx, mc_data_parse(ctx, "1,2\n3,\0\n", 8, "t.csv", NULL, &data), MERCER_DATA, "line 2: a zero byte");
-    assert_fails(ctx, mc_data_parse(ctx, "\xff\xfe" "1\0,\0", 6, "t.csv", NULL, &data), MERCER_DATA, "is UTF-16 text; convert it");
+    assert_fails(ctx,
+                 mc_data_parse(ctx,
+                               "\xff\xfe"
+                               "1\0,\0",
+                               6, "t.csv", NULL, &data),
+                 MERCER_DATA, "is UTF-16 text; convert it");
     assert_fails(ctx, mc_data_parse(ctx, "PK\3\4\0\0", 6, "t.csv", NULL, &data), MERCER_DATA, "is a zip archive");
     mercer_read set = mercer_read_defaults();
     set.dtype = MERCER_F32;
     assert_fails(ctx, mc_data_parse(ctx, "1,2\n1e39,3\n", 11, "t.csv", &set, &data), MERCER_DATA,
                  "line 2, column 1: 1e+39 is out of the range");
     set.weights = "w";
-    assert_fails(ctx, mc_data_parse(ctx, "w,x,y\n1,2,3\n-1,2,3\n", 19, "t.csv", &set, &data), MERCER_DATA, "line 3, column 1 ('w')");
+    assert_fails(ctx, mc_data_parse(ctx, "w,x,y\n1,2,3\n-1,2,3\n", 19, "t.csv", &set, &data), MERCER_DATA,
+                 "line 3, column 1 ('w')");
     close_clean(ctx);
 }
 
@@ -312,7 +330,8 @@ static void test_mixed_columns(void **state) {
     close_clean(ctx);
 }
 
-/* A column that looks like numbers for two thousand rows and then shows text among few whole numbers: read again as text. */
+/* A column that looks like numbers for two thousand rows and then shows text among few whole numbers: read again as
+   text. */
 static void test_text_far_down_is_found(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -351,8 +370,11 @@ static char *random_text(mc_rng *rng, int rows, double *value, int *words) {
         value[3 * i] = mc_rng_normal(rng);
         value[3 * i + 1] = (double)mc_rng_below(rng, 1000);
         value[3 * i + 2] = mc_rng_normal(rng) * 1e-300;
-        n += (size_t)sprintf(text + n, "%.17g,%s,%s%g%s,%.17g%s", value[3 * i], word[words[i]], i % 3 ? "" : "\"", value[3 * i + 1],
-                             i % 3 ? "" : "\"", value[3 * i + 2], i % 2 ? "\r\n" : i % 5 ? "\n" : "\n\n");
+        n += (size_t)sprintf(text + n, "%.17g,%s,%s%g%s,%.17g%s", value[3 * i], word[words[i]], i % 3 ? "" : "\"",
+                             value[3 * i + 1], i % 3 ? "" : "\"", value[3 * i + 2],
+                             i % 2   ? "\r\n"
+                             : i % 5 ? "\n"
+                                     : "\n\n");
     }
     return text;
 }
@@ -408,7 +430,8 @@ static void test_a_file_that_lies_costs_no_memory(void **state) {
     for (int i = 0; i < LINES; i++)
         memcpy(text + COMMAS + 2 * i, "\n1", 2);
     mercer_data *data = NULL;
-    assert_fails(ctx, mc_data_parse(ctx, text, COMMAS + 2 * LINES, "t.csv", NULL, &data), MERCER_DATA, "line 2: 1 field");
+    assert_fails(ctx, mc_data_parse(ctx, text, COMMAS + 2 * LINES, "t.csv", NULL, &data), MERCER_DATA,
+                 "line 2: 1 field");
     assert_true(mercer_memory_peak(ctx) < 32 << 20);
     test_free(text);
     close_clean(ctx);

@@ -1,8 +1,8 @@
 #include "support.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "data/data.h"
-#include "data/dict.h"
+#include "data/table/data.h"
+#include "data/encode/dict.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,15 @@ static void test_dense_values_come_back(void **state) {
     mercer_ctx *ctx = open_ctx(0);
     const double x[] = {1, 2, 99, 3, 4, 99, 5, 6, 99}, y[] = {7, 8, 9, 10, 11, 12}, w[] = {1, 0, 2};
     const char *const names[] = {"a", "b"};
-    const mercer_table t = {.n = 3, .d = 2, .dtype = MERCER_F64, .values = x, .stride = 3, .target = y, .outputs = 2,
-                            .weights = w, .names = names};
+    const mercer_table t = {.n = 3,
+                            .d = 2,
+                            .dtype = MERCER_F64,
+                            .values = x,
+                            .stride = 3,
+                            .target = y,
+                            .outputs = 2,
+                            .weights = w,
+                            .names = names};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     assert_int_equal(mercer_data_rows(data), 3);
@@ -156,14 +163,23 @@ static void test_bad_tables_are_refused_by_name(void **state) {
         {{.n = 2, .d = 2, .values = fine, .stride = 1, .dtype = MERCER_F64}, MERCER_INVALID, "stride"},
         {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .weights = w}, MERCER_DATA, "weight of row 2"},
         {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .weights = none}, MERCER_DATA, "all 2 weights"},
-        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .target = x, .outputs = 1}, MERCER_DATA, "target of row 2"},
+        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .target = x, .outputs = 1},
+         MERCER_DATA,
+         "target of row 2"},
         {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .outputs = 1}, MERCER_INVALID, "go together"},
         {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .labels = labels}, MERCER_INVALID, "label of row 2"},
-        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .row_start = falls, .column = twice}, MERCER_INVALID, "falls"},
-        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .row_start = start, .column = twice}, MERCER_INVALID, "increase"},
-        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .row_start = start, .column = wide}, MERCER_INVALID, "outside"},
+        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .row_start = falls, .column = twice},
+         MERCER_INVALID,
+         "falls"},
+        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .row_start = start, .column = twice},
+         MERCER_INVALID,
+         "increase"},
+        {{.n = 2, .d = 2, .values = fine, .dtype = MERCER_F64, .row_start = start, .column = wide},
+         MERCER_INVALID,
+         "outside"},
         {{.n = 2, .d = 2, .values = x, .dtype = MERCER_F64, .row_start = start, .column = (int32_t[]){0, 1, 0, 1}},
-         MERCER_DATA, "row 1, column 2"},
+         MERCER_DATA,
+         "row 1, column 2"},
         {{.n = INT64_MAX / 2, .d = INT64_MAX / 2, .values = fine, .dtype = MERCER_F64}, MERCER_MEMORY, "memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -236,9 +252,16 @@ static void test_make_and_take_survive_failing_memory(void **state) {
     const char *const names[] = {"a", "b"}, *const labels[] = {"p", "q"};
     const int64_t start[] = {0, 2, 4};
     const int32_t column[] = {0, 1, 0, 1};
-    mercer_table dense = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x, .names = names, .labels = labels, .weights = w};
-    mercer_table sparse = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x, .row_start = start, .column = column,
-                           .target = x, .outputs = 2};
+    mercer_table dense = {
+        .n = 2, .d = 2, .dtype = MERCER_F64, .values = x, .names = names, .labels = labels, .weights = w};
+    mercer_table sparse = {.n = 2,
+                           .d = 2,
+                           .dtype = MERCER_F64,
+                           .values = x,
+                           .row_start = start,
+                           .column = column,
+                           .target = x,
+                           .outputs = 2};
     assert_survives_failing_memory(make_and_take, &dense);
     assert_survives_failing_memory(make_and_take, &sparse);
 }

@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "data/folds.h"
+#include "data/table/folds.h"
 #include "support.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "support.h"
-#include "data/data.h"
-#include "data/read.h"
+#include "data/table/data.h"
+#include "data/read/read.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +161,8 @@ static void test_what_is_written_reads_back_to_the_same_doubles(void **state) {
 static void test_awkward_names_labels_and_text_are_quoted(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
-    const char *text = "\"a,\"\"1\"\"\",s,w,y\n1.5,\"x,y\",1,\"NA\"\n2.5,\"line\nbreak\",2,\" p\"\n3.5,,0.5,\"q\"\"\"\n";
+    const char *text =
+        "\"a,\"\"1\"\"\",s,w,y\n1.5,\"x,y\",1,\"NA\"\n2.5,\"line\nbreak\",2,\" p\"\n3.5,,0.5,\"q\"\"\"\n";
     mercer_read set = mercer_read_defaults();
     set.text = "s";
     set.weights = "w";
@@ -196,8 +197,8 @@ static mercer_status generate_and_write(mercer_ctx *ctx, void *arg) {
 
 static void test_generate_and_write_survive_failing_memory(void **state) {
     (void)state;
-    assert_survives_failing_memory(generate_and_write, (void *)(uintptr_t)"moons");
-    assert_survives_failing_memory(generate_and_write, (void *)(uintptr_t)"sinc");
+    assert_survives_failing_memory(generate_and_write, (void *)(uintptr_t) "moons");
+    assert_survives_failing_memory(generate_and_write, (void *)(uintptr_t) "sinc");
 }
 
 int main(void) {

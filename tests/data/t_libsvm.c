@@ -1,7 +1,7 @@
 #include "support.h"
 #include "base/rng.h"
-#include "data/data.h"
-#include "data/read.h"
+#include "data/table/data.h"
+#include "data/read/read.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +15,14 @@ static mercer_data *parse(mercer_ctx *ctx, const char *text, const mercer_read *
 static void test_labels_values_comments_and_qid(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
-    mercer_data *data = parse(ctx,
-                              "# a comment 1:2\n+1 1:0.5 20:2 # of 3:1\n\n-1 qid:3 2:1e-3\r\n  # again\n1\n+1.0 3:4\t19:0 20:-1", NULL);
+    mercer_data *data = parse(
+        ctx, "# a comment 1:2\n+1 1:0.5 20:2 # of 3:1\n\n-1 qid:3 2:1e-3\r\n  # again\n1\n+1.0 3:4\t19:0 20:-1", NULL);
     assert_int_equal(mercer_data_rows(data), 4);
     assert_int_equal(mercer_data_columns(data), 20);
     assert_true(mercer_data_is_sparse(data));
     assert_int_equal(mercer_data_stored(data), 5); /* a zero is not stored */
-    assert_true(mc_data_value(data, 0, 0) == 0.5 && mc_data_value(data, 0, 19) == 2 && mc_data_value(data, 1, 1) == 1e-3);
+    assert_true(mc_data_value(data, 0, 0) == 0.5 && mc_data_value(data, 0, 19) == 2
+                && mc_data_value(data, 1, 1) == 1e-3);
     assert_true(mc_data_value(data, 3, 2) == 4 && mc_data_value(data, 3, 18) == 0 && mc_data_value(data, 3, 19) == -1);
     assert_int_equal(mercer_data_outputs(data), 1); /* two values in four rows are numbers */
     assert_true(mercer_data_target(data, 1, 0) == -1);
@@ -96,14 +97,15 @@ static void test_malformed_lines_are_named(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mercer_data *data = NULL;
-        assert_fails(ctx, mc_data_parse(ctx, cases[i].text, (int64_t)strlen(cases[i].text), "t.svm", NULL, &data), MERCER_DATA,
-                     cases[i].message);
+        assert_fails(ctx, mc_data_parse(ctx, cases[i].text, (int64_t)strlen(cases[i].text), "t.svm", NULL, &data),
+                     MERCER_DATA, cases[i].message);
         assert_null(data);
     }
     mercer_data *data = NULL;
     mercer_read set = mercer_read_defaults();
     set.target = "age";
-    assert_fails(ctx, mc_data_parse(ctx, "1 1:1\n", 6, "t.svm", &set, &data), MERCER_INVALID, "its target is the label");
+    assert_fails(ctx, mc_data_parse(ctx, "1 1:1\n", 6, "t.svm", &set, &data), MERCER_INVALID,
+                 "its target is the label");
     set = mercer_read_defaults();
     set.dtype = MERCER_F32;
     assert_fails(ctx, mc_data_parse(ctx, "1 1:1e39\n", 9, "t.svm", &set, &data), MERCER_DATA, "float32");
@@ -123,7 +125,8 @@ static void test_one_huge_index_costs_no_memory(void **state) {
     close_clean(ctx);
 }
 
-/* Several pieces of text, lines across their borders, comments with colons: every value, and the same bits on 1 to 4 threads. */
+/* Several pieces of text, lines across their borders, comments with colons: every value, and the same bits on 1 to 4
+   threads. */
 static void test_large_text_reads_the_same_on_any_number_of_threads(void **state) {
     (void)state;
     enum { N = 40000, D = 60 };
@@ -171,7 +174,8 @@ static mercer_status read_all(mercer_ctx *ctx, void *arg) {
 
 static void test_reading_survives_failing_memory(void **state) {
     (void)state;
-    char sparse[] = "1 1:1\n2 50:2\n1 50:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n", dense[] = "1.5 1:1\n2 2:2\n";
+    char sparse[] = "1 1:1\n2 50:2\n1 50:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n",
+         dense[] = "1.5 1:1\n2 2:2\n";
     assert_survives_failing_memory(read_all, sparse);
     assert_survives_failing_memory(read_all, dense);
 }

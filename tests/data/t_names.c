@@ -1,7 +1,8 @@
-/* Names that look like numbers: whatever a file says, two labels that differ stay two. And text that is kept stays as it stands. */
+/* Names that look like numbers: whatever a file says, two labels that differ stay two. And text that is kept stays as
+   it stands. */
 #include "base/number.h"
 #include "base/rng.h"
-#include "data/read.h"
+#include "data/read/read.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,36 @@ static bool survives(const char *text) {
 
 static void test_which_numbers_survive(void **state) {
     (void)state;
-    static const char *const yes[] = {"0", "-0", "1", "1.0", "01", "+7", "0.1", "123456789012345", "9007199254740992",
-                                      "9007199254740994", "1.000000000000000000e+00", "0.10000000000000001",
-                                      "1.000000000000000056e-01", "1e22", "1.5e-300", "99999999999999991611392", "5e-324",
-                                      "100000000000000000000", "0.0000000000000000000000000000000000000000000000000"};
-    static const char *const no[] = {"9007199254740993", "-9007199254740993", "12345678901234567", "12345678901234567890",
-                                     "1.00000000000000000001", "0.10000000000000000001", "1e400", "1e-400", "36893488147419103233",
-                                     "1e23", "0.99999999999999999999",
+    static const char *const yes[] = {"0",
+                                      "-0",
+                                      "1",
+                                      "1.0",
+                                      "01",
+                                      "+7",
+                                      "0.1",
+                                      "123456789012345",
+                                      "9007199254740992",
+                                      "9007199254740994",
+                                      "1.000000000000000000e+00",
+                                      "0.10000000000000001",
+                                      "1.000000000000000056e-01",
+                                      "1e22",
+                                      "1.5e-300",
+                                      "99999999999999991611392",
+                                      "5e-324",
+                                      "100000000000000000000",
+                                      "0.0000000000000000000000000000000000000000000000000"};
+    static const char *const no[] = {"9007199254740993",
+                                     "-9007199254740993",
+                                     "12345678901234567",
+                                     "12345678901234567890",
+                                     "1.00000000000000000001",
+                                     "0.10000000000000000001",
+                                     "1e400",
+                                     "1e-400",
+                                     "36893488147419103233",
+                                     "1e23",
+                                     "0.99999999999999999999",
                                      "90071992547409930000000000000000000000000000000000000000000000001"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         if (!survives(yes[i]))
@@ -96,7 +120,8 @@ static void test_long_numbers_of_a_regression_stay_numbers(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     mercer_data *data = NULL;
-    assert_ok(ctx, parse(ctx, "1,12345678901234567\n2,0.12345678901234567890\n3,2\n", "t.csv", MERCER_TARGET_AUTO, &data));
+    assert_ok(ctx,
+              parse(ctx, "1,12345678901234567\n2,0.12345678901234567890\n3,2\n", "t.csv", MERCER_TARGET_AUTO, &data));
     assert_int_equal(mercer_data_classes(data), 0);
     assert_true(mercer_data_target(data, 0, 0) == 12345678901234568.0);
     assert_true(mercer_data_target(data, 1, 0) == 0.12345678901234568);
@@ -112,11 +137,13 @@ static void test_known_labels_are_met_exactly(void **state) {
     assert_ok(ctx, parse(ctx, "1,9007199254740993\n2,7\n", "t.csv", MERCER_TARGET_CLASS, &data));
     char *labels[] = {"7", "9007199254740993"};
     static const char *const same = "5,9007199254740993\n6,7\n", *const other = "5,9007199254740992\n6,7\n";
-    assert_ok(ctx, mc_data_parse_like(ctx, same, (int64_t)strlen(same), "u.csv", NULL, &data->schema, 1, 2, labels, &later));
+    assert_ok(ctx,
+              mc_data_parse_like(ctx, same, (int64_t)strlen(same), "u.csv", NULL, &data->schema, 1, 2, labels, &later));
     assert_int_equal(mercer_data_class(later, 0), 1);
     mercer_data_free(later);
-    assert_fails(ctx, mc_data_parse_like(ctx, other, (int64_t)strlen(other), "u.csv", NULL, &data->schema, 1, 2, labels, &later),
-                 MERCER_DATA, "9007199254740992");
+    assert_fails(
+        ctx, mc_data_parse_like(ctx, other, (int64_t)strlen(other), "u.csv", NULL, &data->schema, 1, 2, labels, &later),
+        MERCER_DATA, "9007199254740992");
     mercer_data_free(data);
     close_clean(ctx);
 }
@@ -126,7 +153,8 @@ static void test_long_labels_are_refused_where_labels_are_numbers(void **state) 
     mercer_ctx *ctx = open_ctx(2);
     mercer_data *data = NULL;
     static const char *const svm = "7 1:1\n9007199254740993 1:2\n";
-    assert_fails(ctx, parse(ctx, svm, "t.svm", MERCER_TARGET_CLASS, &data), MERCER_DATA, "line 2: the label '9007199254740993'");
+    assert_fails(ctx, parse(ctx, svm, "t.svm", MERCER_TARGET_CLASS, &data), MERCER_DATA,
+                 "line 2: the label '9007199254740993'");
     assert_null(data);
     assert_ok(ctx, parse(ctx, svm, "t.svm", MERCER_TARGET_NUMBER, &data));
     mercer_data_free(data);
@@ -140,7 +168,8 @@ static void test_long_labels_are_refused_where_labels_are_numbers(void **state) 
     memcpy(file + 128, values, sizeof values);
     mercer_read set = mercer_read_defaults();
     set.kind = MERCER_TARGET_CLASS;
-    assert_fails(ctx, mc_data_parse(ctx, file, size, "t.npy", &set, &data), MERCER_DATA, "row 2, column 2: a label of 2^53");
+    assert_fails(ctx, mc_data_parse(ctx, file, size, "t.npy", &set, &data), MERCER_DATA,
+                 "row 2, column 2: a label of 2^53");
     assert_null(data);
     close_clean(ctx);
 }
@@ -155,8 +184,8 @@ static void test_text_that_is_kept_is_not_trimmed(void **state) {
     set.text = "word";
     for (int e = 0; e < 2; e++) {
         char text[256];
-        snprintf(text, sizeof text, "y,word%s1,  ab %s2, c d%s3,e\t%s4,%s5,  %s6,  \" q \" %s", ends[e], ends[e], ends[e], ends[e], ends[e],
-                 ends[e], ends[e]);
+        snprintf(text, sizeof text, "y,word%s1,  ab %s2, c d%s3,e\t%s4,%s5,  %s6,  \" q \" %s", ends[e], ends[e],
+                 ends[e], ends[e], ends[e], ends[e], ends[e]);
         set.target = "y";
         assert_ok(ctx, mc_data_parse(ctx, text, (int64_t)strlen(text), "t.csv", &set, &data));
         for (int i = 0; i < 6; i++)

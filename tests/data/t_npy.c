@@ -1,6 +1,6 @@
 #include "support.h"
-#include "data/data.h"
-#include "data/read.h"
+#include "data/table/data.h"
+#include "data/read/read.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static int64_t make_npy(char *out, const char *dictionary, const void *bytes, si
     return (int64_t)(10 + length + size);
 }
 
-static mercer_status parse(mercer_ctx *ctx, const char *dictionary, const void *bytes, size_t size, mercer_data **data) {
+static mercer_status parse(mercer_ctx *ctx, const char *dictionary, const void *bytes, size_t size,
+                           mercer_data **data) {
     char file[1024];
     mercer_read set = mercer_read_defaults();
     set.target = "";
@@ -38,7 +39,11 @@ static void test_every_type_and_both_orders(void **state) {
         const char *type;
         const void *bytes;
         size_t size;
-    } cases[] = {{"<f4", f4, sizeof f4}, {"<f8", f8, sizeof f8}, {"<i4", i4, sizeof i4}, {"<i8", i8, sizeof i8}, {"|u1", u1, sizeof u1}};
+    } cases[] = {{"<f4", f4, sizeof f4},
+                 {"<f8", f8, sizeof f8},
+                 {"<i4", i4, sizeof i4},
+                 {"<i8", i8, sizeof i8},
+                 {"|u1", u1, sizeof u1}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         for (int fortran = 0; fortran < 2; fortran++) {
             char text[128];
@@ -53,7 +58,8 @@ static void test_every_type_and_both_orders(void **state) {
         }
     mercer_data *data = NULL;
     const int32_t negative[] = {-5, 7};
-    assert_ok(ctx, parse(ctx, "{'shape': (2,), 'fortran_order': False, \"descr\": \"<i4\"}", negative, sizeof negative, &data));
+    assert_ok(ctx, parse(ctx, "{'shape': (2,), 'fortran_order': False, \"descr\": \"<i4\"}", negative, sizeof negative,
+                         &data));
     assert_true(data->n == 2 && data->d == 1 && mc_data_value(data, 0, 0) == -5);
     mercer_data_free(data);
     close_clean(ctx);
@@ -86,7 +92,8 @@ static void test_headers_that_lie_or_break_are_refused(void **state) {
     static const struct {
         const char *dictionary, *message;
     } cases[] = {
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }", "promises 1000000000000 x 2 elements"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }",
+         "promises 1000000000000 x 2 elements"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", "promises"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 4), }", "was expected"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }", "8 bytes follow"},
@@ -109,7 +116,8 @@ static void test_headers_that_lie_or_break_are_refused(void **state) {
     }
     mercer_data *data = NULL;
     assert_fails(ctx, mc_data_parse(ctx, "\x93NUMPY", 6, "t", NULL, &data), MERCER_DATA, "was expected");
-    assert_fails(ctx, mc_data_parse(ctx, "\x93NUMPY\x01\x00\xff\xff{", 11, "t", NULL, &data), MERCER_DATA, "was expected");
+    assert_fails(ctx, mc_data_parse(ctx, "\x93NUMPY\x01\x00\xff\xff{", 11, "t", NULL, &data), MERCER_DATA,
+                 "was expected");
     assert_fails(ctx, mc_data_parse(ctx, "1,2\n", 4, "t.npy", NULL, &data), MERCER_DATA, "was expected");
     close_clean(ctx);
 }
@@ -120,8 +128,10 @@ static void test_not_finite_values_are_named(void **state) {
     const double infinite[] = {1, 2, 3, -INFINITY}, missing[] = {1, 2, NAN, 4};
     const char *shape = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";
     mercer_data *data = NULL;
-    assert_fails(ctx, parse(ctx, shape, infinite, sizeof infinite, &data), MERCER_DATA, "row 2, column 2: the value is infinite");
-    assert_fails(ctx, parse(ctx, shape, missing, sizeof missing, &data), MERCER_DATA, "row 2, column 1: the value is missing");
+    assert_fails(ctx, parse(ctx, shape, infinite, sizeof infinite, &data), MERCER_DATA,
+                 "row 2, column 2: the value is infinite");
+    assert_fails(ctx, parse(ctx, shape, missing, sizeof missing, &data), MERCER_DATA,
+                 "row 2, column 1: the value is missing");
     char file[512];
     mercer_read set = mercer_read_defaults();
     set.target = "";
@@ -145,7 +155,11 @@ static void put_element(char *out, const char *type, int value) {
     const double f8 = value;
     const float f4 = (float)value;
     const bool real = type[1] == 'f';
-    memcpy(out, !real ? (const void *)&i8 : type[2] == '8' ? (const void *)&f8 : (const void *)&f4, (size_t)(type[2] - '0'));
+    memcpy(out,
+           !real            ? (const void *)&i8
+           : type[2] == '8' ? (const void *)&f8
+                            : (const void *)&f4,
+           (size_t)(type[2] - '0'));
 }
 
 /* An array with value_at(i, j) everywhere, as the bytes of a file. */
@@ -155,7 +169,8 @@ static char *large_array(const char *type, bool fortran, int64_t *size) {
     for (int i = 0; i < N; i++)
         for (int j = 0; j < M; j++)
             put_element(bytes + element * (size_t)(fortran ? j * N + i : i * M + j), type, value_at(i, j));
-    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }", type, fortran ? "True" : "False", N, M);
+    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }", type,
+             fortran ? "True" : "False", N, M);
     *size = make_npy(file, text, bytes, N * M * element);
     test_free(bytes);
     return file;
@@ -219,7 +234,8 @@ static void test_a_value_deep_in_a_large_array_is_named(void **state) {
         mercer_data *data = NULL;
         write_npy(path, file, size);
         assert_fails(ctx, mercer_data_read(ctx, path, NULL, &data), MERCER_DATA,
-                     fortran ? "row 2001, column 35: the value is missing" : "row 2001, column 35: the value is infinite");
+                     fortran ? "row 2001, column 35: the value is missing"
+                             : "row 2001, column 35: the value is infinite");
         unlink(path);
         test_free(file);
     }
@@ -233,7 +249,8 @@ static void test_a_subnormal_float_keeps_its_value(void **state) {
     mercer_data *data = NULL;
     assert_ok(ctx, parse(ctx, "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", tiny, sizeof tiny, &data));
     for (int i = 0; i < 4; i++)
-        assert_true(mc_data_value(data, i, 0) == (double)tiny[i] && !signbit(mc_data_value(data, i, 0)) == !signbit(tiny[i]));
+        assert_true(mc_data_value(data, i, 0) == (double)tiny[i]
+                    && !signbit(mc_data_value(data, i, 0)) == !signbit(tiny[i]));
     mercer_data_free(data);
     close_clean(ctx);
 }
@@ -272,12 +289,13 @@ static const char *const types[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u
 enum { TYPES = sizeof types / sizeof types[0] };
 
 /* One file per type and order, in three header versions. */
-static const char write_files[] = "import numpy as n\n"
-                                  "a = (n.arange(30000) % 100).reshape(10000, 3)\n"
-                                  "for k, t in enumerate('f4 f8 i1 i2 i4 i8 u1 u2 u4 u8'.split()):\n"
-                                  "    for o in 'CF':\n"
-                                  "        with open(f'{FOLDER}/{t}{o}.npy', 'wb') as f:\n"
-                                  "            n.lib.format.write_array(f, a.astype(t, order=o), version=(1 + k % 3, 0))\n";
+static const char write_files[] =
+    "import numpy as n\n"
+    "a = (n.arange(30000) % 100).reshape(10000, 3)\n"
+    "for k, t in enumerate('f4 f8 i1 i2 i4 i8 u1 u2 u4 u8'.split()):\n"
+    "    for o in 'CF':\n"
+    "        with open(f'{FOLDER}/{t}{o}.npy', 'wb') as f:\n"
+    "            n.lib.format.write_array(f, a.astype(t, order=o), version=(1 + k % 3, 0))\n";
 
 static void test_files_of_numpy_read_the_same(void **state) {
     (void)state;

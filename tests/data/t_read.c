@@ -1,6 +1,6 @@
-#include "data/data.h"
-#include "data/means.h"
-#include "data/read.h"
+#include "data/table/data.h"
+#include "data/table/means.h"
+#include "data/read/read.h"
 #include "support.h"
 #include <fcntl.h>
 #include <math.h>
@@ -198,7 +198,8 @@ static void test_unreadable_files_are_named(void **state) {
 
 enum { LARGE = 9 << 19 }; /* above what is read in pieces */
 
-/* Rows of four numbers and a whole-number class, up to size bytes; rows end with a newline, in other ways now and then. */
+/* Rows of four numbers and a whole-number class, up to size bytes; rows end with a newline, in other ways now and then.
+   */
 static char *large_text(size_t size, const char *other_end, size_t *length) {
     char *text = test_malloc(size + 200);
     size_t n = (size_t)sprintf(text, "a,b,c,d,y\n");
@@ -289,7 +290,8 @@ static void test_rows_that_get_shorter_or_longer_are_all_read(void **state) {
         size_t n = 0;
         for (int part = 0; part < 2; part++)
             for (const size_t stop = n + 250000; n < stop;)
-                n += (size_t)sprintf(text + n, part == shorter ? "%zu,1\n" : "0.%060zu,2.000000000000000000000001\n", n);
+                n +=
+                    (size_t)sprintf(text + n, part == shorter ? "%zu,1\n" : "0.%060zu,2.000000000000000000000001\n", n);
         check_large(text, n, false);
         test_free(text);
     }
@@ -297,7 +299,7 @@ static void test_rows_that_get_shorter_or_longer_are_all_read(void **state) {
 
 static void test_trouble_deep_in_a_large_file_is_named_all_the_same(void **state) {
     (void)state;
-    static const char *const troubles[] = {"1,2,3,4\n",       "1,2,x,4,1\n",   "1,,3,4,1\n",   "1,2,3,4,5,6\n",
+    static const char *const troubles[] = {"1,2,3,4\n",       "1,2,x,4,1\n",   "1,,3,4,1\n",    "1,2,3,4,5,6\n",
                                            "\"1\",2,3,4,1\n", "1,2,inf,4,1\n", "1,2,3,4,red\n", "1,2,3,4,\n\n"};
     size_t length;
     char *text = large_text(LARGE / 20, "\n", &length);

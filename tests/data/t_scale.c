@@ -1,7 +1,7 @@
 #include "support.h"
 #include "base/rng.h"
-#include "data/data.h"
-#include "data/scale.h"
+#include "data/table/data.h"
+#include "data/table/scale.h"
 #include <math.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ static void test_sparse_zeros_stay_zeros_and_count(void **state) {
     mc_scale scale;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     assert_ok(ctx, mc_scale_fit(ctx, MC_SCALE_STANDARD, data, &scale));
-    assert_close(scale.factor[0], 1 / 1.5, 1e-15); /* values 3 3 0 0: standard deviation 1.5 */
+    assert_close(scale.factor[0], 1 / 1.5, 1e-15);     /* values 3 3 0 0: standard deviation 1.5 */
     assert_close(scale.factor[1], 1 / sqrt(3), 1e-15); /* -4 0 0 0 */
     assert_true(scale.factor[2] == 1 && scale.shift[0] == 0 && scale.shift[1] == 0);
     assert_ok(ctx, mc_scale_apply(ctx, &scale, data, &scaled));
@@ -136,7 +136,8 @@ static void test_sparse_rows_under_a_dense_scaling_become_dense(void **state) {
     const int64_t start[] = {0, 1, 1};
     const int32_t column[] = {0};
     const mercer_table t = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
-    const mercer_table sparse = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = value, .row_start = start, .column = column};
+    const mercer_table sparse = {
+        .n = 2, .d = 2, .dtype = MERCER_F64, .values = value, .row_start = start, .column = column};
     mercer_data *data = NULL, *rows = NULL, *scaled = NULL;
     mc_scale scale;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));

@@ -1,9 +1,11 @@
-/* driver.c: runs a fuzz target without a fuzzer, so that every build does. The same seed makes the same inputs everywhere.
+/* driver.c: runs a fuzz target without a fuzzer, so that every build does. The same seed makes the same inputs
+   everywhere.
 
      fuzz_NAME [-n RUNS] [-s SEED] [-l FILE]... [FILE]...
 
-   A FILE is one example, a file after -l one example a line. Every example is tried as it is, then RUNS inputs are made from them by
-   cutting, doubling, changing and joining pieces. Under clang's fuzzer this file is left out (-Dfuzz=true). */
+   A FILE is one example, a file after -l one example a line. Every example is tried as it is, then RUNS inputs are made
+   from them by cutting, doubling, changing and joining pieces. Under clang's fuzzer this file is left out
+   (-Dfuzz=true). */
 #include "base/rng.h"
 #include <signal.h>
 #include <stdbool.h>

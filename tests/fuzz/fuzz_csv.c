@@ -1,4 +1,5 @@
-/* fuzz_csv.c: any bytes as a file named .csv, in memory and as a file that is read in small pieces, which must come to the same. */
+/* fuzz_csv.c: any bytes as a file named .csv, in memory and as a file that is read in small pieces, which must come to
+   the same. */
 #include "fuzz_data.h"
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,7 +17,8 @@ static void compare(const uint8_t *bytes, size_t size, const char *path) {
     mercer_ctx *ctx = open_small();
     const mercer_read set = settings_for(size);
     mercer_data *memory = NULL, *file = NULL;
-    const mercer_status expected = mc_data_parse_as(ctx, bytes, (int64_t)size, path, &(mc_reading){.set = &set}, &memory);
+    const mercer_status expected =
+        mc_data_parse_as(ctx, bytes, (int64_t)size, path, &(mc_reading){.set = &set}, &memory);
     char message[512];
     snprintf(message, sizeof message, "%s", mercer_message(ctx));
     const mercer_status status = mc_data_read_as(ctx, path, &(mc_reading){.set = &set, .piece = PIECE}, &file);

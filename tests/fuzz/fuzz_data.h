@@ -7,8 +7,8 @@
 #ifndef FUZZ_DATA_H
 #define FUZZ_DATA_H
 
-#include "data/data.h"
-#include "data/read.h"
+#include "data/table/data.h"
+#include "data/read/read.h"
 #include "must.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* fuzz_journal.c: any bytes as the journal of a search. What is no journal is refused with a sentence; of a journal the whole lines stay,
-   and opened again it is as it was left. */
+/* fuzz_journal.c: any bytes as the journal of a search. What is no journal is refused with a sentence; of a journal the
+   whole lines stay, and opened again it is as it was left. */
 #include "must.h"
 #include "select/tune.h"
 #include <stdio.h>
@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void open_twice(mercer_ctx *ctx, const char *path) {
     mc_journal first, second;
     const mercer_status status = mc_journal_open(ctx, path, 7, &first);
-    must(!status || status == MERCER_FORMAT || status == MERCER_INVALID || status == MERCER_MEMORY, mercer_status_name(status));
+    must(!status || status == MERCER_FORMAT || status == MERCER_INVALID || status == MERCER_MEMORY,
+         mercer_status_name(status));
     must(!status || strlen(mercer_message(ctx)) > 10, "a failure says why");
     if (!status) {
         must(mc_journal_open(ctx, path, 7, &second) == MERCER_OK, "what was left is a journal");

@@ -1,9 +1,9 @@
-/* fuzz_kernel.c: any bytes as a kernel expression. What parses must print to a text that parses to the same kernel, must keep its value and
-   its slots, and must leave no memory behind. */
-#include "kernel/fits.h"
-#include "kernel/kernel.h"
-#include "kernel/node.h"
-#include "kernel/slots.h"
+/* fuzz_kernel.c: any bytes as a kernel expression. What parses must print to a text that parses to the same kernel,
+   must keep its value and its slots, and must leave no memory behind. */
+#include "kernel/language/fits.h"
+#include "kernel/language/kernel.h"
+#include "kernel/language/node.h"
+#include "kernel/language/parameters.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* fuzz_libsvm_model.c: any bytes as a model file of LIBSVM. A model that is read is used and written back. */
-#include "model/libsvm.h"
+#include "model/libsvm/libsvm_model.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
-/* fuzz_model.c: any bytes as a model file. The sum is put right first, or the fuzzer would never get behind it; a model that loads is
-   used. */
-#include "model/crc64.h"
-#include "model/load.h"
+/* fuzz_model.c: any bytes as a model file. The sum is put right first, or the fuzzer would never get behind it; a model
+   that loads is used. */
+#include "model/file/crc64.h"
+#include "model/file/load.h"
 #include <mercer.h>
 #include <stdio.h>
 #include <stdlib.h>

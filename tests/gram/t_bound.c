@@ -1,9 +1,10 @@
-/* The operator's bound on the error of an entry against the formulas in long double: entries as blocks give them and as the fused bodies of
-   products see them, every statistic and function, both precisions, every instruction set, scales chosen to hurt. */
+/* The operator's bound on the error of an entry against the formulas in long double: entries as blocks give them and as
+   the fused bodies of products see them, every statistic and function, both precisions, every instruction set, scales
+   chosen to hurt. */
 #include "../kernel/eval_long.h"
 #include "base/ctx.h"
 #include "base/rng.h"
-#include "gram/gram.h"
+#include "gram/operator/gram.h"
 #include "support.h"
 #include <float.h>
 #include <math.h>
@@ -27,7 +28,8 @@ static void draw(const cloud *c, uint64_t item, double *x) {
     for (int64_t i = 0; i < N * c->d && c->levels > 0; i++)
         x[i] = (double)(mc_rng_u64(&rng) % 256) / c->levels;
     for (int64_t i = 0; i < N * c->d && !(c->levels > 0); i++) {
-        const double size = c->scale * pow(10, c->spread * mc_rng_normal(&rng)), v = c->offset + size * mc_rng_normal(&rng);
+        const double size = c->scale * pow(10, c->spread * mc_rng_normal(&rng)),
+                     v = c->offset + size * mc_rng_normal(&rng);
         x[i] = c->positive ? fabs(v) : v;
     }
     for (int64_t i = 5; i < N; i++) {
@@ -57,7 +59,8 @@ typedef struct trial {
     long double K[N * N];
 } trial;
 
-static mc_gram *open_trial(mercer_ctx *ctx, const trial *t, mercer_dtype precision, mercer_kernel **kernel, mercer_data **data) {
+static mc_gram *open_trial(mercer_ctx *ctx, const trial *t, mercer_dtype precision, mercer_kernel **kernel,
+                           mercer_data **data) {
     mc_gram *gram = NULL;
     const mercer_table table = {.n = N, .d = t->c->d, .dtype = MERCER_F64, .values = t->x};
     assert_ok(ctx, mercer_kernel_parse(ctx, t->text, kernel));
@@ -93,14 +96,18 @@ static void check(mercer_ctx *ctx, const trial *t, mercer_dtype precision) {
     double out[N * N];
     const bool beyond = overflows(t);
     if (beyond)
-        assert_fails(ctx, mc_gram_block(ctx, gram, 0, N, 0, N, MERCER_F64, out, N), MERCER_NUMERIC, "beyond the numbers");
+        assert_fails(ctx, mc_gram_block(ctx, gram, 0, N, 0, N, MERCER_F64, out, N), MERCER_NUMERIC,
+                     "beyond the numbers");
     else
         assert_ok(ctx, mc_gram_block(ctx, gram, 0, N, 0, N, MERCER_F64, out, N));
-    const double entries = beyond ? 0 : worst_of(t->K, out, -1), products = beyond ? 0 : worst_in_products(ctx, t, gram);
-    const double seen = fmax(entries, products), bound = mc_gram_entry_error(gram), least = precision == MERCER_F32 ? 0x1p-24 : 0x1p-53;
+    const double entries = beyond ? 0 : worst_of(t->K, out, -1),
+                 products = beyond ? 0 : worst_in_products(ctx, t, gram);
+    const double seen = fmax(entries, products), bound = mc_gram_entry_error(gram),
+                 least = precision == MERCER_F32 ? 0x1p-24 : 0x1p-53;
     if (!beyond && (!(seen <= bound) || !(bound <= t->ratio * fmax(seen, least))))
-        fail_msg("%s, %s, %s, d %lld, offset %g, scale %g: entries wrong by %g, in products by %g, bound %g", mercer_isa(ctx), t->text,
-                 precision == MERCER_F32 ? "f32" : "f64", (long long)t->c->d, t->c->offset, t->c->scale, entries, products, bound);
+        fail_msg("%s, %s, %s, d %lld, offset %g, scale %g: entries wrong by %g, in products by %g, bound %g",
+                 mercer_isa(ctx), t->text, precision == MERCER_F32 ? "f32" : "f64", (long long)t->c->d, t->c->offset,
+                 t->c->scale, entries, products, bound);
     mc_gram_close(gram);
     mercer_data_free(data);
     mercer_kernel_free(kernel);
@@ -154,18 +161,36 @@ static void check_everywhere(const char *format, const cloud *c, uint64_t item, 
 }
 
 static const char *const expressions[] = {
-    "linear", "poly(degree=3, c=1, gamma=G)", "rbf(gamma=G)", "rbf(gamma=H)", "exponential(gamma=G)", "matern(nu=0.5, length_scale=L)",
-    "matern(nu=1.5, length_scale=L)", "matern(nu=2.5, length_scale=L)", "rq(alpha=1, length_scale=L)", "rq(alpha=0.7, length_scale=L)",
-    "rq(alpha=12.5, length_scale=L)", "laplacian(gamma=G)", "cosine", "arccos(order=0)", "arccos(order=1)", "arccos(order=2)",
-    "tanh(a=G, c=0.1)", "periodic(period=L, length_scale=1.3)", "exp(G*linear)", "3*rbf(gamma=G) - 2*matern(nu=2.5, length_scale=L)",
+    "linear",
+    "poly(degree=3, c=1, gamma=G)",
+    "rbf(gamma=G)",
+    "rbf(gamma=H)",
+    "exponential(gamma=G)",
+    "matern(nu=0.5, length_scale=L)",
+    "matern(nu=1.5, length_scale=L)",
+    "matern(nu=2.5, length_scale=L)",
+    "rq(alpha=1, length_scale=L)",
+    "rq(alpha=0.7, length_scale=L)",
+    "rq(alpha=12.5, length_scale=L)",
+    "laplacian(gamma=G)",
+    "cosine",
+    "arccos(order=0)",
+    "arccos(order=1)",
+    "arccos(order=2)",
+    "tanh(a=G, c=0.1)",
+    "periodic(period=L, length_scale=1.3)",
+    "exp(G*linear)",
+    "3*rbf(gamma=G) - 2*matern(nu=2.5, length_scale=L)",
     "rbf(gamma=G)*(1 + G*linear)^2 + 0.1*rq(alpha=0.3, length_scale=L)*laplacian(gamma=G)",
-    "(rbf(gamma=G) + 0.2)^0.5", "(1 + rbf(gamma=G))^-3",
+    "(rbf(gamma=G) + 0.2)^0.5",
+    "(1 + rbf(gamma=G))^-3",
 };
 static const char *const positive[] = {"chi2(gamma=G)", "intersection", "chi2(gamma=G)*intersection + G*linear"};
 
 static void check_all(const cloud *clouds, size_t count, bool close) {
     for (size_t c = 0; c < count; c++) {
-        const size_t many = clouds[c].positive ? sizeof positive / sizeof *positive : sizeof expressions / sizeof *expressions;
+        const size_t many =
+            clouds[c].positive ? sizeof positive / sizeof *positive : sizeof expressions / sizeof *expressions;
         for (size_t e = 0; e < many; e++)
             check_everywhere(clouds[c].positive ? positive[e] : expressions[e], &clouds[c], c, close);
     }
@@ -173,9 +198,9 @@ static void check_all(const cloud *clouds, size_t count, bool close) {
 
 static void test_no_error_passes_the_bound_on_ugly_points(void **state) {
     (void)state;
-    const cloud clouds[] = {{1, 0, 1, 0, false, 0},       {2, 1e3, 1, 0, false, 0},      {17, 0, 1e-6, 1, false, 0},
-                            {40, 1e6, 1, 0, false, 0},    {130, 0.3, 1e4, 2, false, 0},  {500, -2, 0.1, 0.3, false, 0},
-                            {9, 0, 1, 0, true, 0},        {300, 0, 1e5, 1, true, 0}};
+    const cloud clouds[] = {{1, 0, 1, 0, false, 0},    {2, 1e3, 1, 0, false, 0},     {17, 0, 1e-6, 1, false, 0},
+                            {40, 1e6, 1, 0, false, 0}, {130, 0.3, 1e4, 2, false, 0}, {500, -2, 0.1, 0.3, false, 0},
+                            {9, 0, 1, 0, true, 0},     {300, 0, 1e5, 1, true, 0}};
     check_all(clouds, sizeof clouds / sizeof *clouds, false);
 }
 
@@ -192,8 +217,12 @@ static void test_the_bound_holds_for_whole_numbers_of_any_unit(void **state) {
     const cloud clouds[] = {{.d = 33, .scale = 255, .levels = 1},
                             {.d = 40, .scale = 1, .levels = 255},
                             {.d = 500, .scale = 1e3, .levels = 0.3}};
-    static const char *const texts[] = {"rbf(gamma=G)", "rbf(gamma=H)", "exponential(gamma=G)", "poly(degree=3, c=1, gamma=G)",
-                                        "matern(nu=2.5, length_scale=L) + G*linear", "rbf(gamma=G)*cosine"};
+    static const char *const texts[] = {"rbf(gamma=G)",
+                                        "rbf(gamma=H)",
+                                        "exponential(gamma=G)",
+                                        "poly(degree=3, c=1, gamma=G)",
+                                        "matern(nu=2.5, length_scale=L) + G*linear",
+                                        "rbf(gamma=G)*cosine"};
     for (size_t c = 0; c < 3; c++)
         for (size_t e = 0; e < 6; e++)
             check_everywhere(texts[e], &clouds[c], 20 + c, false);
@@ -260,7 +289,8 @@ static void test_whole_numbers_are_recognised_and_nothing_else_is(void **state) 
         close_clean(ctx);
         skip_test("this processor has no AVX-512 VNNI");
     }
-    grey *whole = open_grey(ctx, 0), *odd = open_grey(ctx, 1e-14), *beyond = open_grey(ctx, 256 / 255.0), *below = open_grey(ctx, -2);
+    grey *whole = open_grey(ctx, 0), *odd = open_grey(ctx, 1e-14), *beyond = open_grey(ctx, 256 / 255.0),
+         *below = open_grey(ctx, -2);
     const double bound = mc_gram_entry_error(whole->gram);
     assert_true(2 * bound < mc_gram_entry_error(odd->gram));
     assert_true(2 * bound < mc_gram_entry_error(beyond->gram));

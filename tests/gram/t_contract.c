@@ -1,6 +1,6 @@
 #include "../kernel/random_kernel.h"
-#include "data/data.h"
-#include "gram/contract.h"
+#include "data/table/data.h"
+#include "gram/gradient/contract.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

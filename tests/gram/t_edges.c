@@ -1,11 +1,12 @@
-/* Values at the edge: every atom and the ways of putting them together, over the whole range of their parameters and of the size of the
-   data, both precisions, every instruction set, against the judge. What is promised (docs/language.md): an entry is within a share of what
-   its own two rows make of the kernel, sqrt(k(x,x) k(z,z)), of what the judge says, or it is refused by name. What the judge itself cannot
-   know counts beside: how much its value moves when the rows move by a few units in their last place. */
+/* Values at the edge: every atom and the ways of putting them together, over the whole range of their parameters and of
+   the size of the data, both precisions, every instruction set, against the reference evaluator. What is promised
+   (docs/language.md): an entry is within a share of what its own two rows make of the kernel, sqrt(k(x,x) k(z,z)), of
+   what the reference evaluator says, or it is refused by name. What the reference evaluator itself cannot know counts
+   beside: how much its value moves when the rows move by a few units in their last place. */
 #include "base/ctx.h"
 #include "base/rng.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
 #include "support.h"
 #include <float.h>
 #include <math.h>
@@ -26,7 +27,7 @@ typedef struct trial {
     double scale;
     oddity odd;
     double x[N * D_MOST];
-    double K[N * N], noise[N * N]; /* by the judge */
+    double K[N * N], noise[N * N]; /* by the reference evaluator */
     bool all_numbers;
     int64_t odd_pair; /* the first that is none */
 } trial;
@@ -74,7 +75,8 @@ static double worst_of(const trial *t, mercer_dtype precision, const double *out
         const int64_t pair = column < 0 ? i : i * N + column;
         const double k = t->K[pair], own = sqrt(fabs(t->K[pair / N * (N + 1)])) * sqrt(fabs(t->K[pair % N * (N + 1)]));
         const double unit = strstr(t->text, "tanh") ? 1 : 0, size = fmax(fmax(own, fabs(k)), unit);
-        const double allowed = SHARE[precision] * size + 64 * t->noise[pair] + (precision == MERCER_F32 ? FLT_MIN : DBL_MIN);
+        const double allowed =
+            SHARE[precision] * size + 64 * t->noise[pair] + (precision == MERCER_F32 ? FLT_MIN : DBL_MIN);
         const double error = fabs(out[i] - k) / allowed;
         if (!(error <= worst)) {
             worst = isnan(error) ? INFINITY : error;
@@ -87,10 +89,11 @@ static double worst_of(const trial *t, mercer_dtype precision, const double *out
 /* Some failures are told before the test gives up: they come in families. */
 static int failures;
 
-static void complain(const mercer_ctx *ctx, const trial *t, mercer_dtype precision, const char *what, int64_t pair, double got) {
-    print_error("%s: %s, %s, d %lld, scale %g, %s: %s: K(%lld, %lld) is %.17g, not %.17g, noise %g\n", mercer_isa(ctx), t->text,
-                precision == MERCER_F32 ? "f32" : "f64", (long long)t->d, t->scale, oddities[t->odd], what, (long long)(pair / N),
-                (long long)(pair % N), got, t->K[pair], t->noise[pair]);
+static void complain(const mercer_ctx *ctx, const trial *t, mercer_dtype precision, const char *what, int64_t pair,
+                     double got) {
+    print_error("%s: %s, %s, d %lld, scale %g, %s: %s: K(%lld, %lld) is %.17g, not %.17g, noise %g\n", mercer_isa(ctx),
+                t->text, precision == MERCER_F32 ? "f32" : "f64", (long long)t->d, t->scale, oddities[t->odd], what,
+                (long long)(pair / N), (long long)(pair % N), got, t->K[pair], t->noise[pair]);
     if (++failures == TOLD)
         fail();
 }
@@ -153,15 +156,35 @@ static const struct {
     const char *format;
     bool positive;
 } atoms[] = {
-    {"linear", false}, {"%g*linear", false}, {"poly(degree=%g)", false}, {"poly(degree=3, gamma=%g)", false}, {"poly(c=%g)", false},
-    {"rbf(gamma=%g)", false}, {"laplacian(gamma=%g)", false}, {"exponential(gamma=%g)", false}, {"matern(nu=0.5, length_scale=%g)", false},
-    {"matern(nu=1.5, length_scale=%g)", false}, {"matern(nu=2.5, length_scale=%g)", false}, {"rq(alpha=%g, length_scale=1)", false},
-    {"rq(alpha=2.5, length_scale=%g)", false}, {"rq(alpha=3, length_scale=%g)", false}, {"periodic(period=%g)", false},
-    {"periodic(period=1, length_scale=%g)", false}, {"cosine", false}, {"arccos(order=0)", false}, {"arccos(order=1)", false},
-    {"arccos(order=2)", false}, {"tanh(a=%g)", false}, {"tanh(a=1, c=%g)", false}, {"white", false}, {"chi2(gamma=%g)", true},
-    {"intersection", true}, {"%g*intersection", true},
+    {"linear", false},
+    {"%g*linear", false},
+    {"poly(degree=%g)", false},
+    {"poly(degree=3, gamma=%g)", false},
+    {"poly(c=%g)", false},
+    {"rbf(gamma=%g)", false},
+    {"laplacian(gamma=%g)", false},
+    {"exponential(gamma=%g)", false},
+    {"matern(nu=0.5, length_scale=%g)", false},
+    {"matern(nu=1.5, length_scale=%g)", false},
+    {"matern(nu=2.5, length_scale=%g)", false},
+    {"rq(alpha=%g, length_scale=1)", false},
+    {"rq(alpha=2.5, length_scale=%g)", false},
+    {"rq(alpha=3, length_scale=%g)", false},
+    {"periodic(period=%g)", false},
+    {"periodic(period=1, length_scale=%g)", false},
+    {"cosine", false},
+    {"arccos(order=0)", false},
+    {"arccos(order=1)", false},
+    {"arccos(order=2)", false},
+    {"tanh(a=%g)", false},
+    {"tanh(a=1, c=%g)", false},
+    {"white", false},
+    {"chi2(gamma=%g)", true},
+    {"intersection", true},
+    {"%g*intersection", true},
 };
-static const double parameters[] = {1e-300, 1e-154, 1e-30, 1e-7, 0.3, 1, 2.5, 7, 1e3, 1e7, 1e13, 1e19, 1e30, 1e154, 1e300};
+static const double parameters[] = {1e-300, 1e-154, 1e-30, 1e-7, 0.3,  1,     2.5,  7,
+                                    1e3,    1e7,    1e13,  1e19, 1e30, 1e154, 1e300};
 static const double scales[] = {1e-140, 1e-30, 1e-7, 1, 1e3, 1e7, 1e30, 1e100, 1e160};
 
 static void test_atoms_agree_over_the_range_of_their_parameters(void **state) {
@@ -179,12 +202,30 @@ static void test_atoms_agree_over_the_range_of_their_parameters(void **state) {
 }
 
 static const char *const combined[] = {
-    "linear + rbf(gamma=1)", "rbf(gamma=1)*linear + laplacian(gamma=0.3)", "poly(degree=2) + matern(nu=2.5, length_scale=1)",
-    "normalize(exp(poly(degree=4)))", "exp(linear)", "exp(-rbf(gamma=1))", "normalize(poly(degree=3))", "normalize(linear + rbf(gamma=1))",
-    "linear^1e19", "(1 + linear)^1.5", "(1 + rbf(gamma=1))^-3", "(1 + rbf(gamma=1))^0.5", "weigh(1 + norm2, rbf(gamma=1))",
-    "1e50*linear + 1", "1e-50*linear + rbf(gamma=1)", "1e-30*rbf(gamma=1) + 1e-30*white", "exp(rq(alpha=1e13, length_scale=1))",
-    "cosine*linear + arccos(order=1)", "rbf(gamma=1)[1] + 1e3*linear[1]", "linear - 0.5*linear^2", "rbf(gamma=1e-300) + rbf(gamma=1e300)",
-    "form([[1e154]])[1]", "form([[1e-154]])[1]", "form([[2]])[1]*exponential(gamma=1)",
+    "linear + rbf(gamma=1)",
+    "rbf(gamma=1)*linear + laplacian(gamma=0.3)",
+    "poly(degree=2) + matern(nu=2.5, length_scale=1)",
+    "normalize(exp(poly(degree=4)))",
+    "exp(linear)",
+    "exp(-rbf(gamma=1))",
+    "normalize(poly(degree=3))",
+    "normalize(linear + rbf(gamma=1))",
+    "linear^1e19",
+    "(1 + linear)^1.5",
+    "(1 + rbf(gamma=1))^-3",
+    "(1 + rbf(gamma=1))^0.5",
+    "weigh(1 + norm2, rbf(gamma=1))",
+    "1e50*linear + 1",
+    "1e-50*linear + rbf(gamma=1)",
+    "1e-30*rbf(gamma=1) + 1e-30*white",
+    "exp(rq(alpha=1e13, length_scale=1))",
+    "cosine*linear + arccos(order=1)",
+    "rbf(gamma=1)[1] + 1e3*linear[1]",
+    "linear - 0.5*linear^2",
+    "rbf(gamma=1e-300) + rbf(gamma=1e300)",
+    "form([[1e154]])[1]",
+    "form([[1e-154]])[1]",
+    "form([[2]])[1]*exponential(gamma=1)",
 };
 
 static void test_combinations_agree_on_rows_of_every_kind(void **state) {

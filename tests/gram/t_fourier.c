@@ -1,7 +1,7 @@
 #include "base/rng.h"
 #include "base/status.h"
-#include "gram/fourier.h"
-#include "gram/spectrum.h"
+#include "gram/features/fourier.h"
+#include "gram/features/spectral_density.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static mercer_data *points(mercer_ctx *ctx, bool sparse) {
     return data;
 }
 
-/* The worst |estimate - k(x, z)| over pairs, and the mean square; the judge is the oracle. */
+/* The worst |estimate - k(x, z)| over pairs, and the mean square; the reference evaluator is the oracle. */
 static double worst_error(mercer_ctx *ctx, const char *text, uint64_t seed, int64_t count, double *mean_square) {
     mercer_data *data = points(ctx, false);
     mercer_kernel *kernel = NULL;
@@ -58,7 +58,8 @@ static double worst_error(mercer_ctx *ctx, const char *text, uint64_t seed, int6
     return worst;
 }
 
-/* COUNT draws of something in [-mass, mass]: six standard deviations of the mean are mass * 6 / sqrt(2 COUNT) at most. */
+/* COUNT draws of something in [-mass, mass]: six standard deviations of the mean are mass * 6 / sqrt(2 COUNT) at most.
+   */
 static void test_every_stationary_expression_is_estimated_without_bias(void **state) {
     (void)state;
     static const struct {
@@ -92,7 +93,8 @@ static void test_every_stationary_expression_is_estimated_without_bias(void **st
     close_clean(ctx);
 }
 
-/* However many arrivals a law has in the mean, a number of it is drawn at once: the spread of the frequencies is what it must be. */
+/* However many arrivals a law has in the mean, a number of it is drawn at once: the spread of the frequencies is what
+   it must be. */
 static void test_laws_of_large_numbers_are_drawn_at_once(void **state) {
     (void)state;
     static const struct {
@@ -120,11 +122,13 @@ static void test_laws_of_large_numbers_are_drawn_at_once(void **state) {
 static void test_what_is_not_stationary_is_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    static const char *const texts[] = {"rbf(gamma=1) + linear", "poly", "white + rbf(gamma=1)", "rbf(gamma=1)*cosine",
-                                        "form([[1,0],[0,1]])", "weigh(norm, rbf(gamma=1))", "rbf(gamma=1)^1e19", "rbf(gamma=1)^1.5",
+    static const char *const texts[] = {"rbf(gamma=1) + linear", "poly",
+                                        "white + rbf(gamma=1)",  "rbf(gamma=1)*cosine",
+                                        "form([[1,0],[0,1]])",   "weigh(norm, rbf(gamma=1))",
+                                        "rbf(gamma=1)^1e19",     "rbf(gamma=1)^1.5",
                                         "exp(1e6*rbf(gamma=1))", "periodic(length_scale=1e-6)"};
-    static const char *const named[] = {"'linear'", "poly", "'white'", "'cosine'", "form", "weigh",
-                                        "1e+19 draws", "^1.5", "1e+06 draws", "5e+11 draws"};
+    static const char *const named[] = {"'linear'", "poly",        "'white'", "'cosine'",    "form",
+                                        "weigh",    "1e+19 draws", "^1.5",    "1e+06 draws", "5e+11 draws"};
     for (int i = 0; i < 10; i++) {
         mercer_kernel *kernel = NULL;
         mc_fourier *f = NULL;
@@ -136,7 +140,8 @@ static void test_what_is_not_stationary_is_named(void **state) {
     close_clean(ctx);
 }
 
-/* Orthogonal frequencies beat independent ones at the same count: here those of one block of four against the law of independence. */
+/* Orthogonal frequencies beat independent ones at the same count: here those of one block of four against the law of
+   independence. */
 static void test_frequencies_of_a_block_are_orthogonal(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);

@@ -1,9 +1,10 @@
-/* The Gram operator against the judge: every atom, composite expressions, both precisions, every instruction set, ugly data. */
+/* The Gram operator against the reference evaluator: every atom, composite expressions, both precisions, every
+   instruction set, ugly data. */
 #include "support.h"
 #include "base/ctx.h"
 #include "base/rng.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,10 @@ static mercer_kernel *parse(mercer_ctx *ctx, const char *text) {
     return kernel;
 }
 
-/* All entries within the operator's own bound of the judge's, and that bound in keeping with the precision. */
-static void compare(mercer_ctx *ctx, const char *text, points x, const points *z, mercer_dtype precision, double largest_bound) {
+/* All entries within the operator's own bound of the reference evaluator's, and that bound in keeping with the
+   precision. */
+static void compare(mercer_ctx *ctx, const char *text, points x, const points *z, mercer_dtype precision,
+                    double largest_bound) {
     mercer_kernel *kernel = parse(ctx, text);
     mercer_data *dx = make(ctx, x), *dz = z ? make(ctx, *z) : NULL;
     mc_gram *gram = NULL;
@@ -74,13 +77,30 @@ static void compare(mercer_ctx *ctx, const char *text, points x, const points *z
 }
 
 static const char *const atoms[] = {
-    "linear", "poly(degree=3, c=1, gamma=0.5)", "poly(degree=7, c=0.1, gamma=0.2)", "poly(degree=1.5, c=20)",
-    "poly(degree=2.25, c=30, gamma=0.7)", "poly(degree=2, c=1.7, gamma=0.02)^1.5", "poly(degree=1.5, c=9, gamma=0.1)",
-    "rbf(gamma=0.3)", "laplacian(gamma=0.2)",
-    "exponential(gamma=0.4)", "matern(nu=0.5, length_scale=2)", "matern(nu=1.5, length_scale=2)", "matern(nu=2.5, length_scale=2)",
-    "rq(alpha=1, length_scale=1.5)", "rq(alpha=0.7, length_scale=1.5)", "rq(alpha=12.5, length_scale=1.5)",
-    "periodic(period=1.7, length_scale=1.3)", "cosine", "arccos(order=0)", "arccos(order=1)", "arccos(order=2)", "tanh(a=0.2, c=0.1)",
-    "white", "3.5",
+    "linear",
+    "poly(degree=3, c=1, gamma=0.5)",
+    "poly(degree=7, c=0.1, gamma=0.2)",
+    "poly(degree=1.5, c=20)",
+    "poly(degree=2.25, c=30, gamma=0.7)",
+    "poly(degree=2, c=1.7, gamma=0.02)^1.5",
+    "poly(degree=1.5, c=9, gamma=0.1)",
+    "rbf(gamma=0.3)",
+    "laplacian(gamma=0.2)",
+    "exponential(gamma=0.4)",
+    "matern(nu=0.5, length_scale=2)",
+    "matern(nu=1.5, length_scale=2)",
+    "matern(nu=2.5, length_scale=2)",
+    "rq(alpha=1, length_scale=1.5)",
+    "rq(alpha=0.7, length_scale=1.5)",
+    "rq(alpha=12.5, length_scale=1.5)",
+    "periodic(period=1.7, length_scale=1.3)",
+    "cosine",
+    "arccos(order=0)",
+    "arccos(order=1)",
+    "arccos(order=2)",
+    "tanh(a=0.2, c=0.1)",
+    "white",
+    "3.5",
 };
 
 static void test_every_atom_is_what_the_judge_says(void **state) {
@@ -89,7 +109,8 @@ static void test_every_atom_is_what_the_judge_says(void **state) {
         mercer_ctx *ctx = open_isa(isas[isa], 1);
         for (size_t a = 0; ctx && a < sizeof atoms / sizeof atoms[0]; a++)
             for (int precision = 0; precision < 2; precision++) {
-                points x = draw(61, 5, a, 0, 1, false), z = draw(53, 5, a + 100, 0.1, 1, false), w = draw(50, 33, a, 0.3, 0.4, false);
+                points x = draw(61, 5, a, 0, 1, false), z = draw(53, 5, a + 100, 0.1, 1, false),
+                       w = draw(50, 33, a, 0.3, 0.4, false);
                 memset(x.values + 7 * 5, 0, 5 * sizeof *x.values); /* a row without a direction */
                 compare(ctx, atoms[a], x, NULL, (mercer_dtype)precision, precision == MERCER_F32 ? 2e-3 : 1e-11);
                 compare(ctx, atoms[a], x, &z, (mercer_dtype)precision, precision == MERCER_F32 ? 2e-3 : 1e-11);
@@ -101,8 +122,8 @@ static void test_every_atom_is_what_the_judge_says(void **state) {
     }
 }
 
-
-static const char *const positive_atoms[] = {"chi2(gamma=0.3)", "intersection", "chi2(gamma=0.1)*intersection + linear"};
+static const char *const positive_atoms[] = {"chi2(gamma=0.3)", "intersection",
+                                             "chi2(gamma=0.1)*intersection + linear"};
 
 static void test_atoms_of_nonnegative_data_too(void **state) {
     (void)state;
@@ -112,7 +133,8 @@ static void test_atoms_of_nonnegative_data_too(void **state) {
             for (int precision = 0; precision < 2; precision++) {
                 points x = draw(40, 19, a, 0, 1, true);
                 x.values[3] = x.values[22] = 0;
-                compare(ctx, positive_atoms[a], x, NULL, (mercer_dtype)precision, precision == MERCER_F32 ? 1e-3 : 1e-11);
+                compare(ctx, positive_atoms[a], x, NULL, (mercer_dtype)precision,
+                        precision == MERCER_F32 ? 1e-3 : 1e-11);
                 free(x.values);
             }
         if (ctx)
@@ -164,12 +186,23 @@ static void test_ugly_data_keep_to_the_bound(void **state) {
         const char *text;
         double offset, scale;
     } cases[] = {
-        {"rbf(gamma=0.3)", 1e6, 1},          {"rbf(gamma=3e10)", 1e-3, 1e-6},       {"rbf(gamma=1e-12)", 0, 1e6},
-        {"rbf(gamma=1e4)", 0, 1},            {"exponential(gamma=1)", 1e6, 1},      {"matern(nu=0.5, length_scale=0.01)", 10, 1},
-        {"matern(nu=2.5, length_scale=1e-3)", 0, 1}, {"rq(alpha=0.5, length_scale=1e-4)", 5, 1}, {"laplacian(gamma=0.5)", 1e5, 1},
-        {"periodic(period=0.1)", 1e4, 1},    {"arccos(order=0)", 1e3, 1},           {"cosine", 1e3, 1e-3},
-        {"linear", 1e6, 1},                  {"poly(degree=3)", 1e3, 1},            {"linear + rbf(gamma=1)", 1e5, 1},
-        {"linear", 0, 1e-20},                {"poly(degree=12)", 30, 1},
+        {"rbf(gamma=0.3)", 1e6, 1},
+        {"rbf(gamma=3e10)", 1e-3, 1e-6},
+        {"rbf(gamma=1e-12)", 0, 1e6},
+        {"rbf(gamma=1e4)", 0, 1},
+        {"exponential(gamma=1)", 1e6, 1},
+        {"matern(nu=0.5, length_scale=0.01)", 10, 1},
+        {"matern(nu=2.5, length_scale=1e-3)", 0, 1},
+        {"rq(alpha=0.5, length_scale=1e-4)", 5, 1},
+        {"laplacian(gamma=0.5)", 1e5, 1},
+        {"periodic(period=0.1)", 1e4, 1},
+        {"arccos(order=0)", 1e3, 1},
+        {"cosine", 1e3, 1e-3},
+        {"linear", 1e6, 1},
+        {"poly(degree=3)", 1e3, 1},
+        {"linear + rbf(gamma=1)", 1e5, 1},
+        {"linear", 0, 1e-20},
+        {"poly(degree=12)", 30, 1},
     };
     static const int64_t sizes[] = {1, 3, 16, 17, 40, 120};
     mercer_ctx *ctx = open_ctx(1);
@@ -199,7 +232,8 @@ static void multiply(int64_t n, int64_t m, int64_t t, const double *K, const dou
 }
 
 /* K V by the operator and by its own entries, relative to |K| |V|. */
-static void compare_products(mercer_ctx *ctx, const char *text, points x, const points *z, int64_t t, mercer_dtype precision) {
+static void compare_products(mercer_ctx *ctx, const char *text, points x, const points *z, int64_t t,
+                             mercer_dtype precision) {
     mercer_kernel *kernel = parse(ctx, text);
     mercer_data *dx = make(ctx, x), *dz = z ? make(ctx, *z) : NULL;
     mc_gram *gram = NULL;
@@ -215,8 +249,8 @@ static void compare_products(mercer_ctx *ctx, const char *text, points x, const 
     multiply(n, m, t, K, V, expected, size);
     for (int64_t i = 0; i < n * t; i++)
         if (!(fabs(Y[i] - expected[i]) <= (precision == MERCER_F32 ? 2e-6 : 1e-14) * size[i]))
-            fail_msg("%s: %s, n %lld, m %lld, t %lld: y(%lld, %lld) is %g, not %g", mercer_isa(ctx), text, (long long)n, (long long)m,
-                     (long long)t, (long long)(i / t), (long long)(i % t), Y[i], expected[i]);
+            fail_msg("%s: %s, n %lld, m %lld, t %lld: y(%lld, %lld) is %g, not %g", mercer_isa(ctx), text, (long long)n,
+                     (long long)m, (long long)t, (long long)(i / t), (long long)(i % t), Y[i], expected[i]);
     free(K), free(V), free(Y), free(expected), free(size);
     mc_gram_close(gram);
     mercer_data_free(dx);
@@ -226,7 +260,7 @@ static void compare_products(mercer_ctx *ctx, const char *text, points x, const 
 
 static const char *const multiplied[] = {
     "rbf(gamma=0.1)",
-    "2*rbf(gamma=1e5)",                       /* guarded */
+    "2*rbf(gamma=1e5)", /* guarded */
     "linear",
     "poly(degree=2)",
     "exponential(gamma=0.5)",
@@ -262,7 +296,8 @@ static void test_long_rows_are_summed_in_blocks(void **state) {
     for (int precision = 0; precision < 2; precision++) {
         points x = draw(130, 2100, 1, 0.1, 0.1, false), z = draw(70, 2100, 2, 0, 0.1, false);
         compare(ctx, "rbf(gamma=0.01) + 0.1*linear", x, &z, (mercer_dtype)precision, 1e-3);
-        compare(ctx, "matern(nu=0.5, length_scale=3)", x, NULL, (mercer_dtype)precision, 1e-2); /* a root of 3 gamma_2102 */
+        /* a root of 3 gamma_2102 */
+        compare(ctx, "matern(nu=0.5, length_scale=3)", x, NULL, (mercer_dtype)precision, 1e-2);
         compare_products(ctx, "rbf(gamma=0.01)", x, NULL, 1, (mercer_dtype)precision);
         compare_products(ctx, "laplacian(gamma=0.01)*poly(degree=2)", x, &z, 6, (mercer_dtype)precision);
         free(x.values), free(z.values);
@@ -326,14 +361,15 @@ static void close_all(opened o) {
     free(o.x.values);
 }
 
-extern void dtfttr_(const char *transr, const char *uplo, const int *n, const double *arf, double *a, const int *lda, int *info, size_t,
-                    size_t);
+extern void dtfttr_(const char *transr, const char *uplo, const int *n, const double *arf, double *a, const int *lda,
+                    int *info, size_t, size_t);
 
 static void test_the_packed_triangle_is_lapacks(void **state) {
     (void)state;
     for (int n = 1; n < 130; n += 1 + n / 9) {
         opened o = open_all("rbf(gamma=0.2)", n, 4, MERCER_F64);
-        double *K = calloc((size_t)(n * n + 1), 8), *A = calloc((size_t)(n * n + 1), 8), *packed = calloc((size_t)(n * (n + 1) / 2 + 1), 8);
+        double *K = calloc((size_t)(n * n + 1), 8), *A = calloc((size_t)(n * n + 1), 8),
+               *packed = calloc((size_t)(n * (n + 1) / 2 + 1), 8);
         double *shift = malloc((size_t)(n + 1) * 8);
         for (int i = 0; i < n; i++)
             shift[i] = 0.5 + i;
@@ -365,7 +401,8 @@ static void test_pieces_are_parts_of_the_whole(void **state) {
         for (int j = 0; j < n; j++)
             assert_true(K[i * n + j] == K[j * n + i]);
     }
-    const int64_t cuts[][4] = {{0, n, 0, n}, {13, 14, 5, 200}, {100, 213, 100, 213}, {50, 60, 212, 213}, {7, 7, 0, n}, {3, 170, 49, 97}};
+    const int64_t cuts[][4] = {{0, n, 0, n},       {13, 14, 5, 200}, {100, 213, 100, 213},
+                               {50, 60, 212, 213}, {7, 7, 0, n},     {3, 170, 49, 97}};
     for (int c = 0; c < 6; c++) {
         const int64_t *q = cuts[c], ld = q[3] - q[2] + 2;
         if (ld > n)
@@ -395,8 +432,9 @@ static void test_pieces_are_parts_of_the_whole(void **state) {
 /* Row 40 repeats row 20. */
 static void test_equal_rows_have_equal_kernels_to_the_last_bit(void **state) {
     (void)state;
-    static const char *const texts[] = {"rbf(gamma=0.7)", "matern(nu=2.5, length_scale=3) + 0.5*rbf(gamma=0.3)", "exponential(gamma=0.1)",
-                                        "rq(alpha=0.3, length_scale=2)", "laplacian(gamma=1)", "periodic(period=3)"};
+    static const char *const texts[] = {"rbf(gamma=0.7)",         "matern(nu=2.5, length_scale=3) + 0.5*rbf(gamma=0.3)",
+                                        "exponential(gamma=0.1)", "rq(alpha=0.3, length_scale=2)",
+                                        "laplacian(gamma=1)",     "periodic(period=3)"};
     for (size_t e = 0; e < 6; e++)
         for (int64_t d = 1; d < 1200; d = 4 * d + 1)
             for (int precision = 0; precision < 2; precision++) {
@@ -416,10 +454,11 @@ static void test_equal_rows_have_equal_kernels_to_the_last_bit(void **state) {
             }
 }
 
-/* An operator made again on the kept right side of another is the one that is opened, to the bit: rows near and far, short and long, with
-   columns of zeros that the points have and others that they have not. Returns how often one was made. */
-static int made_again(mercer_ctx *ctx, const char *text, const mercer_data *z, const mercer_data *first, mercer_data *const *rows,
-                      int count) {
+/* An operator made again on the kept right side of another is the one that is opened, to the bit: rows near and far,
+   short and long, with columns of zeros that the points have and others that they have not. Returns how often one was
+   made. */
+static int made_again(mercer_ctx *ctx, const char *text, const mercer_data *z, const mercer_data *first,
+                      mercer_data *const *rows, int count) {
     mercer_kernel *kernel = parse(ctx, text);
     mc_gram *kept = NULL, *again = NULL, *anew = NULL;
     double alpha[40], a[2] = {0}, b[2] = {0};
@@ -532,10 +571,12 @@ static mercer_status keep_and_make_again(mercer_ctx *ctx, void *arg) {
 
 static void test_everything_survives_failing_memory(void **state) {
     (void)state;
-    opened plain = open_all("normalize(linear*rbf(gamma=0.1)) + form([[1, 0], [0, 1]])[1, 2] + arccos(order=1)", 20, 3, MERCER_F64);
+    opened plain = open_all("normalize(linear*rbf(gamma=0.1)) + form([[1, 0], [0, 1]])[1, 2] + arccos(order=1)", 20, 3,
+                            MERCER_F64);
     assert_survives_failing_memory(keep_and_make_again, &plain);
     close_all(plain);
-    opened o = open_all("normalize(linear*rbf(gamma=0.1) + white) + form([[1, 0], [0, 1]])[1, 2] + arccos(order=1)", 100, 3, MERCER_F64);
+    opened o = open_all("normalize(linear*rbf(gamma=0.1) + white) + form([[1, 0], [0, 1]])[1, 2] + arccos(order=1)",
+                        100, 3, MERCER_F64);
     assert_survives_failing_memory(open_and_multiply, &o);
     close_all(o);
 }
@@ -559,13 +600,15 @@ static size_t peak_of(const opened *o, mercer_dtype precision, int64_t t) {
 
 static void test_memory_keeps_to_the_forecast(void **state) {
     (void)state;
-    static const char *const texts[] = {"rbf(gamma=0.1)", "linear*matern(nu=2.5, length_scale=1) + white", "normalize(poly(degree=2))"};
+    static const char *const texts[] = {"rbf(gamma=0.1)", "linear*matern(nu=2.5, length_scale=1) + white",
+                                        "normalize(poly(degree=2))"};
     static const int64_t columns[] = {1, 4, 5, 20, 120};
     for (int k = 0; k < 3 * 2 * 5; k++) {
         const mercer_dtype precision = (mercer_dtype)(k / 3 % 2);
         const int64_t t = columns[k / 6];
         opened o = open_all(texts[k % 3], 800, 40, precision);
-        const size_t forecast = mc_gram_bytes(o.ctx, o.kernel, o.data, NULL, precision, t), peak = peak_of(&o, precision, t);
+        const size_t forecast = mc_gram_bytes(o.ctx, o.kernel, o.data, NULL, precision, t),
+                     peak = peak_of(&o, precision, t);
         if (peak > forecast || forecast > 5 * peak)
             fail_msg("%s, %d columns: forecast %zu bytes, took %zu", texts[k % 3], (int)t, forecast, peak);
         close_all(o);

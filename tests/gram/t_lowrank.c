@@ -148,8 +148,8 @@ static void test_a_scaled_matrix_is_factored_as_if_written_out(void **state) {
     close_clean(ctx);
 }
 
-/* The first two pivots of 4 rows: their joint law in closed form against 20,000 seeds. The blocks of ten proposals make the second pivot
-   go through the rejection. */
+/* The first two pivots of 4 rows: their joint law in closed form against 20,000 seeds. The blocks of ten proposals make
+   the second pivot go through the rejection. */
 static void test_the_pivots_have_the_law_of_the_plain_method(void **state) {
     (void)state;
     enum { SEEDS = 20000 };

@@ -1,9 +1,10 @@
-/* Compressed rows against the judge: statistics over shared coordinates only must give what full rows give. */
+/* Compressed rows against the reference evaluator: statistics over shared coordinates only must give what full rows
+   give. */
 #include "support.h"
 #include "base/ctx.h"
 #include "base/rng.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,12 @@ typedef struct rows {
 } rows;
 
 static rows draw(int64_t n, int64_t d, double density, bool positive, uint64_t item) {
-    rows r = {.n = n, .d = d, .full = calloc((size_t)(n * d), 8), .value = malloc((size_t)(n * d + 1) * 8),
-              .start = malloc((size_t)(n + 1) * 8), .column = malloc((size_t)(n * d + 1) * 4)};
+    rows r = {.n = n,
+              .d = d,
+              .full = calloc((size_t)(n * d), 8),
+              .value = malloc((size_t)(n * d + 1) * 8),
+              .start = malloc((size_t)(n + 1) * 8),
+              .column = malloc((size_t)(n * d + 1) * 4)};
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -49,8 +54,12 @@ static mercer_data *make(mercer_ctx *ctx, const rows *r, mercer_dtype dtype) {
     float *single = malloc((size_t)(r->start[r->n] + 1) * sizeof(float));
     for (int64_t e = 0; e < r->start[r->n]; e++)
         single[e] = (float)r->value[e];
-    const mercer_table table = {.n = r->n, .d = r->d, .dtype = dtype, .values = dtype == MERCER_F32 ? (void *)single : (void *)r->value,
-                                .row_start = r->start, .column = r->column};
+    const mercer_table table = {.n = r->n,
+                                .d = r->d,
+                                .dtype = dtype,
+                                .values = dtype == MERCER_F32 ? (void *)single : (void *)r->value,
+                                .row_start = r->start,
+                                .column = r->column};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     free(single);
@@ -77,9 +86,10 @@ static void compare_entries(mercer_ctx *ctx, const char *text, const rows *x, co
             worst = fmax(worst, fabs(K[i * right->n + j] - k));
             size = fmax(size, fabs(k));
         }
-    if (worst > mc_gram_entry_error(gram) || mc_gram_entry_error(gram) > (precision == MERCER_F32 ? 2e-3 : 1e-6) * fmax(size, 1))
-        fail_msg("%s: %s, %s, d %lld: error %g, bound %g, size %g", mercer_isa(ctx), text, precision == MERCER_F32 ? "f32" : "f64",
-                 (long long)x->d, worst, mc_gram_entry_error(gram), size);
+    if (worst > mc_gram_entry_error(gram)
+        || mc_gram_entry_error(gram) > (precision == MERCER_F32 ? 2e-3 : 1e-6) * fmax(size, 1))
+        fail_msg("%s: %s, %s, d %lld: error %g, bound %g, size %g", mercer_isa(ctx), text,
+                 precision == MERCER_F32 ? "f32" : "f64", (long long)x->d, worst, mc_gram_entry_error(gram), size);
     free(K);
     mc_gram_close(gram);
     mercer_data_free(dx);
@@ -88,9 +98,21 @@ static void compare_entries(mercer_ctx *ctx, const char *text, const rows *x, co
 }
 
 static const char *const texts[] = {
-    "linear", "poly(degree=3, gamma=0.2)", "rbf(gamma=0.3)", "exponential(gamma=0.3)", "matern(nu=2.5, length_scale=2)",
-    "rq(alpha=1, length_scale=2)", "laplacian(gamma=0.3)", "periodic(period=3)", "cosine", "arccos(order=0)", "arccos(order=1)",
-    "white", "normalize(1 + linear)", "rbf(gamma=0.3)[2:5] + linear*cosine", "weigh(1 + norm2, rbf(gamma=0.1)) + 0.1*linear^2",
+    "linear",
+    "poly(degree=3, gamma=0.2)",
+    "rbf(gamma=0.3)",
+    "exponential(gamma=0.3)",
+    "matern(nu=2.5, length_scale=2)",
+    "rq(alpha=1, length_scale=2)",
+    "laplacian(gamma=0.3)",
+    "periodic(period=3)",
+    "cosine",
+    "arccos(order=0)",
+    "arccos(order=1)",
+    "white",
+    "normalize(1 + linear)",
+    "rbf(gamma=0.3)[2:5] + linear*cosine",
+    "weigh(1 + norm2, rbf(gamma=0.1)) + 0.1*linear^2",
     "0.5*laplacian(gamma=0.1) + laplacian(gamma=0.3)*rbf(gamma=0.1)",
 };
 
@@ -100,7 +122,8 @@ static void test_every_kernel_is_what_the_judge_says(void **state) {
         mercer_ctx *ctx = open_isa(isas[isa], 1);
         for (size_t e = 0; ctx && e < sizeof texts / sizeof texts[0]; e++)
             for (int precision = 0; precision < 2; precision++) {
-                rows x = draw(59, 40, 0.1, false, e), z = draw(50, 40, 0.08, false, e + 40), wide = draw(49, 300, 0.03, false, e);
+                rows x = draw(59, 40, 0.1, false, e), z = draw(50, 40, 0.08, false, e + 40),
+                     wide = draw(49, 300, 0.03, false, e);
                 compare_entries(ctx, texts[e], &x, NULL, (mercer_dtype)precision);
                 compare_entries(ctx, texts[e], &x, &z, (mercer_dtype)precision);
                 compare_entries(ctx, texts[e], &wide, NULL, (mercer_dtype)precision);
@@ -124,13 +147,15 @@ static void test_kernels_of_nonnegative_data_too(void **state) {
     close_clean(ctx);
 }
 
-/* Rows of so many columns that a panel holds the coordinates that occur in it only, each side with more of them than the other. */
+/* Rows of so many columns that a panel holds the coordinates that occur in it only, each side with more of them than
+   the other. */
 static void test_wide_rows_on_either_side(void **state) {
     (void)state;
     for (size_t isa = 0; isa < 3; isa++) {
         mercer_ctx *ctx = open_isa(isas[isa], 1);
         for (int precision = 0; ctx && precision < 2; precision++) {
-            rows full = draw(30, 3000, 0.02, false, 11), thin = draw(20, 3000, 0.001, false, 12), one = draw(1, 3000, 0.01, false, 13);
+            rows full = draw(30, 3000, 0.02, false, 11), thin = draw(20, 3000, 0.001, false, 12),
+                 one = draw(1, 3000, 0.01, false, 13);
             compare_entries(ctx, "linear", &full, NULL, (mercer_dtype)precision);
             compare_entries(ctx, "rbf(gamma=0.3) + 0.1*periodic(period=3)", &full, &thin, (mercer_dtype)precision);
             compare_entries(ctx, "linear + laplacian(gamma=0.1)", &thin, &full, (mercer_dtype)precision);
@@ -193,7 +218,8 @@ static void compare_product(mercer_ctx *ctx, const char *text, const rows *x, co
             for (int64_t j = 0; j < m; j++)
                 sum += K[i * m + j] * V[j * t + c], size += fabs(K[i * m + j] * V[j * t + c]);
             if (!(fabs(Y[i * t + c] - sum) <= 1e-14 * size))
-                fail_msg("%s, t %lld: y(%lld, %lld) is %g, not %g", text, (long long)t, (long long)i, (long long)c, Y[i * t + c], sum);
+                fail_msg("%s, t %lld: y(%lld, %lld) is %g, not %g", text, (long long)t, (long long)i, (long long)c,
+                         Y[i * t + c], sum);
         }
     free(K), free(V), free(Y);
     mc_gram_close(gram);
@@ -247,11 +273,13 @@ static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state)
     close_clean(ctx);
 }
 
-/* Columns out of the packed whole, dense and compressed; their product with positive numbers within its own bound of the judge's. */
+/* Columns out of the packed whole, dense and compressed; their product with positive numbers within its own bound of
+   the reference evaluator's. */
 static void test_columns_of_the_whole_serve_products(void **state) {
     (void)state;
-    static const char *const own[] = {"rbf(gamma=0.2)", "matern(nu=1.5, length_scale=2)", "normalize(poly(degree=2)) + white",
-                                        "form([[2, 1], [1, 2]])[1, 2] + 3", "laplacian(gamma=0.3)"};
+    static const char *const own[] = {"rbf(gamma=0.2)", "matern(nu=1.5, length_scale=2)",
+                                      "normalize(poly(degree=2)) + white", "form([[2, 1], [1, 2]])[1, 2] + 3",
+                                      "laplacian(gamma=0.3)"};
     enum { n = 150, d = 10, m = 53, many = 6 };
     for (int k = 0; k < 5 * 2 * 2; k++) {
         const mercer_dtype precision = (mercer_dtype)(k / 5 % 2);
@@ -287,7 +315,8 @@ static void test_columns_of_the_whole_serve_products(void **state) {
             for (int64_t r = 0; r < t; r++)
                 assert_true(fabs(y[i * t + r] - sum) <= relative * fabs(y[i * t + r]) + rest * mass);
         }
-        assert_true(relative + rest < (precision == MERCER_F32 ? 1e-2 : 1e-10) * (t > 1 ? 10 : 1)); /* one long chain, not many short */
+        /* one long chain, not many short */
+        assert_true(relative + rest < (precision == MERCER_F32 ? 1e-2 : 1e-10) * (t > 1 ? 10 : 1));
         mc_gram_close(gram);
         mc_gram_close(whole);
         mercer_kernel_free(kernel);

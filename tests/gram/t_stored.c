@@ -1,8 +1,8 @@
 #include "base/rng.h"
 #include "base/status.h"
-#include "data/data.h"
-#include "gram/entries.h"
-#include "gram/stored.h"
+#include "data/table/data.h"
+#include "gram/operator/entries.h"
+#include "gram/store/stored.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
         setup *s = prepare(ctx, sizes[c]);
         mc_stored *k = NULL;
         assert_ok(ctx, mc_stored_open(ctx, s->gram, T, true, &k));
-        const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k), swift = mc_stored_swift_operator(k);
+        const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k),
+                          swift = mc_stored_swift_operator(k);
         const double error = mc_stored_entry_error(k) * N * 4; /* |V| < 4 */
         assert_true(mc_stored_is_fine(k) && error < 1e-7);
         for (int64_t t = 1; t <= T; t += t < 6 ? 1 : 6) {
@@ -187,7 +188,8 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     mc_stored_close(k);
     for (int a = 0; a < 5; a++)
         for (int b = 0; b < 5; b++) {
-            assert_ok(ctx, mc_gram_block(ctx, s->gram, rows[a], rows[a] + 1, rows[b], rows[b] + 1, MERCER_F64, &exact, 1));
+            assert_ok(ctx,
+                      mc_gram_block(ctx, s->gram, rows[a], rows[a] + 1, rows[b], rows[b] + 1, MERCER_F64, &exact, 1));
             assert_close(pairs[a * 5 + b], exact, 1e-14 * (1 + fabs(exact)));
             assert_close(same[a * 5 + b], exact, 1e-11);
             assert_close((double)taken[a * N + rows[b]], exact, 1e-6 * (1 + fabs(exact)));

@@ -1,5 +1,5 @@
-/* What is given from elsewhere, a matrix or a function of the program, is written as it is given; whatever needs it to be symmetric refuses
-   it and names the pair. */
+/* What is given from elsewhere, a matrix or a function of the program, is written as it is given; whatever needs it to
+   be symmetric refuses it and names the pair. */
 #include "base/rng.h"
 #include "support.h"
 #include <math.h>
@@ -30,8 +30,13 @@ static mercer_data *table(mercer_ctx *ctx, const double *values, int64_t d, bool
         label[i] = i % 3 ? "a" : "b";
         y[i] = i;
     }
-    const mercer_table t = {.n = N, .d = d, .dtype = MERCER_F64, .values = values, .target = classes ? NULL : y,
-                            .outputs = classes ? 0 : 1, .labels = classes ? label : NULL};
+    const mercer_table t = {.n = N,
+                            .d = d,
+                            .dtype = MERCER_F64,
+                            .values = values,
+                            .target = classes ? NULL : y,
+                            .outputs = classes ? 0 : 1,
+                            .labels = classes ? label : NULL};
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
 }
@@ -143,9 +148,11 @@ static void test_all_that_needs_a_symmetric_matrix_refuses_it(void **state) {
         assert_fails(ctx, mercer_gram_apply(ctx, g.kernel, g.data, NULL, MERCER_F64, v, 1, out), MERCER_DATA, g.words);
         assert_fails(ctx, mercer_gram_apply(ctx, g.kernel, g.data, NULL, MERCER_F32, v, 1, out), MERCER_DATA, g.words);
         assert_fails(ctx, mercer_cluster(ctx, g.kernel, g.data, &set, group, &clusters), MERCER_DATA, g.words);
-        assert_fails(ctx, mercer_cluster_spectral(ctx, g.kernel, g.data, &set, group, out, &clusters), MERCER_DATA, g.words);
+        assert_fails(ctx, mercer_cluster_spectral(ctx, g.kernel, g.data, &set, group, out, &clusters), MERCER_DATA,
+                     g.words);
         assert_fails(ctx, mercer_test_hsic(ctx, g.kernel, g.kernel, g.data, 9, 1, &test), MERCER_DATA, g.words);
-        assert_fails(ctx, mercer_tune_run(ctx, mercer_machine_find("svr"), NULL, &tune, g.data, &search), MERCER_DATA, "not symmetric");
+        assert_fails(ctx, mercer_tune_run(ctx, mercer_machine_find("svr"), NULL, &tune, g.data, &search), MERCER_DATA,
+                     "not symmetric");
         close_given(&g);
     }
     close_clean(ctx);

@@ -4,11 +4,11 @@
 
 enum { ROW_MAX = 1024 };
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 #ifdef HAVE_QUADMATH
-real acosq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(real, real), sinq(real),
-    sqrtq(real), tanhq(real);
+real acosq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(real, real), sinq(real), sqrtq(real),
+    tanhq(real);
 #define CALL(name) name##q
 #define OWN_UNIT 0x1p-106L /* of the last place, with the library's few units */
 #define OWN_LEAST 0x1p-16300L
@@ -24,9 +24,11 @@ static real size_of(real a) {
     return a < 0 ? -a : a;
 }
 
-/* v with the errors its operands hand down and the rounding of this step; what a double cannot hold may be anything there. */
+/* v with the errors its operands hand down and the rounding of this step; what a double cannot hold may be anything
+   there. */
 static wide rounded(real v, real e, real f) {
-    return (wide){v, e + size_of(v) * OWN_UNIT, size_of(v) < 1e300 ? f + size_of(v) * DOUBLE_UNIT + DOUBLE_LEAST : (real)INFINITY};
+    return (wide){v, e + size_of(v) * OWN_UNIT,
+                  size_of(v) < 1e300 ? f + size_of(v) * DOUBLE_UNIT + DOUBLE_LEAST : (real)INFINITY};
 }
 
 /* A result that underflowed is not the 0 it looks like. */
@@ -146,7 +148,8 @@ static wide pi(void) {
 /* v / sqrt(a b), 0 where that has no value; unknown where a sign cannot be told. */
 static wide normalised(wide v, wide a, wide b) {
     const bool defined = a.v == a.v && b.v == b.v;
-    const real spoiled = a.f - a.f == 0 && b.f - b.f == 0 ? 0 : (real)INFINITY; /* by an overflow in double: infinity times 0 */
+    /* by an overflow in double: infinity times 0 */
+    const real spoiled = a.f - a.f == 0 && b.f - b.f == 0 ? 0 : (real)INFINITY;
     if (defined && ((a.v == 0 && a.e == 0) || (b.v == 0 && b.e == 0)))
         return (wide){0, 0, spoiled};
     if (!(size_of(a.v) > a.e) || !(size_of(b.v) > b.e)) /* NaN too */
@@ -156,7 +159,7 @@ static wide normalised(wide v, wide a, wide b) {
     return (wide){k.v, k.e, sure ? k.f : (real)INFINITY};
 }
 
-/* ---- atoms --------------------------------------------------------------------------------------------------------------------- */
+/* ---- atoms ---- */
 
 static wide value(const mc_value *v, int64_t j) {
     return number(v->kind == MC_VALUE_VECTOR ? v->numbers[j] : v->number);
@@ -180,7 +183,8 @@ static wide radius2(const mc_value *scale, const double *x, const double *z, int
     return sum;
 }
 
-/* 2 atan(s / c) of the unit vectors' difference and sum: no digit is lost near 0 and pi. A zero vector stands at a right angle to all. */
+/* 2 atan(s / c) of the unit vectors' difference and sum: no digit is lost near 0 and pi. A zero vector stands at a
+   right angle to all. */
 static wide angle(const double *x, const double *z, int64_t d, wide a, wide b) {
     wide minus = number(0), plus = number(0);
     if (a.v == 0 || b.v == 0)
@@ -213,7 +217,8 @@ static wide column_term(const mc_node *node, double x, double z, int64_t j) {
     case MC_LAPLACIAN: return multiply(value(p, j), absolute(u));
     case MC_EXPONENTIAL: return square(multiply(value(p, j), u));
     case MC_PERIODIC:
-        return multiply(number(2), square(divide(wave(CALL(sin), divide(multiply(pi(), u), value(p, j))), value(p + 1, j))));
+        return multiply(number(2),
+                        square(divide(wave(CALL(sin), divide(multiply(pi(), u), value(p, j))), value(p + 1, j))));
     case MC_CHI2: return total.v > 0 ? divide(multiply(value(p, 0), square(u)), total) : number(0);
     case MC_INTERSECTION: return number(x < z ? x : z);
     default: return number(0);
@@ -279,7 +284,7 @@ static wide atom(const mc_node *node, const double *x, const double *z, int64_t 
     }
 }
 
-/* ---- functions of weigh ------------------------------------------------------------------------------------------------------------ */
+/* ---- functions of weigh ---- */
 
 /* a^b with b computed too: exp(b log a), unless b is a number. */
 static wide function_power(wide a, wide b) {
@@ -289,7 +294,8 @@ static wide function_power(wide a, wide b) {
 }
 
 static wide function(const mc_function *f, const double *x, int64_t d) {
-    const wide a = f->child[0] ? function(f->child[0], x, d) : number(0), b = f->child[1] ? function(f->child[1], x, d) : number(0);
+    const wide a = f->child[0] ? function(f->child[0], x, d) : number(0),
+               b = f->child[1] ? function(f->child[1], x, d) : number(0);
     switch (f->kind) {
     case MC_F_NUMBER: return number(f->number);
     case MC_F_NORM2: return dot(x, x, d);
@@ -312,7 +318,7 @@ static wide function(const mc_function *f, const double *x, int64_t d) {
     return unknown();
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 static wide seen(const mc_node *node, const double *x, const double *z) {
     double u[ROW_MAX], v[ROW_MAX];

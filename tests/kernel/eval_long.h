@@ -1,11 +1,11 @@
-/* eval_long.h: k(x, z) in extended precision with a bound on its error, written from the formulas and not from the library: the referee of
-   verdicts and of values.
+/* eval_long.h: k(x, z) in extended precision with a bound on its error, written from the formulas and not from the
+   library: the referee of verdicts and of values.
 
    Numbers are quadruple precision (113 bits) where the compiler and its library have it, else long double. */
 #ifndef TEST_EVAL_LONG_H
 #define TEST_EVAL_LONG_H
 
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 
 #ifdef HAVE_QUADMATH
 __extension__ typedef __float128 real;
@@ -13,8 +13,8 @@ __extension__ typedef __float128 real;
 typedef long double real;
 #endif
 
-/* A value, how far off it may be, and how far off the same formula computed in double may be. NaN: the definition has no value there, or
-   the referee cannot tell. */
+/* A value, how far off it may be, and how far off the same formula computed in double may be. NaN: the definition has
+   no value there, or the referee cannot tell. */
 typedef struct wide {
     real v, e, f;
 } wide;

@@ -24,7 +24,7 @@ static int64_t below(writer *w, int64_t n) {
     return mc_rng_below(w->rng, n);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 /* Short decimals, mostly without an exact double, and doubles with all their digits. */
 static double decimal(writer *w) {
@@ -33,7 +33,8 @@ static double decimal(writer *w) {
 }
 
 static double extreme(writer *w) {
-    static const double far[] = {1e-17, 1e17, 1e20, 1e-20, 1e150, 1e-150, 1e16, 1e-300, 1e300, 9007199254740993.0, 1e-5};
+    static const double far[] = {1e-17, 1e17, 1e20, 1e-20, 1e150, 1e-150, 1e16, 1e-300, 1e300, 9007199254740993.0,
+                                 1e-5};
     return below(w, 3) ? decimal(w) : far[below(w, 11)];
 }
 
@@ -48,10 +49,11 @@ static bool is_plain(double v) {
     return isfinite(v) && v != 0 && fabs(v) > 1e-300;
 }
 
-/* ---- differences of like kernels ----------------------------------------------------------------------------------------------- */
+/* ---- differences of like kernels ---- */
 
 static void pick_atom(writer *w) {
-    static const char *const bare[] = {"linear", "linear", "cosine", "white", "poly", "arccos", "rbf(gamma=1)", "linear[1]"};
+    static const char *const bare[] = {"linear", "linear", "cosine",       "white",
+                                       "poly",   "arccos", "rbf(gamma=1)", "linear[1]"};
     if (below(w, 3))
         snprintf(w->atom, sizeof w->atom, "%s", bare[below(w, 8)]);
     else
@@ -64,8 +66,10 @@ static void product_of_two(writer *w) {
 }
 
 static void product_of_extremes(writer *w) {
-    static const double scale[][4] = {
-        {1e-200, 1e-124, 1e124, 1e200}, {1e200, 1e-200, 1, 1}, {1e300, 1e-20, 1e-280, 1}, {1e-160, 1e-160, 1e160, 1e160}};
+    static const double scale[][4] = {{1e-200, 1e-124, 1e124, 1e200},
+                                      {1e200, 1e-200, 1, 1},
+                                      {1e300, 1e-20, 1e-280, 1},
+                                      {1e-160, 1e-160, 1e160, 1e160}};
     const double *s = scale[below(w, 4)];
     double product = 1;
     for (int i = 0; i < 4; i++) {
@@ -113,13 +117,13 @@ static void hyperbolic(writer *w) {
     put(w, "tanh(a=0, c=%.17g)*%s - %.17g*%s", a, w->atom, close_to(w, tanh(a)), w->atom);
 }
 
-/* ---- other places where a number decides ------------------------------------------------------------------------------------------ */
+/* ---- other places where a number decides ---- */
 
 static void normalised(writer *w) {
     static const double slivers[] = {1e-17, 1e-16, 3e-16, 1e-10, 0.1, 1e-20};
     const double s = slivers[below(w, 6)];
-    put(w, "normalize(rbf(gamma=1) + %.17g) - %.17g*rbf(gamma=1) - %.17g", s, below(w, 2) ? 1 : close_to(w, 1 / (1 + s)),
-        below(w, 2) ? s : close_to(w, s / (1 + s)));
+    put(w, "normalize(rbf(gamma=1) + %.17g) - %.17g*rbf(gamma=1) - %.17g", s,
+        below(w, 2) ? 1 : close_to(w, 1 / (1 + s)), below(w, 2) ? s : close_to(w, s / (1 + s)));
 }
 
 static void first_coefficient(writer *w) {
@@ -149,7 +153,8 @@ static void binomial(writer *w) {
 
 static void polynomial(writer *w) {
     const double a = decimal(w), g = decimal(w);
-    put(w, "poly(degree=2, c=%.17g, gamma=%.17g) - %.17g*linear - %.17g", a, g, close_to(w, 2 * a * g), close_to(w, a * a));
+    put(w, "poly(degree=2, c=%.17g, gamma=%.17g) - %.17g*linear - %.17g", a, g, close_to(w, 2 * a * g),
+        close_to(w, a * a));
 }
 
 static void two_gaussians(writer *w) {
@@ -175,9 +180,11 @@ static void inverse(writer *w) {
 typedef void template(writer *);
 
 static template *const templates[] = {
-    product_of_two, product_of_two,     product_of_extremes, sum_of_two, sum_of_numbers, power_of_multiple, weighed,
-    exponential,    power_of_number,    hyperbolic,          normalised, matrix,         first_coefficient, second_coefficient,
-    shifted_exponent, real_power,       binomial,            polynomial, two_gaussians,  product_of_gaussians, inverse,
+    product_of_two,    product_of_two, product_of_extremes, sum_of_two,         sum_of_numbers,
+    power_of_multiple, weighed,        exponential,         power_of_number,    hyperbolic,
+    normalised,        matrix,         first_coefficient,   second_coefficient, shifted_exponent,
+    real_power,        binomial,       polynomial,          two_gaussians,      product_of_gaussians,
+    inverse,
 };
 enum { TEMPLATES = sizeof templates / sizeof templates[0] };
 
@@ -185,14 +192,26 @@ static void difference(writer *w) {
     w->close = 1;
     templates[below(w, TEMPLATES)](w);
     if (below(w, 2))
-        put(w, " %c %.17g*%s", below(w, 2) ? '+' : '-', fabs(w->close) * 0x1p-53 * 3 * mc_rng_uniform(w->rng) + 1e-300, w->atom);
+        put(w, " %c %.17g*%s", below(w, 2) ? '+' : '-', fabs(w->close) * 0x1p-53 * 3 * mc_rng_uniform(w->rng) + 1e-300,
+            w->atom);
 }
 
 static const struct {
     const char *before, *after;
-} covers[] = {{"1e20*(", ")"},        {"0.1*(", ")"},  {"exp(0.1*(", "))"}, {"normalize(", ")"}, {"weigh(cos(x[1]), ", ")"},
-              {"1e-200*(", ")*1e200"}, {"1*(", ")"},    {"(", ")^2"},        {"(", ")*linear"},   {"(", ") + 0.1*linear"},
-              {"(", ")[1, 2]"},        {"3*(", ")*0.1"}, {"-(-(", "))"},      {"linear + 1e-20*(", ")"}};
+} covers[] = {{"1e20*(", ")"},
+              {"0.1*(", ")"},
+              {"exp(0.1*(", "))"},
+              {"normalize(", ")"},
+              {"weigh(cos(x[1]), ", ")"},
+              {"1e-200*(", ")*1e200"},
+              {"1*(", ")"},
+              {"(", ")^2"},
+              {"(", ")*linear"},
+              {"(", ") + 0.1*linear"},
+              {"(", ")[1, 2]"},
+              {"3*(", ")*0.1"},
+              {"-(-(", "))"},
+              {"linear + 1e-20*(", ")"}};
 enum { COVERS = sizeof covers / sizeof covers[0] };
 
 void hostile_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {

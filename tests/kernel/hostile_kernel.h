@@ -1,5 +1,5 @@
-/* hostile_kernel.h: expressions whose verdict hangs on the last bits of their numbers: sums that cancel but for a sliver, products of
-   extremes, coefficients next to what another part of the expression comes to. */
+/* hostile_kernel.h: expressions whose verdict hangs on the last bits of their numbers: sums that cancel but for a
+   sliver, products of extremes, coefficients next to what another part of the expression comes to. */
 #ifndef TEST_HOSTILE_KERNEL_H
 #define TEST_HOSTILE_KERNEL_H
 

@@ -6,7 +6,8 @@
 
 enum { RANDOM_KERNEL_SIZE = 4096 };
 
-/* An expression with nothing open on d columns (d >= 2), valid or not, in no canonical form; for points without negative entries. */
+/* An expression with nothing open on d columns (d >= 2), valid or not, in no canonical form; for points without
+   negative entries. */
 void random_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]);
 
 #endif

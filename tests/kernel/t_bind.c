@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 #include "support.h"
 #include <math.h>
 #include <stdio.h>

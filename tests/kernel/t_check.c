@@ -1,6 +1,7 @@
-/* The checker against derivations that were right until someone changed one thing in them, and against false ones made from scratch. */
+/* The checker against derivations that were right until someone changed one thing in them, and against false ones made
+   from scratch. */
 #include "support.h"
-#include "kernel/prove.h"
+#include "kernel/proof/prove.h"
 #include "base/memory.h"
 #include <string.h>
 
@@ -80,7 +81,7 @@ static void with_every(void (*mutate)(subject *, int)) {
 }
 
 static void change_rule(subject *s, int i) {
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     const mc_rule right = line->rule;
     for (int rule = 0; rule < MC_RULE_COUNT; rule++) {
         if ((mc_rule)rule == right || is_algebra((mc_rule)rule))
@@ -94,7 +95,7 @@ static void change_rule(subject *s, int i) {
 }
 
 static void change_judgement(subject *s, int i) {
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     const mc_judgement right = line->judgement;
     for (int j = MC_IS_KERNEL; j <= MC_ALL_POWERS; j++) {
         if ((mc_judgement)j == right)
@@ -106,7 +107,7 @@ static void change_judgement(subject *s, int i) {
 }
 
 static void change_premises(subject *s, int i) {
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     for (int k = 0; k < line->premises; k++) {
         const int right = line->premise[k];
         for (int other = 0; other <= s->p.count; other++) {
@@ -122,7 +123,7 @@ static void change_premises(subject *s, int i) {
 }
 
 static void drop_premise(subject *s, int i) {
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     if (line->premises == 0)
         return;
     line->premises--;
@@ -131,7 +132,7 @@ static void drop_premise(subject *s, int i) {
 }
 
 static void swap_premises(subject *s, int i) {
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     for (int k = 1; k < line->premises && !is_algebra(line->rule) && line->rule != MC_RULE_POWERS_EXP; k++) {
         const int a = line->premise[k - 1], b = line->premise[k];
         if (a == b)
@@ -145,7 +146,7 @@ static void swap_premises(subject *s, int i) {
 }
 
 static void change_columns(subject *s, int i) {
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     const int64_t right = line->d;
     line->d = right + 7;
     assert_refused(s, "another number of columns", i);
@@ -154,7 +155,8 @@ static void change_columns(subject *s, int i) {
     line->d = right;
 }
 
-/* A copy in which the number of leaf *k is another one; *k counts down over all numbers: of terms, powers and parameters. */
+/* A copy in which the number of leaf *k is another one; *k counts down over all numbers: of terms, powers and
+   parameters. */
 static const mc_term *with_number(mc_pool *pool, const mc_term *term, int *k, double factor, double shift) {
     mc_term *copy = mc_pool_take(pool, 1, sizeof *copy);
     const mc_term **child = mc_pool_take(pool, term->children, sizeof *child);
@@ -177,7 +179,7 @@ static const mc_term *with_number(mc_pool *pool, const mc_term *term, int *k, do
 
 static void change_numbers(subject *s, int i) {
     static const double changes[][2] = {{-1, 0}, {1, 0.5}, {1, 1}, {0, -3}};
-    mc_line *line = &s->p.line[i];
+    mc_proof_line *line = &s->p.line[i];
     const mc_term *right = line->term;
     for (int change = 0; change < 4; change++)
         for (int k = 0, left = 0;; k++) {
@@ -279,17 +281,32 @@ static void test_powers_of_a_weight_need_its_sign(void **state) {
     close_clean(ctx);
 }
 
-/* ---- false claims, under every rule and every choice of up to two premises, themselves among them -------------------------- */
+/* ---- false claims, under every rule and every choice of up to two premises, themselves among them ---- */
 
 static const char *const not_kernels[] = {
-    "tanh(a=1, c=0)", "-1*linear", "linear - rbf(gamma=1)", "(1 + linear)^1.5", "poly(degree=1.5)", "poly(degree=2, c=-1)",
-    "form([[1, 2], [2, 1]])", "exp(-1*linear)", "1 - rbf(gamma=1)", "rbf(gamma=1)^-1", "normalize(-1*linear)", "-1",
-    "(linear - 1)[1]", "weigh(norm, -1*rbf(gamma=1))", "exp(linear) - 2*linear", "(2 - linear)^-1", "tanh(a=0, c=-1)",
-    "rbf(gamma=1) - 0.5*rbf(gamma=2)", "laplacian(gamma=1) - 0.5*white",
+    "tanh(a=1, c=0)",
+    "-1*linear",
+    "linear - rbf(gamma=1)",
+    "(1 + linear)^1.5",
+    "poly(degree=1.5)",
+    "poly(degree=2, c=-1)",
+    "form([[1, 2], [2, 1]])",
+    "exp(-1*linear)",
+    "1 - rbf(gamma=1)",
+    "rbf(gamma=1)^-1",
+    "normalize(-1*linear)",
+    "-1",
+    "(linear - 1)[1]",
+    "weigh(norm, -1*rbf(gamma=1))",
+    "exp(linear) - 2*linear",
+    "(2 - linear)^-1",
+    "tanh(a=0, c=-1)",
+    "rbf(gamma=1) - 0.5*rbf(gamma=2)",
+    "laplacian(gamma=1) - 0.5*white",
     "weigh(x[1], rbf(gamma=1))^0.5",
 };
 
-static void try_everything(subject *s, mc_line claim) {
+static void try_everything(subject *s, mc_proof_line claim) {
     int premise[2];
     const int last = s->p.count;
     claim.premise = premise;
@@ -312,13 +329,15 @@ static void test_no_rule_proves_what_is_false(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     for (size_t k = 0; k < sizeof not_kernels / sizeof not_kernels[0]; k++) {
-        subject s = derive(ctx, "rbf(gamma=1)^0.5 + weigh(norm, rbf(gamma=1))^0.5 + exp(2*linear) + (1 + linear)^2"
-                                " + laplacian(gamma=1)*white", 0);
+        subject s = derive(ctx,
+                           "rbf(gamma=1)^0.5 + weigh(norm, rbf(gamma=1))^0.5 + exp(2*linear) + (1 + linear)^2"
+                           " + laplacian(gamma=1)*white",
+                           0);
         s.p.line = mc_grow(ctx, s.p.line, s.p.count + 1, sizeof *s.p.line);
         mercer_kernel *proved = s.kernel; /* the lines borrow its nodes */
         assert_ok(ctx, mercer_kernel_parse(ctx, not_kernels[k], &s.kernel));
         mc_pool pool = mc_pool_open(ctx);
-        try_everything(&s, (mc_line){.judgement = MC_IS_KERNEL, .term = mc_term_from(&pool, s.kernel->root)});
+        try_everything(&s, (mc_proof_line){.judgement = MC_IS_KERNEL, .term = mc_term_from(&pool, s.kernel->root)});
         mc_pool_close(&pool);
         mercer_kernel_free(proved);
         drop(&s);

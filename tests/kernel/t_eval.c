@@ -1,4 +1,4 @@
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>
@@ -16,8 +16,8 @@ static double value(mercer_ctx *ctx, const char *text, const double *x, const do
     return out;
 }
 
-/* k(X, Z) from scikit-learn 1.2 where it has the kernel, from the definition in NumPy where it has not; arccos by numerical quadrature
-   of the integral that defines it. */
+/* k(X, Z) from scikit-learn 1.2 where it has the kernel, from the definition in NumPy where it has not; arccos by
+   numerical quadrature of the integral that defines it. */
 static const struct {
     const char *text;
     double value;

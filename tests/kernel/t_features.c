@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "kernel/features.h"
+#include "kernel/evaluate/feature_map.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -111,7 +111,8 @@ static void test_a_map_of_many_columns_takes_no_depth(void **state) {
     x[0] = 3;
     x[MANY - 1] = 5;
     mc_features_row(map, x, scratch, phi);
-    assert_true(phi[0] == 2 && phi[1] == 5 && phi[MANY] == 3); /* the constant is the last column, and the last comes first */
+    /* the constant is the last column, and the last comes first */
+    assert_true(phi[0] == 2 && phi[1] == 5 && phi[MANY] == 3);
     free(x);
     free(phi);
     free(scratch);

@@ -1,4 +1,4 @@
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>
@@ -36,7 +36,8 @@ static double difference_quotient(mercer_ctx *ctx, const mercer_kernel *kernel, 
     return (a - 8 * b + 8 * c - d) / (12 * h);
 }
 
-/* A quotient is an oracle only where two of them agree: not where a normalisation of something that is no kernel jumps. */
+/* A quotient is an oracle only where two of them agree: not where a normalisation of something that is no kernel jumps.
+   */
 static bool near(double a, double b, double tolerance) {
     return fabs(a - b) <= tolerance * (1e-3 + fabs(a));
 }

@@ -1,9 +1,9 @@
 #include "support.h"
 #include "base/rng.h"
-#include "kernel/enclose.h"
-#include "kernel/exact.h"
-#include "kernel/interval.h"
-#include "kernel/kernel.h"
+#include "kernel/proof/enclose.h"
+#include "kernel/proof/exact.h"
+#include "kernel/proof/interval.h"
+#include "kernel/language/kernel.h"
 #include "random_kernel.h"
 #include <float.h>
 #include <math.h>
@@ -102,8 +102,10 @@ static void test_wide_intervals_hold_the_values_inside(void **state) {
     (void)state;
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 2);
     for (int i = 0; i < 20000; i++) {
-        const double a = 5 * mc_rng_normal(&rng), b = a + fabs(mc_rng_normal(&rng)), t = a + (b - a) * mc_rng_uniform(&rng);
-        const double c = 5 * mc_rng_normal(&rng), e = c + fabs(mc_rng_normal(&rng)), u = c + (e - c) * mc_rng_uniform(&rng);
+        const double a = 5 * mc_rng_normal(&rng), b = a + fabs(mc_rng_normal(&rng)),
+                     t = a + (b - a) * mc_rng_uniform(&rng);
+        const double c = 5 * mc_rng_normal(&rng), e = c + fabs(mc_rng_normal(&rng)),
+                     u = c + (e - c) * mc_rng_uniform(&rng);
         const mc_interval A = mc_iv_of(a, b), C = mc_iv_of(c, e);
         assert_true(holds(mc_iv_mul(A, C), (long double)t * u));
         assert_true(holds(mc_iv_sub(A, C), (long double)t - u));
@@ -116,15 +118,17 @@ static void test_wide_intervals_hold_the_values_inside(void **state) {
     }
 }
 
-/* ---- whole expressions ------------------------------------------------------------------------------------------------------ */
+/* ---- whole expressions ---- */
 
-/* Where values overflow on the way the judge is not to be trusted: it returns no number, or 0 from a normalised infinity. */
+/* Where values overflow on the way the reference evaluator is not to be trusted: it returns no number, or 0 from a
+   normalised infinity. */
 static bool overflowed(const char *text, double v, mc_interval a) {
     return !isfinite(v) || !isfinite(a.lo) || !isfinite(a.hi) || (v == 0 && strstr(text, "normalize"));
 }
 
 static void check_pair(const mercer_kernel *kernel, const char *text, const double *x, const double *z, int64_t d) {
-    const double v = mc_eval(kernel->root, x, z, d), slack = 1e-10 * (1 + fabs(v)); /* the judge rounds as well */
+    /* the reference evaluator rounds as well */
+    const double v = mc_eval(kernel->root, x, z, d), slack = 1e-10 * (1 + fabs(v));
     const mc_interval a = mc_enclose(kernel->root, x, z, d);
     if (!overflowed(text, v, a) && !(a.lo - slack <= v && v <= a.hi + slack))
         fail_msg("%s: %.17g is not in [%.17g, %.17g]", text, v, a.lo, a.hi);
@@ -155,7 +159,7 @@ static void test_enclosures_hold_what_the_judge_says(void **state) {
     close_clean(ctx);
 }
 
-/* ---- exact elimination ------------------------------------------------------------------------------------------------------ */
+/* ---- exact elimination ---- */
 
 static mc_psd psd(mercer_ctx *ctx, const double *A, int64_t n) {
     mc_psd answer;

@@ -1,17 +1,18 @@
-/* Random expressions: what is proved gives positive semidefinite matrices on random points and resists the refuter; what is refuted has a
-   witness that the referee confirms; values lie where the referee says. The referee (eval_long.h) looks at the expression as it was parsed,
-   in extended precision and with a bound on its own error, so that neither simplification nor rounding is shared with what it judges.
+/* Random expressions: what is proved gives positive semidefinite matrices on random points and resists the refuter;
+   what is refuted has a witness that the referee confirms; values lie where the referee says. The referee (eval_long.h)
+   looks at the expression as it was parsed, in extended precision and with a bound on its own error, so that neither
+   simplification nor rounding is shared with what it judges.
 
    MERCER_TEST_ROUNDS=1000000 draws that many expressions; every one that fails is printed, with what was found. */
 #include "support.h"
 #include "base/rng.h"
 #include "eval_long.h"
 #include "hostile_kernel.h"
-#include "kernel/derivation.h"
-#include "kernel/enclose.h"
-#include "kernel/parse.h"
-#include "kernel/prove.h"
-#include "kernel/refute.h"
+#include "kernel/proof/derivation.h"
+#include "kernel/proof/enclose.h"
+#include "kernel/language/parse.h"
+#include "kernel/proof/prove.h"
+#include "kernel/proof/refute.h"
 #include "random_kernel.h"
 #include <math.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- expressions that are kernels more often than not ------------------------------------------------------------------------ */
+/* ---- expressions that are kernels more often than not ---- */
 
 typedef struct writer {
     mc_rng *rng;
@@ -44,10 +45,19 @@ static double size(writer *w) {
 }
 
 static void atom(writer *w) {
-    static const char *const bare[] = {"linear", "cosine", "chi2", "intersection", "arccos", "arccos(order=0)", "white", "linear"};
-    static const char *const scaled[] = {"rbf(gamma=%g)", "laplacian(gamma=%g)", "exponential(gamma=%g)", "matern(nu=1.5, length_scale=%g)",
-                                       "matern(nu=2.5, length_scale=%g)", "rq(alpha=0.7, length_scale=%g)", "periodic(period=%g)",
-                                       "rbf(gamma=%g)", "rbf(gamma=%g)[1]", "poly(degree=2, c=%g)", "poly(degree=3, gamma=%g)"};
+    static const char *const bare[] = {"linear", "cosine",          "chi2",  "intersection",
+                                       "arccos", "arccos(order=0)", "white", "linear"};
+    static const char *const scaled[] = {"rbf(gamma=%g)",
+                                         "laplacian(gamma=%g)",
+                                         "exponential(gamma=%g)",
+                                         "matern(nu=1.5, length_scale=%g)",
+                                         "matern(nu=2.5, length_scale=%g)",
+                                         "rq(alpha=0.7, length_scale=%g)",
+                                         "periodic(period=%g)",
+                                         "rbf(gamma=%g)",
+                                         "rbf(gamma=%g)[1]",
+                                         "poly(degree=2, c=%g)",
+                                         "poly(degree=3, gamma=%g)"};
     if (below(w, 2))
         put(w, "%s", bare[below(w, 8)]);
     else {
@@ -90,7 +100,7 @@ static void expression(writer *w, int depth) {
     }
 }
 
-/* ---- what the referee says ------------------------------------------------------------------------------------------------------ */
+/* ---- what the referee says ---- */
 
 enum { POINTS = 5, D_MAX = 4 };
 
@@ -99,7 +109,7 @@ typedef struct trial {
     mc_node *parsed;       /* as written */
     mercer_kernel *kernel; /* simplified */
     int64_t d;
-    bool nonnegative;      /* chi2 and intersection take no negative entries */
+    bool nonnegative; /* chi2 and intersection take no negative entries */
 } trial;
 
 typedef struct tally {
@@ -120,7 +130,7 @@ static bool is_known(wide a) {
     return a.v - a.v == 0 && a.e - a.e == 0;
 }
 
-/* ---- points --------------------------------------------------------------------------------------------------------------------- */
+/* ---- points ---- */
 
 /* In all directions, on a line, or with zeros and equal points among them; near or far. */
 static void random_points(mc_rng *rng, const trial *a, double *points) {
@@ -138,7 +148,7 @@ static void random_points(mc_rng *rng, const trial *a, double *points) {
         }
 }
 
-/* ---- proved --------------------------------------------------------------------------------------------------------------------- */
+/* ---- proved ---- */
 
 typedef struct gram {
     wide k[POINTS][POINTS];
@@ -158,7 +168,8 @@ static real size_of(real a) {
     return a < 0 ? -a : a;
 }
 
-/* One Jacobi rotation of A that clears (p, q), its tangent found in double and so clearing it but roughly; V collects them. */
+/* One Jacobi rotation of A that clears (p, q), its tangent found in double and so clearing it but roughly; V collects
+   them. */
 static void rotate(real A[POINTS][POINTS], real V[POINTS][POINTS], int p, int q) {
     const double theta = (double)((A[q][q] - A[p][p]) / (2 * A[p][q]));
     const double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
@@ -233,7 +244,7 @@ static void check_not_refuted(mercer_ctx *ctx, tally *t, const trial *a) {
     mc_refutation_close(&r);
 }
 
-/* ---- refuted -------------------------------------------------------------------------------------------------------------------- */
+/* ---- refuted ---- */
 
 static void check_refuted(tally *t, const trial *a, const mc_witness *w) {
     const wide form = form_wide(a->parsed, w->count, w->d, w->points, w->weights);
@@ -244,11 +255,12 @@ static void check_refuted(tally *t, const trial *a, const mc_witness *w) {
     if (form.v - form.e >= 0)
         report(t, a, "is refuted, but the form is %.17g instead of %.17g", (double)form.v, w->value);
     else if (size_of(form.v - w->value) > (real)w->bound + form.e)
-        report(t, a, "is refuted with %.17g, give or take %g, but the form is %.17g", w->value, w->bound, (double)form.v);
+        report(t, a, "is refuted with %.17g, give or take %g, but the form is %.17g", w->value, w->bound,
+               (double)form.v);
     t->undecided += form.v + form.e >= 0;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static void check_values(tally *t, const trial *a, mc_rng *rng) {
     double points[POINTS * D_MAX];
@@ -263,11 +275,12 @@ static void check_values(tally *t, const trial *a, mc_rng *rng) {
         if (range.lo > k.v + k.e || range.hi < k.v - k.e)
             report(t, a, "is %.17g, outside of [%.17g, %.17g]", (double)k.v, range.lo, range.hi);
         if (k.f - k.f == 0 && size_of(k.f) < 1e290 && !(size_of(value - k.v) <= 4 * k.f + k.e))
-            report(t, a, "is %.17g, but the evaluator says %.17g and may be off by %g", (double)k.v, value, (double)k.f);
+            report(t, a, "is %.17g, but the evaluator says %.17g and may be off by %g", (double)k.v, value,
+                   (double)k.f);
     }
 }
 
-/* ---- one expression -------------------------------------------------------------------------------------------------------------- */
+/* ---- one expression ---- */
 
 /* What mercer_prove does, with a search that gives up sooner: what is unknown cannot be wrong. */
 static mercer_verdict judge(mercer_ctx *ctx, const trial *a, mc_refutation *r) {
@@ -342,8 +355,8 @@ static tally run(generator *generate, uint64_t stream, int64_t usual) {
         generate(&rng, d, text);
         check(ctx, &t, &rng, text, d, i % 32 == 0);
     }
-    print_message("# %lld expressions: %d proved, %d refuted (%d beyond the referee), %d unknown; %d findings\n", (long long)n, t.seen[0],
-                  t.seen[1], t.undecided, t.seen[2], t.findings);
+    print_message("# %lld expressions: %d proved, %d refuted (%d beyond the referee), %d unknown; %d findings\n",
+                  (long long)n, t.seen[0], t.seen[1], t.undecided, t.seen[2], t.findings);
     assert_int_equal(t.findings, 0);
     close_clean(ctx);
     return t;

@@ -1,5 +1,5 @@
 #include "support.h"
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,8 @@ static void test_the_gaussian_is_argued_as_on_a_blackboard(void **state) {
     }
     const char *text = mercer_proof_text(proof);
     assert_non_null(strstr(text, "rbf(gamma=1) is a kernel.\n\n"));
-    assert_non_null(strstr(text, "   2. 2*linear is a kernel: a kernel times a number that is not negative is one (1) [S1]\n"));
+    assert_non_null(
+        strstr(text, "   2. 2*linear is a kernel: a kernel times a number that is not negative is one (1) [S1]\n"));
     assert_non_null(strstr(text, "|x - z|^2 = |x|^2 - 2<x, z> + |z|^2"));
     assert_null(mercer_proof_witness(proof));
     assert_null(mercer_proof_step(proof, 5).claim);
@@ -123,9 +124,25 @@ static void check_steps(const mercer_proof *proof) {
 static void test_every_argument_is_well_formed(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "rbf", "laplacian(gamma=[1, 2])", "exponential", "matern", "matern(nu=0.5)", "rq", "periodic", "cosine", "chi2", "intersection",
-        "arccos(order=0)", "white", "form([[1, 1], [1, 1]])", "poly(degree=3)", "tanh(a=0, c=1)", "exp(linear) - 1 - linear",
-        "rbf(gamma=2)[1:2] - 0.5*rbf(gamma=1)[1:2]", "(2 - rbf)^-1", "(rbf*exp(cosine))^0.5 + weigh(norm, rq)^1.5",
+        "rbf",
+        "laplacian(gamma=[1, 2])",
+        "exponential",
+        "matern",
+        "matern(nu=0.5)",
+        "rq",
+        "periodic",
+        "cosine",
+        "chi2",
+        "intersection",
+        "arccos(order=0)",
+        "white",
+        "form([[1, 1], [1, 1]])",
+        "poly(degree=3)",
+        "tanh(a=0, c=1)",
+        "exp(linear) - 1 - linear",
+        "rbf(gamma=2)[1:2] - 0.5*rbf(gamma=1)[1:2]",
+        "(2 - rbf)^-1",
+        "(rbf*exp(cosine))^0.5 + weigh(norm, rq)^1.5",
         "normalize(2*linear + 1)*rbf[age]",
     };
     mercer_ctx *ctx = open_ctx(1);

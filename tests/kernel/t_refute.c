@@ -1,6 +1,6 @@
 #include "support.h"
 #include "eval_long.h"
-#include "kernel/refute.h"
+#include "kernel/proof/refute.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +28,30 @@ static void drop(answer *a) {
 }
 
 static const char *const closed[] = {
-    "tanh(a=1, c=1)", "tanh(a=1, c=0)", "tanh(a=1, c=20)", "linear - rbf(gamma=1)", "rbf(gamma=1) - 0.5*rbf(gamma=2)",
-    "(1 + linear)^1.5", "(1 + linear)^2.5", "(1 + linear)^3.5", "(2 + linear)^4.5", "(1 + linear)^6.5", "-1*linear",
-    "form([[1, 2], [2, 1]])", "exp(-1*linear)", "exp(-1*linear^2)", "(1 + rbf(gamma=1))^0.5", "chi2 - 0.9",
-    "intersection - 0.5*linear", "rbf(gamma=2) - 0.5*rbf(gamma=1)", "normalize(linear) - 0.1*white", "(linear^2)^0.5",
-    "weigh(x[1], -1*rbf(gamma=1))", "(linear - rbf(gamma=1))[2]", "arccos(order=2) - 0.9*arccos", "periodic - 0.9",
+    "tanh(a=1, c=1)",
+    "tanh(a=1, c=0)",
+    "tanh(a=1, c=20)",
+    "linear - rbf(gamma=1)",
+    "rbf(gamma=1) - 0.5*rbf(gamma=2)",
+    "(1 + linear)^1.5",
+    "(1 + linear)^2.5",
+    "(1 + linear)^3.5",
+    "(2 + linear)^4.5",
+    "(1 + linear)^6.5",
+    "-1*linear",
+    "form([[1, 2], [2, 1]])",
+    "exp(-1*linear)",
+    "exp(-1*linear^2)",
+    "(1 + rbf(gamma=1))^0.5",
+    "chi2 - 0.9",
+    "intersection - 0.5*linear",
+    "rbf(gamma=2) - 0.5*rbf(gamma=1)",
+    "normalize(linear) - 0.1*white",
+    "(linear^2)^0.5",
+    "weigh(x[1], -1*rbf(gamma=1))",
+    "(linear - rbf(gamma=1))[2]",
+    "arccos(order=2) - 0.9*arccos",
+    "periodic - 0.9",
 };
 enum { CLOSED = sizeof closed / sizeof closed[0] };
 
@@ -84,9 +103,10 @@ static void test_witnesses_are_small(void **state) {
         const char *text;
         int64_t points;
     } most[] = {
-        {"linear - rbf(gamma=1)", 1}, {"-1*linear", 1}, {"form([[1, 2], [2, 1]])", 1}, {"tanh(a=1, c=0)", 2}, {"tanh(a=1, c=1)", 2},
-        {"rbf(gamma=1) - 0.5*rbf(gamma=2)", 3}, {"(1 + linear)^0.5", 3}, {"(1 + linear)^1.5", 4}, {"(1 + linear)^2.5", 5},
-        {"(1 + linear)^3.5", 6}, {"1 - rbf(gamma=1)", 2}, {"rbf(gamma=1) - 0.5", 3},
+        {"linear - rbf(gamma=1)", 1}, {"-1*linear", 1},        {"form([[1, 2], [2, 1]])", 1},
+        {"tanh(a=1, c=0)", 2},        {"tanh(a=1, c=1)", 2},   {"rbf(gamma=1) - 0.5*rbf(gamma=2)", 3},
+        {"(1 + linear)^0.5", 3},      {"(1 + linear)^1.5", 4}, {"(1 + linear)^2.5", 5},
+        {"(1 + linear)^3.5", 6},      {"1 - rbf(gamma=1)", 2}, {"rbf(gamma=1) - 0.5", 3},
     };
     mercer_ctx *ctx = open_ctx(1);
     for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
@@ -106,7 +126,8 @@ static void test_witnesses_are_small(void **state) {
 static void test_printed_values_add_up_to_what_is_claimed(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    static const char *const texts[] = {"(1 + linear)^1.5", "exp(linear) - 0.5000001*linear^2", "tanh(a=1, c=0)", "rbf - 0.5"};
+    static const char *const texts[] = {"(1 + linear)^1.5", "exp(linear) - 0.5000001*linear^2", "tanh(a=1, c=0)",
+                                        "rbf - 0.5"};
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
         answer a = refute(ctx, texts[t], 0);
         const mercer_witness *w = a.witness;
@@ -119,8 +140,10 @@ static void test_printed_values_add_up_to_what_is_claimed(void **state) {
             sum += (long double)w->weights[i / w->count] * w->weights[i % w->count] * strtold(rest, (char **)&rest);
         rest = strstr(rest, ") is ") + strlen(") is ");
         const long double value = strtold(rest, (char **)&rest);
-        const long double bound = strncmp(rest, ", exactly", 9) == 0 ? 0 : strtold(rest + strlen(", give or take "), NULL);
-        if (!(fabsl(sum - value) <= bound + 1e-18L * fabsl(value)) || !(fabsl(value - w->value) <= bound) || !(value + bound < 0))
+        const long double bound =
+            strncmp(rest, ", exactly", 9) == 0 ? 0 : strtold(rest + strlen(", give or take "), NULL);
+        if (!(fabsl(sum - value) <= bound + 1e-18L * fabsl(value)) || !(fabsl(value - w->value) <= bound)
+            || !(value + bound < 0))
             fail_msg("%s: %.20Lg printed, %.20Lg, give or take %Lg, claimed", texts[t], sum, value, bound);
         drop(&a);
     }
@@ -157,8 +180,8 @@ static void test_points_have_the_columns_asked_for(void **state) {
 static void test_chi2_is_refuted_without_negative_entries(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    static const char *const texts[] = {"chi2 - 0.9", "intersection - 0.5*linear", "linear - chi2", "intersection - chi2",
-                                        "(1 + intersection)^0.5"};
+    static const char *const texts[] = {"chi2 - 0.9", "intersection - 0.5*linear", "linear - chi2",
+                                        "intersection - chi2", "(1 + intersection)^0.5"};
     for (int k = 0; k < 5; k++) {
         answer a = refute(ctx, texts[k], 2);
         for (int64_t i = 0; i < a.witness->count * a.witness->d; i++)
@@ -193,7 +216,8 @@ static void test_the_same_seed_gives_the_same_witness(void **state) {
         mercer_ctx *one = open_ctx(1), *two = open_ctx(2);
         answer a = refute(one, closed[k], 0), b = refute(two, closed[k], 0);
         assert_string_equal(mercer_proof_text(a.proof), mercer_proof_text(b.proof));
-        assert_memory_equal(a.witness->points, b.witness->points, (size_t)(a.witness->count * a.witness->d) * sizeof(double));
+        assert_memory_equal(a.witness->points, b.witness->points,
+                            (size_t)(a.witness->count * a.witness->d) * sizeof(double));
         drop(&a);
         drop(&b);
         close_clean(one);

@@ -1,4 +1,4 @@
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>
@@ -93,9 +93,10 @@ static void test_known_shapes(void **state) {
         strcat(letters, s.isotropic ? "i" : "");
         strcat(letters, s.dot_product ? "d" : "");
         strcat(letters, s.normalised ? "n" : "");
-        const double least = known[i].bound, most = isfinite(least) ? least + 2e-15 * fabs(least) : least; /* rounded up, never down */
-        if (strcmp(letters, known[i].letters) != 0 || !(s.bound >= least && s.bound <= most) || s.bounded != isfinite(s.bound)
-            || s.dimension != known[i].dimension)
+        /* rounded up, never down */
+        const double least = known[i].bound, most = isfinite(least) ? least + 2e-15 * fabs(least) : least;
+        if (strcmp(letters, known[i].letters) != 0 || !(s.bound >= least && s.bound <= most)
+            || s.bounded != isfinite(s.bound) || s.dimension != known[i].dimension)
             fail_msg("%s: '%s' bound %g dimension %lld", known[i].text, letters, s.bound, (long long)s.dimension);
         mercer_kernel_free(kernel);
     }

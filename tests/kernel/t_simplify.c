@@ -1,7 +1,7 @@
 #include "base/memory.h"
-#include "kernel/node.h"
-#include "kernel/parse.h"
-#include "kernel/simplify.h"
+#include "kernel/language/node.h"
+#include "kernel/language/parse.h"
+#include "kernel/language/simplify.h"
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>

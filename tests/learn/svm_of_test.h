@@ -63,8 +63,8 @@ static inline bool needs_classes(const char *machine) {
     return strstr(machine, "svc") != NULL;
 }
 
-static inline mercer_status try_machine(mercer_ctx *ctx, const char *machine, const void *set, bool classes, const char *kernel_text,
-                                 const table *t, mercer_model **out) {
+static inline mercer_status try_machine(mercer_ctx *ctx, const char *machine, const void *set, bool classes,
+                                        const char *kernel_text, const table *t, mercer_model **out) {
     mercer_data *data = data_of(ctx, t, classes);
     mercer_kernel *kernel = NULL;
     *out = NULL;
@@ -75,12 +75,13 @@ static inline mercer_status try_machine(mercer_ctx *ctx, const char *machine, co
     return status;
 }
 
-static inline mercer_status try_fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t,
-                             mercer_model **out) {
+static inline mercer_status try_fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel,
+                                    const table *t, mercer_model **out) {
     return try_machine(ctx, machine, set, needs_classes(machine), kernel, t, out);
 }
 
-static inline mercer_model *fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
+static inline mercer_model *fit(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel,
+                                const table *t) {
     mercer_model *model = NULL;
     assert_ok(ctx, try_fit(ctx, machine, set, kernel, t, &model));
     return model;
@@ -97,11 +98,13 @@ static inline double *decide(mercer_ctx *ctx, const mercer_model *model, const t
 static const char *const MACHINES[] = {"svc", "nu-svc", "svr", "nu-svr", "one-class"};
 
 /* A decision without its intercept, from the training rows that the model names. */
-static inline long double expansion(mercer_ctx *ctx, const mercer_model *model, const table *t, int64_t decision, const double *x) {
+static inline long double expansion(mercer_ctx *ctx, const mercer_model *model, const table *t, int64_t decision,
+                                    const double *x) {
     long double f = 0;
     for (int64_t c = 0; c < mercer_model_centres(model); c++) {
         double k;
-        assert_ok(ctx, mercer_kernel_value(ctx, mercer_model_kernel(model), t->x + mercer_model_row(model, c) * D, x, D, &k));
+        assert_ok(
+            ctx, mercer_kernel_value(ctx, mercer_model_kernel(model), t->x + mercer_model_row(model, c) * D, x, D, &k));
         f += (long double)mercer_model_coefficient(model, c, decision) * k;
     }
     return f;

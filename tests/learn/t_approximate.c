@@ -1,7 +1,8 @@
-/* The two approximations against the exact fit: equal where they must be, close where they should be, and honest about the rest. */
+/* The two approximations against the exact fit: equal where they must be, close where they should be, and honest about
+   the rest. */
 #include "base/rng.h"
-#include "data/data.h"
-#include "learn/spot.h"
+#include "data/table/data.h"
+#include "learn/ridge/sampled_residual.h"
 #include "model/model.h"
 #include "support.h"
 #include <math.h>
@@ -22,8 +23,13 @@ static mercer_data *table_of(mercer_ctx *ctx, bool weighted) {
         for (int k = 0; k < OUTPUTS; k++)
             y[i * OUTPUTS + k] = sin(2 * x[i * D] + k) * x[i * D + 1] + 0.1 * mc_rng_normal(&rng) + 4;
     }
-    const mercer_table table = {
-        .n = N, .d = D, .dtype = MERCER_F64, .values = x, .target = y, .outputs = OUTPUTS, .weights = weighted ? w : NULL};
+    const mercer_table table = {.n = N,
+                                .d = D,
+                                .dtype = MERCER_F64,
+                                .values = x,
+                                .target = y,
+                                .outputs = OUTPUTS,
+                                .weights = weighted ? w : NULL};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -83,7 +89,8 @@ static void test_all_rows_as_landmarks_are_exact(void **state) {
 static void test_the_residual_bounds_the_distance_to_the_exact_fit(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    static const char *const solvers[] = {"nystrom", "nystrom", "fourier"}, *const landmarks[] = {"pivots", "uniform", "pivots"};
+    static const char *const solvers[] = {"nystrom", "nystrom", "fourier"}, *const landmarks[] = {"pivots", "uniform",
+                                                                                                  "pivots"};
     for (int variant = 0; variant < 12; variant++) {
         mercer_data *data = table_of(ctx, variant & 1);
         mercer_ridge exact = settings_of("cholesky", 0), near = settings_of(solvers[variant / 4], 40);
@@ -163,7 +170,8 @@ static void test_listed_landmarks_are_taken_and_copies_dropped(void **state) {
     close_clean(ctx);
 }
 
-/* Squares of normals times a spread of scales: skewed, as residuals are. The bound must hold in about 95 of 100 samples. */
+/* Squares of normals times a spread of scales: skewed, as residuals are. The bound must hold in about 95 of 100
+   samples. */
 static void test_the_confidence_bound_covers(void **state) {
     (void)state;
     enum { POPULATION = 20000, SAMPLE = 500, TRIES = 600 };
@@ -183,14 +191,14 @@ static void test_the_confidence_bound_covers(void **state) {
             second += pow(sample[i] - mean, 2) / SAMPLE;
             third += pow(sample[i] - mean, 3) / SAMPLE;
         }
-        held += mc_spot_upper(POPULATION, SAMPLE, mean, sqrt(second), third / pow(second, 1.5)) >= truth;
+        held += mc_sampled_residual_upper(POPULATION, SAMPLE, mean, sqrt(second), third / pow(second, 1.5)) >= truth;
     }
     assert_in_range(held, (int)(0.90 * TRIES), TRIES);
-    assert_true(mc_spot_upper(10, 10, 3, 2, 1) == 3);
+    assert_true(mc_sampled_residual_upper(10, 10, 3, 2, 1) == 3);
 }
 
-/* n rows of which a few lie far out, in the target or in the columns, or whose noise has heavy tails: |r| as it is, over all rows, against
-   the estimate from 1024 of them. */
+/* n rows of which a few lie far out, in the target or in the columns, or whose noise has heavy tails: |r| as it is,
+   over all rows, against the estimate from 1024 of them. */
 static mercer_data *outlying(mercer_ctx *ctx, int how, uint64_t item, int64_t n) {
     double *x = malloc((size_t)(n * D) * sizeof *x), *y = malloc((size_t)n * sizeof *y);
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 900 + item);
@@ -285,8 +293,8 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
 
 static void test_survives_failing_memory(void **state) {
     (void)state;
-    assert_survives_failing_memory(fit_small, (void *)(uintptr_t)"nystrom");
-    assert_survives_failing_memory(fit_small, (void *)(uintptr_t)"fourier");
+    assert_survives_failing_memory(fit_small, (void *)(uintptr_t) "nystrom");
+    assert_survives_failing_memory(fit_small, (void *)(uintptr_t) "fourier");
 }
 
 int main(void) {

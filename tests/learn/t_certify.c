@@ -1,8 +1,8 @@
 /* The optimum by a dense solve is the oracle; wrong coefficients are made on purpose and every bound must hold against
    it, and not by a mile. */
 #include "base/status.h"
-#include "kernel/kernel.h"
-#include "learn/certify.h"
+#include "kernel/language/kernel.h"
+#include "learn/ridge/certificate.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
@@ -69,7 +69,7 @@ static void test_bounds_hold_for_wrong_coefficients(void **state) {
         open_trial(ctx, &t, &s, "rbf(gamma=0.4)", lambda, intercept);
         for (double size = 1e-12; size < 10; size *= 1e3) {
             perturb(&t, size, how, &rng);
-            mc_findings found, best;
+            mc_residual_findings found, best;
             assert_ok(ctx, mc_certify(ctx, &t.p, lambda, intercept, t.alpha, t.b, &found));
             assert_ok(ctx, mc_certify(ctx, &t.p, lambda, intercept, t.optimum->f.alpha, t.optimum->f.intercept, &best));
             const double gap = found.objective - best.objective, off = worst_difference(ctx, &t, &probe);
@@ -113,7 +113,7 @@ static void test_the_prediction_bound_is_attained(void **state) {
     const double r = 1e-3;
     t.alpha[0] = (1 - r) / 8;
     t.b[0] = 0;
-    mc_findings found;
+    mc_residual_findings found;
     assert_ok(ctx, mc_certify(ctx, &t.p, 4, false, t.alpha, t.b, &found));
     const double moved = 4 * r / 8;
     assert_true(found.certificate.prediction_error_bound >= moved);
@@ -156,14 +156,14 @@ static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 56);
     perturb(&t, 1e-3, 0, &rng);
     mc_gram *gram = NULL;
-    mc_witness witness;
+    mc_cached_product witness;
     double product[ROWS * OUTPUTS];
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
     assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
     const mc_operator K = mc_witness_operator(&witness);
     assert_ok(ctx, K.apply(ctx, K.self, t.p.outputs, t.alpha, product));
     mc_gram_close(gram);
-    mc_findings plain_one, seen, other;
+    mc_residual_findings plain_one, seen, other;
     assert_ok(ctx, mc_certify(ctx, &t.p, 0.1, false, t.alpha, t.b, &plain_one));
     assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &seen));
     assert_true(seen.objective == plain_one.objective && seen.norm == plain_one.norm);
@@ -194,7 +194,7 @@ static void test_a_witness_of_another_matrix_is_found_out(void **state) {
     trial t;
     open_trial(ctx, &t, &s, "rbf(gamma=0.4)", 0.1, false);
     mc_gram *gram = NULL;
-    mc_witness witness;
+    mc_cached_product witness;
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
     assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 58);

@@ -57,7 +57,8 @@ static void assert_all_refused(mercer_ctx *ctx, resume *fit, const lie *lies, si
         write_changed(&honest, lies[k].at, lies[k].real ? (const void *)&lies[k].value : (const void *)&whole);
         const mercer_status status = fit(ctx, &model);
         if (status != MERCER_FORMAT || !strstr(mercer_message(ctx), "cannot have reached"))
-            fail_msg("%g at byte %zu: %s: %s", lies[k].value, lies[k].at, mercer_status_name(status), mercer_message(ctx));
+            fail_msg("%g at byte %zu: %s: %s", lies[k].value, lies[k].at, mercer_status_name(status),
+                     mercer_message(ctx));
     }
     int64_t same;
     memcpy(&same, honest.bytes + HEAD, 8);
@@ -87,11 +88,27 @@ static void test_a_state_that_no_svc_reaches_is_refused(void **state) {
     (void)state;
     enum { TASKS = HEAD + 32, BETA = TASKS + 3 * 88 };
     static const lie lies[] = {
-        {HEAD, false, 4},          {HEAD, false, -1},           {HEAD + 8, false, 2},       {HEAD + 8, false, 1}, /* the programme, begun */
-        {HEAD + 16, false, 1},     {HEAD + 16, false, 1e15},    {HEAD + 24, true, -1},      {HEAD + 24, true, NAN}, /* variables, noise */
-        {TASKS, true, 0},          {TASKS + 8, true, 0.5},      {TASKS + 16, true, NAN},    {TASKS + 24, true, 1},
-        {TASKS + 64, false, -1},   {TASKS + 72, false, 1e15},   {TASKS + 80, false, 2}, /* steps, rounds, a flag */
-        {BETA, true, 100},         {BETA, true, -1},            {BETA, true, NAN},          {BETA, true, 0.123},
+        /* the quadratic program, begun */
+        {HEAD, false, 4},
+        {HEAD, false, -1},
+        {HEAD + 8, false, 2},
+        {HEAD + 8, false, 1},
+        /* variables, noise */
+        {HEAD + 16, false, 1},
+        {HEAD + 16, false, 1e15},
+        {HEAD + 24, true, -1},
+        {HEAD + 24, true, NAN},
+        {TASKS, true, 0},
+        {TASKS + 8, true, 0.5},
+        {TASKS + 16, true, NAN},
+        {TASKS + 24, true, 1},
+        {TASKS + 64, false, -1},
+        {TASKS + 72, false, 1e15},
+        {TASKS + 80, false, 2}, /* steps, rounds, a flag */
+        {BETA, true, 100},
+        {BETA, true, -1},
+        {BETA, true, NAN},
+        {BETA, true, 0.123},
     };
     mercer_ctx *ctx = open_ctx(1);
     assert_all_refused(ctx, fit_svc, lies, sizeof lies / sizeof *lies);
@@ -111,17 +128,19 @@ static mercer_status fit_ridge(mercer_ctx *ctx, mercer_model **out) {
     return status;
 }
 
-/* The choices, X twice, then what conjugate gradients hold: iterations, refinements, residual, flag, curvature, column, three flags. */
+/* The choices, X twice, then what conjugate gradients hold: iterations, refinements, residual, flag, curvature, column,
+   three flags. */
 static void test_a_state_that_no_conjugate_gradients_reach_is_refused(void **state) {
     (void)state;
     enum { X = HEAD + 40 };
     const sheet s = random_sheet(20, 2, 5);
     const size_t solution = (size_t)s.n * (size_t)(s.outputs ? s.outputs : 1) * 8, run = X + 2 * solution;
     const lie lies[] = {
-        {HEAD, false, -1},       {HEAD, false, 21},      {HEAD + 8, false, 1},   {HEAD + 8, false, -1}, {HEAD + 16, false, 2},
-        {HEAD + 24, false, -1},  {HEAD + 32, false, 1e15}, {X, true, INFINITY},    {run, false, -1},      {run, false, 1e15},
-        {run + 8, false, -1},    {run + 16, true, NAN},  {run + 24, false, 7},   {run + 40, false, 5},  {run + 40, false, -1},
-        {run + 48, false, 2},    {run + 56, false, -1},  {run + 64, true, NAN},  {run + 88, true, NAN},
+        {HEAD, false, -1},     {HEAD, false, 21},      {HEAD + 8, false, 1},     {HEAD + 8, false, -1},
+        {HEAD + 16, false, 2}, {HEAD + 24, false, -1}, {HEAD + 32, false, 1e15}, {X, true, INFINITY},
+        {run, false, -1},      {run, false, 1e15},     {run + 8, false, -1},     {run + 16, true, NAN},
+        {run + 24, false, 7},  {run + 40, false, 5},   {run + 40, false, -1},    {run + 48, false, 2},
+        {run + 56, false, -1}, {run + 64, true, NAN},  {run + 88, true, NAN},
     };
     mercer_ctx *ctx = open_ctx(1);
     assert_all_refused(ctx, fit_ridge, lies, sizeof lies / sizeof *lies);

@@ -1,15 +1,17 @@
-/* Every number of every certificate, on random small problems at the extremes: tiny and huge lambda, C, columns and targets, equal rows,
-   constant columns, one or two rows, weights of 0. What a machine claims is held against K in long double, made by formulas of the test's
-   own:
+/* Every number of every certificate, on random small problems at the extremes: tiny and huge lambda, C, columns and
+   targets, equal rows, constant columns, one or two rows, weights of 0. What a machine claims is held against K in long
+   double, made by formulas of the test's own:
 
-       ridge, gp       the optimum by elimination in long double: objective, residual, gap, predictions at rows and between them
-       gap             primal and dual at the model's coefficients, made feasible exactly: their difference proves or disproves the claim
+       ridge, gp       the optimum by elimination in long double: objective, residual, gap, predictions at rows and
+       between them
+       gap             primal and dual at the model's coefficients, made feasible exactly: their difference proves or
+       disproves the claim
        pca             eigenvalues by Jacobi rotations
 
    MERCER_CLAIMS sets how many problems are drawn. */
 #include "../kernel/eval_long.h"
 #include "base/rng.h"
-#include "kernel/kernel.h"
+#include "kernel/language/kernel.h"
 #include "support.h"
 #include <float.h>
 #include <math.h>
@@ -40,7 +42,8 @@ static double pick(mc_rng *rng, double low, double high) {
 
 static void draw_rows(problem *p, mc_rng *rng) {
     const double size = pick(rng, -3, 1.5), height = pick(rng, -5, 5);
-    const bool constant = mc_rng_below(rng, 4) == 0, equal = mc_rng_below(rng, 4) == 0, flat = mc_rng_below(rng, 8) == 0;
+    const bool constant = mc_rng_below(rng, 4) == 0, equal = mc_rng_below(rng, 4) == 0,
+               flat = mc_rng_below(rng, 8) == 0;
     for (int64_t i = 0; i < MOST + NEW; i++) {
         for (int j = 0; j < D; j++)
             p->x[i * D + j] = constant && j ? 3 * size : size * mc_rng_normal(rng);
@@ -59,9 +62,13 @@ static void draw_rows(problem *p, mc_rng *rng) {
 }
 
 static void draw(problem *p, const char *machine, uint64_t seed, uint64_t item) {
-    static const char *const kernels[] = {"rbf(gamma=0.7)", "linear", "poly(degree=2)", "laplacian(gamma=0.3)",
+    static const char *const kernels[] = {"rbf(gamma=0.7)",
+                                          "linear",
+                                          "poly(degree=2)",
+                                          "laplacian(gamma=0.3)",
                                           "1 + 0.1*linear + rbf(gamma=3)",
-                                          "1e4*matern(nu=1.5,length_scale=2)", "1e-6*rbf(gamma=0.01)"};
+                                          "1e4*matern(nu=1.5,length_scale=2)",
+                                          "1e-6*rbf(gamma=0.01)"};
     mc_rng rng = mc_rng_at(seed, MC_STREAM_TEST, item);
     *p = (problem){.machine = machine};
     p->kernel = kernels[mc_rng_below(&rng, 7)];
@@ -71,9 +78,9 @@ static void draw(problem *p, const char *machine, uint64_t seed, uint64_t item) 
     p->strength = pick(&rng, -7, 5);
     p->parameter = pick(&rng, -2, -0.1);
     draw_rows(p, &rng);
-    snprintf(p->words, sizeof p->words, "%s, %s, n %lld, strength %.6g, parameter %.6g%s%s, seed %llu, item %llu", machine, p->kernel,
-             (long long)p->n, p->strength, p->parameter, p->weighted ? ", weighted" : "", p->intercept ? ", intercept" : "",
-             (unsigned long long)seed, (unsigned long long)item);
+    snprintf(p->words, sizeof p->words, "%s, %s, n %lld, strength %.6g, parameter %.6g%s%s, seed %llu, item %llu",
+             machine, p->kernel, (long long)p->n, p->strength, p->parameter, p->weighted ? ", weighted" : "",
+             p->intercept ? ", intercept" : "", (unsigned long long)seed, (unsigned long long)item);
 }
 
 static bool has_classes(const problem *p) {
@@ -96,7 +103,8 @@ static void put(mercer_ctx *ctx, const mercer_machine *machine, void *set, const
     char text[40];
     for (int i = 0; i < machine->count; i++)
         if (strcmp(machine->settings[i].name, name) == 0) {
-            snprintf(text, sizeof text, machine->settings[i].type == MERCER_FLAG ? (value > 0 ? "yes" : "no") : "%.17g", value);
+            snprintf(text, sizeof text, machine->settings[i].type == MERCER_FLAG ? (value > 0 ? "yes" : "no") : "%.17g",
+                     value);
             assert_ok(ctx, mercer_settings_put(ctx, machine, set, name, text));
         }
 }
@@ -237,7 +245,8 @@ static truth doubt(const problem *p, truth lambda, const truth *alpha, truth b) 
     for (int64_t i = 0; i < p->n; i++) {
         if (weight_of(p, i) == 0)
             continue;
-        most = fmaxl(most, fabsl(p->y[i] - b - value_at(p, alpha, i) - lambda * alpha[i] / weight_of(p, i)) * sqrtl(weight_of(p, i)));
+        most = fmaxl(most, fabsl(p->y[i] - b - value_at(p, alpha, i) - lambda * alpha[i] / weight_of(p, i))
+                               * sqrtl(weight_of(p, i)));
         size = fmaxl(size, p->K[i * (p->n + NEW) + i]);
     }
     return most * sqrtl((truth)p->n) * (1 + sqrtl(size / lambda));
@@ -252,7 +261,8 @@ static void check_residual(const problem *p, const mercer_model *model, const tr
         const truth w = weight_of(p, i);
         square += w > 0 ? w * powl(p->y[i] - b - value_at(p, alpha, i) - r->lambda * alpha[i] / w, 2) : 0;
     }
-    claim(p, sqrtl(square) <= r->certificate.residual * (1 + 1e-9L), "the residual", sqrtl(square), r->certificate.residual);
+    claim(p, sqrtl(square) <= r->certificate.residual * (1 + 1e-9L), "the residual", sqrtl(square),
+          r->certificate.residual);
 }
 
 static truth mass_of(const problem *p, const truth *alpha) {
@@ -285,7 +295,9 @@ static void check_ridge(mercer_ctx *ctx, const problem *p, const mercer_model *m
     const truth here = rows ? ridge_objective(p, lambda, alpha, mercer_model_intercept(model, 0)) : (truth)r->objective;
     for (int64_t i = 0; i < p->n; i++)
         top = weight_of(p, i) > 0 ? fmaxl(top, p->K[i * (p->n + NEW) + i]) : top;
-    const truth blur = 4 * (truth)p->n * LDBL_EPSILON * top * (mass_of(p, alpha) + mass_of(p, best)) * sqrtl(heaviest(p)); /* of f here */
+    /* of f here */
+    const truth blur =
+        4 * (truth)p->n * LDBL_EPSILON * top * (mass_of(p, alpha) + mass_of(p, best)) * sqrtl(heaviest(p));
     const truth noise = off * off + blur * (2 * sqrtl(here) + blur) + (rows ? 1e-17L : 1e-13L) * size;
     const truth slip = c->rounding * (2 * sqrtl(here) + c->rounding);
     claim(p, here - least <= c->objective_gap * (1 + 1e-12) + noise, "the gap", here - least, c->objective_gap);
@@ -299,8 +311,8 @@ static void check_ridge(mercer_ctx *ctx, const problem *p, const mercer_model *m
     for (int64_t i = 0; i < p->n + NEW; i++) {
         const truth exact = value_at(p, best, i) + b, wrong = fabsl(out[i] - exact);
         if (p->K[i * (p->n + NEW) + i] <= top)
-            claim(p, wrong <= c->prediction_error_bound * (1 + 1e-9L) + off + 1e-15L * fabsl(exact), "a prediction's error", wrong,
-                  c->prediction_error_bound);
+            claim(p, wrong <= c->prediction_error_bound * (1 + 1e-9L) + off + 1e-15L * fabsl(exact),
+                  "a prediction's error", wrong, c->prediction_error_bound);
     }
     if (rows && strcmp(c->kind, "residual") == 0)
         check_residual(p, model, alpha);
@@ -392,12 +404,16 @@ static void check_loss(const problem *p, const mercer_model *model) {
     primal += lambda / 2 * square_norm(p, alpha);
     dual = -lambda / 2 * square_norm(p, a);
     for (int64_t i = 0; i < p->n; i++)
-        dual -= weight_of(p, i) > 0 ? weight_of(p, i) * conjugate_at(p, target_of(p, i), -lambda * a[i] / weight_of(p, i)) : 0;
-    claim(p, fabsl(primal - c->primal) <= c->rounding + 1e-15L * fabsl(primal), "the error of primal", primal - c->primal, c->rounding);
+        dual -= weight_of(p, i) > 0
+                    ? weight_of(p, i) * conjugate_at(p, target_of(p, i), -lambda * a[i] / weight_of(p, i))
+                    : 0;
+    claim(p, fabsl(primal - c->primal) <= c->rounding + 1e-15L * fabsl(primal), "the error of primal",
+          primal - c->primal, c->rounding);
     claim(p, isfinite(c->gap), "the gap", primal - dual, c->gap);
     claim(p, c->objective_gap == c->gap && r->objective == c->primal, "objective_gap", c->objective_gap, c->gap);
     claim(p, primal - dual <= c->gap * (1 + 1e-9L) + 1e-18L * fabsl(primal), "the gap", primal - dual, c->gap);
-    claim(p, c->gap_relative >= 0 && (c->gap_relative <= 1 || c->gap > 1e-9 * fabs(c->primal)), "gap_relative", c->gap_relative, c->gap);
+    claim(p, c->gap_relative >= 0 && (c->gap_relative <= 1 || c->gap > 1e-9 * fabs(c->primal)), "gap_relative",
+          c->gap_relative, c->gap);
 }
 
 /* ---- Everything ---- */
@@ -406,7 +422,8 @@ static void check(mercer_ctx *ctx, problem *p) {
     mercer_model *model = NULL;
     const mercer_status status = fit(ctx, p, &model);
     if (status != MERCER_OK) {
-        claim(p, status == MERCER_DATA || status == MERCER_NUMERIC || status == MERCER_INVALID, "the status", status, 0);
+        claim(p, status == MERCER_DATA || status == MERCER_NUMERIC || status == MERCER_INVALID, "the status", status,
+              0);
         if (getenv("MERCER_CLAIMS_SAY"))
             print_message("# %s: %s\n", p->words, mercer_message(ctx));
         return;

@@ -1,8 +1,8 @@
 #include "base/rng.h"
-#include "data/data.h"
-#include "kernel/kernel.h"
-#include "learn/evidence.h"
-#include "learn/gp_search.h"
+#include "data/table/data.h"
+#include "kernel/language/kernel.h"
+#include "learn/gp/evidence.h"
+#include "learn/gp/gp_search.h"
 #include "support.h"
 #include <math.h>
 #include <string.h>
@@ -71,15 +71,19 @@ static double value_at(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *ker
 
 static void test_gradient_equals_central_differences(void **state) {
     (void)state;
-    static const char *const text[] = {"1.3*rbf(gamma=[0.8, 0.3])", "0.7*matern(nu=1.5, length_scale=0.9) + 0.2*linear",
-                                       "0.5*rq(alpha=1.2, length_scale=0.8)*periodic(period=2.2, length_scale=1.1)[1]",
-                                       "normalize(poly(degree=2, c=0.4, gamma=0.9))",
-                                       "0.6*laplacian(gamma=[0.8, 0.3])", "exponential(gamma=[0.5, 1.2])*0.9",
-                                       "matern(nu=0.5, length_scale=[0.9, 1.7])", "1.1*matern(nu=2.5, length_scale=[0.9, 1.7])",
-                                       "0.5*rq(alpha=0.7, length_scale=[0.8, 2])",
-                                       "periodic(period=[2.2, 3.1], length_scale=[1.1, 0.8])*0.4 + 0.3*rbf(gamma=0.4)[2]",
-                                       "weigh(exp(-norm2), 0.8*rbf(gamma=[0.3, 0.6])) + 0.2*exp(0.3*linear)",
-                                       "(0.5*rbf(gamma=[0.3, 0.6]) + 0.1)^2 + 0.3*poly(degree=3, c=0.5, gamma=0.4)"};
+    static const char *const text[] = {
+        "1.3*rbf(gamma=[0.8, 0.3])",
+        "0.7*matern(nu=1.5, length_scale=0.9) + 0.2*linear",
+        "0.5*rq(alpha=1.2, length_scale=0.8)*periodic(period=2.2, length_scale=1.1)[1]",
+        "normalize(poly(degree=2, c=0.4, gamma=0.9))",
+        "0.6*laplacian(gamma=[0.8, 0.3])",
+        "exponential(gamma=[0.5, 1.2])*0.9",
+        "matern(nu=0.5, length_scale=[0.9, 1.7])",
+        "1.1*matern(nu=2.5, length_scale=[0.9, 1.7])",
+        "0.5*rq(alpha=0.7, length_scale=[0.8, 2])",
+        "periodic(period=[2.2, 3.1], length_scale=[1.1, 0.8])*0.4 + 0.3*rbf(gamma=0.4)[2]",
+        "weigh(exp(-norm2), 0.8*rbf(gamma=[0.3, 0.6])) + 0.2*exp(0.3*linear)",
+        "(0.5*rbf(gamma=[0.3, 0.6]) + 0.1)^2 + 0.3*poly(degree=3, c=0.5, gamma=0.4)"};
     mercer_ctx *ctx = open_ctx(2);
     setup s = prepare(ctx);
     for (size_t q = 0; q < sizeof text / sizeof text[0]; q++) {
@@ -107,7 +111,8 @@ static void test_gradient_equals_central_differences(void **state) {
     close_clean(ctx);
 }
 
-/* A column that says nothing about the target: its length scale runs to the bound that its range gives, from any start. */
+/* A column that says nothing about the target: its length scale runs to the bound that its range gives, from any start.
+   */
 static void test_the_data_bound_the_length_scales(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -119,7 +124,8 @@ static void test_the_data_bound_the_length_scales(void **state) {
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++)
                 range = fmax(range, s.x[2 * i + c] - s.x[2 * j + c]);
-    static const char *const text[] = {"2*rbf(gamma=[0.5, 1e-5])", "2*rbf(gamma=[0.5, 1])", "2*matern(nu=2.5, length_scale=[1, 30])"};
+    static const char *const text[] = {"2*rbf(gamma=[0.5, 1e-5])", "2*rbf(gamma=[0.5, 1])",
+                                       "2*matern(nu=2.5, length_scale=[1, 30])"};
     for (int q = 0; q < 3; q++) {
         mercer_kernel *kernel = parse(ctx, text[q]);
         mc_evidence *e = NULL;

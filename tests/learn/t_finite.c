@@ -1,10 +1,11 @@
-/* A kernel value, coefficient, objective or prediction that no double holds is an error that names the row, in every machine, at fit and at
-   predict: nothing ever goes on with it. */
+/* A kernel value, coefficient, objective or prediction that no double holds is an error that names the row, in every
+   machine, at fit and at predict: nothing ever goes on with it. */
 #include "machines_of_test.h"
 #include <string.h>
 
 /* Rows of random_sheet times a factor, with classes where the machine wants them. */
-static mercer_data *rows_of(mercer_ctx *ctx, const mercer_machine *machine, int64_t n, double factor, const double *weights) {
+static mercer_data *rows_of(mercer_ctx *ctx, const mercer_machine *machine, int64_t n, double factor,
+                            const double *weights) {
     const sheet s = random_sheet(ROWS, 1, 7);
     double *x = malloc((size_t)(n * COLUMNS_) * sizeof *x), *y = malloc((size_t)n * sizeof *y);
     const char **labels = malloc((size_t)n * sizeof *labels);
@@ -25,7 +26,8 @@ static mercer_data *rows_of(mercer_ctx *ctx, const mercer_machine *machine, int6
     return data;
 }
 
-static mercer_status fit(mercer_ctx *ctx, const mercer_machine *machine, const char *text, const mercer_data *data, mercer_model **out) {
+static mercer_status fit(mercer_ctx *ctx, const mercer_machine *machine, const char *text, const mercer_data *data,
+                         mercer_model **out) {
     void *set = calloc(1, machine->size);
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_settings_defaults(machine, set);
@@ -38,7 +40,8 @@ static mercer_status fit(mercer_ctx *ctx, const mercer_machine *machine, const c
 
 static void test_no_machine_fits_what_overflows(void **state) {
     (void)state;
-    static const char *const kernels[] = {"exp(linear)", "poly(degree=1000)", "1e200*rbf(gamma=1e-9)*1e200", "exp(linear)*rbf + linear"};
+    static const char *const kernels[] = {"exp(linear)", "poly(degree=1000)", "1e200*rbf(gamma=1e-9)*1e200",
+                                          "exp(linear)*rbf + linear"};
     mercer_ctx *ctx = open_ctx(2);
     int machines;
     const mercer_machine *list = mercer_machines(&machines);
@@ -62,7 +65,8 @@ static void test_rows_are_named_by_their_place_in_the_data(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     const mercer_machine *machine = mercer_machine_find("huber");
     double x[6] = {9, 1, 0.5, 2, 40, 3}, y[6] = {1, 2, 3, 4, 5, 6}, w[6] = {0, 1, 0, 1, 1, 1};
-    const mercer_table table = {.n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1, .weights = w};
+    const mercer_table table = {
+        .n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1, .weights = w};
     mercer_data *data = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -134,7 +138,8 @@ static void test_groups_tests_and_matrices_refuse_it_too(void **state) {
     assert_fails(ctx, mercer_gram(ctx, kernel, data, data, K), MERCER_NUMERIC, "of the other rows is inf");
     assert_fails(ctx, mercer_gram_apply(ctx, kernel, data, NULL, MERCER_F32, K, 1, K + ROWS), MERCER_NUMERIC, "is inf");
     assert_fails(ctx, mercer_cluster(ctx, kernel, data, &set, group, &clusters), MERCER_NUMERIC, "is inf");
-    assert_fails(ctx, mercer_cluster_spectral(ctx, kernel, data, &set, group, values, &clusters), MERCER_NUMERIC, "is inf");
+    assert_fails(ctx, mercer_cluster_spectral(ctx, kernel, data, &set, group, values, &clusters), MERCER_NUMERIC,
+                 "is inf");
     assert_fails(ctx, mercer_test_mmd(ctx, kernel, data, data, 50, 1, &test), MERCER_NUMERIC, "is inf");
     assert_fails(ctx, mercer_test_hsic(ctx, kernel, kernel, data, 50, 1, &test), MERCER_NUMERIC, "is inf");
     mercer_kernel_free(kernel);

@@ -1,5 +1,5 @@
-/* Kernels on other sets: a matrix that the rows carry, a function of the calling program, strings. The oracle is the same kernel
-   written as an expression over the rows it was computed from. */
+/* Kernels on other sets: a matrix that the rows carry, a function of the calling program, strings. The oracle is the
+   same kernel written as an expression over the rows it was computed from. */
 #include "machines_of_test.h"
 #include <stdatomic.h>
 #include <unistd.h>
@@ -43,9 +43,11 @@ typedef struct world {
     mercer_data *rows, *fresh, *matrix, *block, *classes, *matrix_classes;
 } world;
 
-static mercer_data *table(mercer_ctx *ctx, int64_t n, int64_t d, const double *values, const double *y, const char *const *labels) {
+static mercer_data *table(mercer_ctx *ctx, int64_t n, int64_t d, const double *values, const double *y,
+                          const char *const *labels) {
     mercer_data *data = NULL;
-    const mercer_table t = {.n = n, .d = d, .dtype = MERCER_F64, .values = values, .target = y, .outputs = y ? 1 : 0, .labels = labels};
+    const mercer_table t = {
+        .n = n, .d = d, .dtype = MERCER_F64, .values = values, .target = y, .outputs = y ? 1 : 0, .labels = labels};
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
 }
@@ -87,9 +89,11 @@ static void close_world(world *w) {
         mercer_data_free(all[i]);
 }
 
-static mercer_model *fit(mercer_ctx *ctx, const mercer_machine *m, const char *kernel, gauss *g, const mercer_data *data) {
+static mercer_model *fit(mercer_ctx *ctx, const mercer_machine *m, const char *kernel, gauss *g,
+                         const mercer_data *data) {
     _Alignas(max_align_t) char settings[512];
-    static const char *const wishes[][2] = {{"scale", "none"}, {"learn", "no"}, {"noise", "0.1"}, {"tolerance", "1e-9"}};
+    static const char *const wishes[][2] = {
+        {"scale", "none"}, {"learn", "no"}, {"noise", "0.1"}, {"tolerance", "1e-9"}};
     mercer_kernel *k = NULL;
     mercer_model *model = NULL;
     const mercer_user_kernel user = user_of(g);
@@ -223,7 +227,8 @@ static void test_a_function_that_nobody_vouches_for_needs_consent(void **state) 
     mercer_model *model = NULL;
     user.positive = false;
     assert_ok(ctx, mercer_kernel_parse_with(ctx, "user(\"gauss\")", &user, 1, &k));
-    assert_fails(ctx, mercer_ridge_fit(ctx, k, w->rows, &set, &model), MERCER_NOT_A_KERNEL, "neither proved nor refuted");
+    assert_fails(ctx, mercer_ridge_fit(ctx, k, w->rows, &set, &model), MERCER_NOT_A_KERNEL,
+                 "neither proved nor refuted");
     set.allow_indefinite = true;
     assert_ok(ctx, mercer_ridge_fit(ctx, k, w->rows, &set, &model));
     assert_true(isinf(mercer_model_report(model)->certificate.prediction_error_bound));
@@ -245,7 +250,8 @@ static void test_models_are_saved_and_loaded_with_the_function_at_hand(void **st
     close(mkstemp(path));
     static const char *const kernels[] = {"user(\"gauss\")[1:3]", "precomputed"};
     for (int i = 0; i < 2; i++) {
-        mercer_model *model = fit(ctx, mercer_machine_find("ridge"), kernels[i], &g, i ? w->matrix : w->rows), *again = NULL;
+        mercer_model *model = fit(ctx, mercer_machine_find("ridge"), kernels[i], &g, i ? w->matrix : w->rows),
+                     *again = NULL;
         predict(ctx, model, i ? w->block : w->fresh, a);
         assert_ok(ctx, mercer_model_save(ctx, model, path));
         if (i == 0)
@@ -261,7 +267,8 @@ static void test_models_are_saved_and_loaded_with_the_function_at_hand(void **st
     close_clean(ctx);
 }
 
-static void refused(mercer_ctx *ctx, const mercer_machine *machine, const double *K, mercer_status status, const char *words) {
+static void refused(mercer_ctx *ctx, const mercer_machine *machine, const double *K, mercer_status status,
+                    const char *words) {
     static const double y[N] = {1, 2, 3};
     mercer_data *data = table(ctx, N, N + 1, K, y, NULL);
     mercer_kernel *k = NULL;
@@ -327,11 +334,13 @@ static void test_deviations_need_the_value_of_a_row_with_itself(void **state) {
     gauss g = {0};
     double a[NEW], b[NEW];
     for (int side = 0; side < 2; side++) {
-        mercer_model *model = fit(ctx, mercer_machine_find("gp"), side ? "precomputed" : "rbf(gamma=0.5)", &g, side ? w->matrix : w->rows);
+        mercer_model *model = fit(ctx, mercer_machine_find("gp"), side ? "precomputed" : "rbf(gamma=0.5)", &g,
+                                  side ? w->matrix : w->rows);
         mercer_posterior *posterior = NULL;
         assert_ok(ctx, mercer_posterior_open(ctx, model, &posterior));
         if (side)
-            assert_fails(ctx, mercer_posterior_std(ctx, posterior, w->block, b), MERCER_DATA, "k(x,x) of row 1 is not known");
+            assert_fails(ctx, mercer_posterior_std(ctx, posterior, w->block, b), MERCER_DATA,
+                         "k(x,x) of row 1 is not known");
         for (int i = 0; i < NEW; i++)
             w->Kz[i * (N + 1)] = -1;
         mercer_data *known = table(ctx, NEW, N + 1, w->Kz, NULL, NULL);
@@ -359,8 +368,15 @@ typedef struct strings {
 
 static mercer_data *words(mercer_ctx *ctx, const strings *s, int64_t from, int64_t n, bool target) {
     mercer_data *data = NULL;
-    const mercer_table t = {.n = n, .d = 2, .dtype = MERCER_F64, .values = s->x + 2 * from, .target = target ? s->y : NULL,
-                            .outputs = target, .text = s->text + from, .texts = 1, .text_names = s->name};
+    const mercer_table t = {.n = n,
+                            .d = 2,
+                            .dtype = MERCER_F64,
+                            .values = s->x + 2 * from,
+                            .target = target ? s->y : NULL,
+                            .outputs = target,
+                            .text = s->text + from,
+                            .texts = 1,
+                            .text_names = s->name};
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
 }
@@ -449,7 +465,8 @@ static void test_strings_serve_every_machine(void **state) {
     static const char *const machines[] = {"ridge", "lms", "svr", "huber", "pca", "knn", "gp"};
     for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
         const mercer_machine *machine = mercer_machine_find(machines[m]);
-        mercer_model *model = fit(ctx, machine, mixed, &g, s->train), *other = fit(ctx, machine, "precomputed", &g, matrix), *again = NULL;
+        mercer_model *model = fit(ctx, machine, mixed, &g, s->train),
+                     *other = fit(ctx, machine, "precomputed", &g, matrix), *again = NULL;
         double a[2 * NEW], b[2 * NEW], c[2 * NEW];
         const int64_t values = NEW * mercer_model_outputs(model);
         assert_ok(ctx, mercer_model_save(ctx, model, path));
@@ -481,7 +498,8 @@ static void test_what_spectrum_cannot_read_is_refused(void **state) {
     double out = 0;
     assert_fails(ctx, mercer_kernel_parse(ctx, "spectrum(p=1.5)[word]", &k), MERCER_SYNTAX, "whole number");
     assert_fails(ctx, mercer_kernel_parse(ctx, "spectrum(p=2)[word, other]", &k), MERCER_SYNTAX, "one column of text");
-    assert_fails(ctx, mercer_kernel_parse(ctx, "(spectrum(p=2) + linear)[word]", &k), MERCER_SYNTAX, "give each its own");
+    assert_fails(ctx, mercer_kernel_parse(ctx, "(spectrum(p=2) + linear)[word]", &k), MERCER_SYNTAX,
+                 "give each its own");
     assert_ok(ctx, mercer_kernel_parse(ctx, "spectrum(p=2)[words]", &k));
     assert_fails(ctx, mercer_kernel_bind(ctx, k, s->train, &bound), MERCER_DATA, "no text column 'words'");
     mercer_kernel_free(k);

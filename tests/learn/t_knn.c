@@ -4,7 +4,8 @@
 
 enum { NEW = 23 };
 
-static mercer_model *fit_knn(mercer_ctx *ctx, const char *kernel_text, const mercer_data *data, int64_t k, const char *weighting) {
+static mercer_model *fit_knn(mercer_ctx *ctx, const char *kernel_text, const mercer_data *data, int64_t k,
+                             const char *weighting) {
     mercer_kernel *kernel = kernel_of(ctx, kernel_text);
     mercer_knn set = mercer_knn_defaults();
     set.neighbors = k;
@@ -23,7 +24,8 @@ static double value_of(mercer_ctx *ctx, const mercer_kernel *kernel, const doubl
 }
 
 /* The mean of the targets of the k nearest rows to x, by a plain search. */
-static double nearest_mean(mercer_ctx *ctx, const mercer_kernel *kernel, const sheet *s, const double *x, int64_t k, bool by_distance) {
+static double nearest_mean(mercer_ctx *ctx, const mercer_kernel *kernel, const sheet *s, const double *x, int64_t k,
+                           bool by_distance) {
     double square[ROWS], sum = 0, weight = 0;
     bool used[ROWS] = {false};
     for (int64_t i = 0; i < s->n; i++) {
@@ -50,15 +52,18 @@ static void compare(mercer_ctx *ctx, const char *text, int64_t k, const char *we
     double out[NEW];
     predict_sheet(ctx, model, &t, out);
     for (int64_t i = 0; i < NEW; i++)
-        assert_close(out[i],
-                     nearest_mean(ctx, mercer_model_kernel(model), &s, t.x + i * t.d, k, strcmp(weighting, "distance") == 0), 1e-9);
+        assert_close(
+            out[i],
+            nearest_mean(ctx, mercer_model_kernel(model), &s, t.x + i * t.d, k, strcmp(weighting, "distance") == 0),
+            1e-9);
     mercer_model_free(model);
     mercer_data_free(data);
 }
 
 static void test_numbers_are_the_mean_over_the_nearest_rows(void **state) {
     (void)state;
-    static const char *const kernels[] = {"linear", "rbf(gamma=0.3)", "poly(degree=3)", "laplacian(gamma=1) + 0.2*linear"};
+    static const char *const kernels[] = {"linear", "rbf(gamma=0.3)", "poly(degree=3)",
+                                          "laplacian(gamma=1) + 0.2*linear"};
     mercer_ctx *ctx = open_ctx(2);
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
         for (int64_t k = 1; k <= ROWS; k += 19) {
@@ -69,7 +74,8 @@ static void test_numbers_are_the_mean_over_the_nearest_rows(void **state) {
 }
 
 /* Rows on a line with classes; text labels. */
-static mercer_data *line(mercer_ctx *ctx, const double *x, const char *const *labels, const double *weights, int64_t n) {
+static mercer_data *line(mercer_ctx *ctx, const double *x, const char *const *labels, const double *weights,
+                         int64_t n) {
     const mercer_table table = {.n = n, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels, .weights = weights};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -144,7 +150,8 @@ static void test_more_neighbours_than_rows_are_refused(void **state) {
     mercer_data *data = data_of(ctx, &s);
     mercer_kernel *kernel = kernel_of(ctx, "linear");
     mercer_model *model = NULL;
-    assert_fails(ctx, mercer_knn_fit(ctx, kernel, data, NULL, &model), MERCER_INVALID, "neighbors = 5 and there are 4 rows");
+    assert_fails(ctx, mercer_knn_fit(ctx, kernel, data, NULL, &model), MERCER_INVALID,
+                 "neighbors = 5 and there are 4 rows");
     assert_null(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -230,7 +237,8 @@ static double *crowd(void) {
     for (int64_t i = 0; i < MANY; i++) {
         const int64_t from = i % 3 == 0 || i < 300 ? i : i % 7 == 1 ? 150 : i / 2;
         for (int64_t j = 0; j < WIDE; j++)
-            x[i * WIDE + j] = from == i ? mc_rng_normal(&rng) : x[from * WIDE + j] + (i % 3 == 1 ? 1e-4 * mc_rng_normal(&rng) : 0);
+            x[i * WIDE + j] =
+                from == i ? mc_rng_normal(&rng) : x[from * WIDE + j] + (i % 3 == 1 ? 1e-4 * mc_rng_normal(&rng) : 0);
     }
     return x;
 }
@@ -263,7 +271,8 @@ static double mean_number(const double *K, const double *diagonal, double own, i
 static void test_a_look_in_floats_changes_nothing(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    double *x = crowd(), *y = calloc(MANY, sizeof *y), *diagonal = calloc(MANY, sizeof *diagonal), *K = calloc(ASKED * MANY, sizeof *K);
+    double *x = crowd(), *y = calloc(MANY, sizeof *y), *diagonal = calloc(MANY, sizeof *diagonal),
+           *K = calloc(ASKED * MANY, sizeof *K);
     static const char *const kernels[] = {"linear", "rbf(gamma=0.01)"};
     for (int64_t i = 0; i < MANY; i++)
         y[i] = (double)i;
@@ -275,7 +284,8 @@ static void test_a_look_in_floats_changes_nothing(void **state) {
         assert_ok(ctx, mercer_predict(ctx, model, asked, out));
         assert_ok(ctx, mercer_gram(ctx, kernel, asked, data, K));
         for (int64_t i = 0; i < MANY; i++)
-            assert_ok(ctx, mercer_kernel_value(ctx, mercer_model_kernel(model), x + i * WIDE, x + i * WIDE, WIDE, &diagonal[i]));
+            assert_ok(ctx, mercer_kernel_value(ctx, mercer_model_kernel(model), x + i * WIDE, x + i * WIDE, WIDE,
+                                               &diagonal[i]));
         for (int64_t i = 0; i < ASKED; i++)
             assert_close(out[i], mean_number(K + i * MANY, diagonal, diagonal[130 + i], 5), 1e-14);
         mercer_kernel_free(kernel);

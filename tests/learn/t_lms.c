@@ -1,7 +1,8 @@
-/* Oracles: the spectral filter by LAPACK's eigendecomposition, a direct loop over the samples, ridge without a penalty. */
+/* Oracles: the spectral filter by LAPACK's eigendecomposition, a direct loop over the samples, ridge without a penalty.
+   */
 #include "backend/blas.h"
-#include "data/data.h"
-#include "learn/lms.h"
+#include "data/table/data.h"
+#include "learn/lms/lms.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
@@ -79,7 +80,8 @@ static double decay(double s, int64_t t) {
 }
 
 /* alpha = S sum_k (1 - (1 - step m_k)^t) / m_k u_k u_k' S (y - b). */
-static void filter(const sheet *s, const int64_t *rows, const spectrum *e, double step, int64_t t, double b, int64_t k, double *alpha) {
+static void filter(const sheet *s, const int64_t *rows, const spectrum *e, double step, int64_t t, double b, int64_t k,
+                   double *alpha) {
     for (int i = 0; i < e->n; i++)
         alpha[i] = 0;
     for (int c = 0; c < e->n; c++) {
@@ -329,8 +331,8 @@ static void test_bad_settings_are_refused(void **state) {
 }
 
 /* Held-out error after t steps, in closed form. */
-static double held_error(const sheet *s, const int64_t *train, int n, const bool *held, const spectrum *e, double step, int64_t t,
-                         double gamma) {
+static double held_error(const sheet *s, const int64_t *train, int n, const bool *held, const spectrum *e, double step,
+                         int64_t t, double gamma) {
     double alpha[ROWS], sum = 0, count = 0;
     const double b = mean_of(s, train, n, 0);
     filter(s, train, e, step, t, b, 0, alpha);
@@ -556,7 +558,8 @@ static void test_the_plan_keeps_its_bytes(void **state) {
         mercer_model *model = NULL;
         assert_ok(fresh, mercer_lms_fit(fresh, kernel, data, &set, &model));
         if (mercer_memory_peak(fresh) - before > plan.chosen.memory_bytes)
-            fail_msg("variant %d: %zu bytes planned, %zu used", variant, plan.chosen.memory_bytes, mercer_memory_peak(fresh) - before);
+            fail_msg("variant %d: %zu bytes planned, %zu used", variant, plan.chosen.memory_bytes,
+                     mercer_memory_peak(fresh) - before);
         mercer_model_free(model);
         close_clean(fresh);
         mercer_kernel_free(kernel);

@@ -1,5 +1,5 @@
 /* Oracle: the rule written out over arrays, one row after the other. */
-#include "data/data.h"
+#include "data/table/data.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
@@ -41,7 +41,8 @@ static void drop(loop *l) {
     }
     l->count--;
     memmove(l->x + least * l->d, l->x + (least + 1) * l->d, (size_t)((l->count - least) * l->d) * sizeof(double));
-    memmove(l->alpha + least * l->t, l->alpha + (least + 1) * l->t, (size_t)((l->count - least) * l->t) * sizeof(double));
+    memmove(l->alpha + least * l->t, l->alpha + (least + 1) * l->t,
+            (size_t)((l->count - least) * l->t) * sizeof(double));
     memmove(l->source + least, l->source + least + 1, (size_t)(l->count - least) * sizeof(int64_t));
 }
 
@@ -84,13 +85,15 @@ static mercer_model *start(mercer_ctx *ctx, const char *machine, int64_t n, int6
     lms.scale = "none";
     lms.epochs = 20;
     const bool is_lms = strcmp(machine, "lms") == 0;
-    assert_ok(ctx, is_lms ? mercer_lms_fit(ctx, kernel, data, &lms, &model) : mercer_ridge_fit(ctx, kernel, data, &ridge, &model));
+    assert_ok(ctx, is_lms ? mercer_lms_fit(ctx, kernel, data, &lms, &model)
+                          : mercer_ridge_fit(ctx, kernel, data, &ridge, &model));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return model;
 }
 
-static mercer_model *update_sheet(mercer_ctx *ctx, const mercer_model *model, const sheet *s, const mercer_update *set) {
+static mercer_model *update_sheet(mercer_ctx *ctx, const mercer_model *model, const sheet *s,
+                                  const mercer_update *set) {
     mercer_data *data = data_of(ctx, s);
     mercer_model *out = NULL;
     assert_ok(ctx, mercer_model_update(ctx, model, data, set, &out));
@@ -148,7 +151,8 @@ static void test_an_update_improves_on_what_it_saw_and_keeps_the_old_model(void 
     mercer_model *updated = update_sheet(ctx, model, &more, &set);
     assert_true(error_on(ctx, updated, &probe) < 0.7 * before);
     assert_close(error_on(ctx, model, &probe), before, 0);
-    assert_close(mercer_model_report(updated)->certificate.residual, sqrt((double)ROWS) * error_on(ctx, updated, &more), 1e-10);
+    assert_close(mercer_model_report(updated)->certificate.residual, sqrt((double)ROWS) * error_on(ctx, updated, &more),
+                 1e-10);
     mercer_model_free(updated);
     mercer_model_free(model);
     close_clean(ctx);
@@ -164,7 +168,12 @@ static mercer_data *noisy_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, double n
         y[i] = sin(x[3 * i]) + x[3 * i + 1] + noise * mc_rng_normal(rng);
         label[i] = y[i] > 0 ? "above" : "below";
     }
-    const mercer_table table = {.n = n, .d = 3, .dtype = MERCER_F64, .values = x, .target = classes ? NULL : y, .outputs = !classes,
+    const mercer_table table = {.n = n,
+                                .d = 3,
+                                .dtype = MERCER_F64,
+                                .values = x,
+                                .target = classes ? NULL : y,
+                                .outputs = !classes,
                                 .labels = classes ? label : NULL};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -177,20 +186,23 @@ static double squares_on(mercer_ctx *ctx, const mercer_model *model, const merce
     const int64_t t = mercer_data_classes(data) ? 2 : 1;
     assert_ok(ctx, mercer_predict(ctx, model, data, f));
     for (int64_t i = 0; i < mercer_data_rows(data) * t; i++)
-        sum += pow((t == 2 ? mercer_data_class(data, i / 2) == i % 2 ? 1 : -1 : mercer_data_target(data, i, 0)) - f[i], 2);
+        sum +=
+            pow((t == 2 ? mercer_data_class(data, i / 2) == i % 2 ? 1 : -1 : mercer_data_target(data, i, 0)) - f[i], 2);
     return sum;
 }
 
 static void test_an_update_never_meets_its_own_rows_worse(void **state) {
     (void)state;
-    static const char *const kernels[] = {"rbf(gamma=0.3)", "rbf(gamma=5)", "linear", "poly(degree=3)", "laplacian(gamma=0.5)"};
+    static const char *const kernels[] = {"rbf(gamma=0.3)", "rbf(gamma=5)", "linear", "poly(degree=3)",
+                                          "laplacian(gamma=0.5)"};
     mercer_ctx *ctx = open_ctx(2);
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 40);
     int done = 0;
     for (int k = 0; k < 60; k++) {
         const bool classes = k % 2;
         const double noise = 3 * mc_rng_uniform(&rng), big = mc_rng_uniform(&rng);
-        mercer_data *old = noisy_rows(ctx, &rng, ROWS, noise, classes), *new = noisy_rows(ctx, &rng, 5 + k % 50, noise, classes);
+        mercer_data *old = noisy_rows(ctx, &rng, ROWS, noise, classes),
+                    *new = noisy_rows(ctx, &rng, 5 + k % 50, noise, classes);
         mercer_kernel *kernel = kernel_of(ctx, kernels[k % 5]);
         mercer_model *model = NULL, *updated = NULL;
         assert_ok(ctx, mercer_fit(ctx, mercer_machine_find(k % 3 ? "lms" : "ridge"), NULL, kernel, old, &model));
@@ -225,7 +237,8 @@ static void test_a_step_that_ruins_the_model_is_refused(void **state) {
     assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, old, &model));
     mercer_update set = mercer_update_defaults();
     set.step = 1;
-    assert_fails(ctx, mercer_model_update(ctx, model, new, &set, &updated), MERCER_NUMERIC, "the model stays as it was");
+    assert_fails(ctx, mercer_model_update(ctx, model, new, &set, &updated), MERCER_NUMERIC,
+                 "the model stays as it was");
     assert_null(updated);
     set.step = 0;
     assert_ok(ctx, mercer_model_update(ctx, model, new, &set, &updated));
@@ -302,8 +315,8 @@ static void test_a_stopped_update_says_what_it_learned(void **state) {
     close_clean(ctx);
 }
 
-static void assert_refused(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, const mercer_update *set,
-                           mercer_status status, const char *message) {
+static void assert_refused(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                           const mercer_update *set, mercer_status status, const char *message) {
     mercer_model *out = NULL;
     assert_fails(ctx, mercer_model_update(ctx, model, data, set, &out), status, message);
     assert_null(out);
@@ -361,10 +374,16 @@ static void test_sparse_and_single_precision_rows_are_joined(void **state) {
     const float single[] = {1, 0, 2, 0, 3, 4};
     const int64_t row_start[] = {0, 2, 4};
     const int32_t column[] = {0, 2, 1, 2};
-    const mercer_table tables[] = {
-        {.n = 2, .d = 3, .dtype = MERCER_F64, .values = values, .row_start = row_start, .column = column, .target = y, .outputs = 1},
-        {.n = 2, .d = 3, .dtype = MERCER_F64, .values = dense, .target = y, .outputs = 1},
-        {.n = 2, .d = 3, .dtype = MERCER_F32, .values = single, .target = y, .outputs = 1}};
+    const mercer_table tables[] = {{.n = 2,
+                                    .d = 3,
+                                    .dtype = MERCER_F64,
+                                    .values = values,
+                                    .row_start = row_start,
+                                    .column = column,
+                                    .target = y,
+                                    .outputs = 1},
+                                   {.n = 2, .d = 3, .dtype = MERCER_F64, .values = dense, .target = y, .outputs = 1},
+                                   {.n = 2, .d = 3, .dtype = MERCER_F32, .values = single, .target = y, .outputs = 1}};
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++) {
             mercer_data *first = NULL, *second = NULL, *joined = NULL;

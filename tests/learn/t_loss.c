@@ -1,14 +1,15 @@
 #include "loss_of_test.h"
 #include <unistd.h>
 
-/* ---- The certificate, by the definitions and the judge ---- */
+/* ---- The certificate, by the definitions and the reference evaluator ---- */
 
 static long double entropy_term(long double q) {
     return q > 0 ? q * logl(q) : 0;
 }
 
 /* Loss and conjugate of one row, y F and the dual value v. */
-static void terms(const char *machine, const mercer_loss *set, double y, long double F, long double v, long double out[2]) {
+static void terms(const char *machine, const mercer_loss *set, double y, long double F, long double v,
+                  long double out[2]) {
     const long double r = y - F;
     if (strcmp(machine, "logistic") == 0) {
         out[0] = log1pl(expl(-y * F));
@@ -30,8 +31,8 @@ typedef struct sums {
     long double primal, dual, total; /* total: sum of the coefficients */
 } sums;
 
-static sums scalar_sums(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const mercer_model *model, const table *t,
-                        int64_t decision) {
+static sums scalar_sums(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const mercer_model *model,
+                        const table *t, int64_t decision) {
     sums s = {0, 0, 0};
     for (int64_t i = 0; i < t->n; i++) {
         const double c = t->weighted ? t->w[i] : 1, alpha = coefficient_of_row(model, i, decision);
@@ -140,7 +141,8 @@ static void test_least_absolute_errors_are_the_median_and_a_tube_of_no_width(voi
     mercer_svm svr = plain("svr", 1e-9);
     svr.epsilon = 0;
     svr.C = 5;
-    mercer_model *a = fit_loss(ctx, "absolute", &set, "rbf(gamma=0.6)", &t), *b = fit_loss(ctx, "quantile", &half, "rbf(gamma=0.6)", &t);
+    mercer_model *a = fit_loss(ctx, "absolute", &set, "rbf(gamma=0.6)", &t),
+                 *b = fit_loss(ctx, "quantile", &half, "rbf(gamma=0.6)", &t);
     mercer_model *c = fit(ctx, "svr", &svr, "rbf(gamma=0.6)", &t);
     assert_same_values(ctx, a, b, &t, 1e-4);
     assert_same_values(ctx, a, c, &t, 1e-4);
@@ -330,7 +332,8 @@ static void test_separable_rows_with_a_tiny_lambda_still_have_an_optimum(void **
     close_clean(ctx);
 }
 
-/* Large values of K beside lambda: where rows of little curvature hid most of the residual, steps of one per cent stood still. */
+/* Large values of K beside lambda: where rows of little curvature hid most of the residual, steps of one per cent stood
+   still. */
 static void test_softmax_does_not_stand_still(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -392,7 +395,8 @@ static void test_bad_settings_and_targets_are_refused_by_name(void **state) {
     t.weighted = true;
     for (int64_t i = 0; i < t.n; i++)
         t.w[i] = t.class_of[i] == 1;
-    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_DATA, "class 'ant' has no row of positive weight");
+    assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_DATA,
+                 "class 'ant' has no row of positive weight");
     for (int64_t i = 0; i < t.n; i++)
         t.class_of[i] = 0;
     assert_fails(ctx, try_loss(ctx, "logistic", &set, "rbf", &t, &model), MERCER_DATA, "every row is of class 'ant'");
@@ -412,8 +416,9 @@ static void test_a_target_of_the_other_kind_is_refused(void **state) {
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
     for (int i = 0; i < COUNT; i++) {
         const bool wants = takes_classes(LOSSES[i]);
-        assert_fails(ctx, mercer_fit(ctx, mercer_machine_find(LOSSES[i]), NULL, kernel, wants ? numbers : classes, &model), MERCER_DATA,
-                     wants ? "needs classes" : "needs numbers");
+        assert_fails(ctx,
+                     mercer_fit(ctx, mercer_machine_find(LOSSES[i]), NULL, kernel, wants ? numbers : classes, &model),
+                     MERCER_DATA, wants ? "needs classes" : "needs numbers");
     }
     mercer_model *huber = NULL;
     double out[60];
@@ -430,7 +435,8 @@ static void test_the_same_bits_on_any_number_of_threads(void **state) {
     (void)state;
     for (int i = 0; i < COUNT; i++)
         for (int64_t classes = 2; classes < 4; classes++) {
-            const table t = random_table(i < SMOOTH ? 400 : 200, classes, 700); /* of smooth losses also by a stand-in */
+            /* of smooth losses also by a stand-in */
+            const table t = random_table(i < SMOOTH ? 400 : 200, classes, 700);
             double *values[3];
             for (int threads = 1; threads < 4; threads++) {
                 mercer_ctx *ctx = open_ctx(threads);
@@ -505,9 +511,11 @@ static void own_range(void *user, double y, double *low, double *high) {
     *high = y > 0 ? 0 : 1;
 }
 
-static const mercer_own_loss LOGISTIC = {"mine", true, own_value, own_slope, own_curvature, own_conjugate, own_range, NULL};
+static const mercer_own_loss LOGISTIC = {"mine",        true,          own_value, own_slope,
+                                         own_curvature, own_conjugate, own_range, NULL};
 
-static mercer_status fit_own(mercer_ctx *ctx, const mercer_own_loss *loss, const mercer_loss *set, const table *t, mercer_model **out) {
+static mercer_status fit_own(mercer_ctx *ctx, const mercer_own_loss *loss, const mercer_loss *set, const table *t,
+                             mercer_model **out) {
     mercer_data *data = data_of(ctx, t, loss->classes);
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel));
@@ -533,7 +541,8 @@ static void test_a_loss_of_ones_own_equal_to_a_built_in_one_gives_the_same_funct
         const mercer_report *a = mercer_model_report(own), *b = mercer_model_report(built_in);
         assert_string_equal(a->machine, "own-loss");
         assert_string_equal(a->certificate.kind, way & 2 ? "numerical gap" : "gap");
-        assert_true(a->certificate.gap_relative < 1e-9 && a->certificate.primal - a->certificate.dual >= -a->certificate.rounding);
+        assert_true(a->certificate.gap_relative < 1e-9
+                    && a->certificate.primal - a->certificate.dual >= -a->certificate.rounding);
         assert_close(a->certificate.dual, b->certificate.dual, 2e-9);
         assert_true(strstr(mercer_model_settings(own), "loss=mine lambda=0.05") != NULL);
         assert_same_values(ctx, own, built_in, &t, 1e-3);
@@ -569,7 +578,8 @@ static void test_a_loss_without_a_conjugate_is_certified_by_search(void **state)
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     table t = random_table(100, 2, 1100);
-    const mercer_own_loss loss = {"poisson", false, poisson_value, poisson_slope, poisson_curvature, NULL, poisson_range, NULL};
+    const mercer_own_loss loss = {"poisson",         false, poisson_value, poisson_slope,
+                                  poisson_curvature, NULL,  poisson_range, NULL};
     double mean = 0;
     for (int64_t i = 0; i < t.n; i++)
         mean += (t.y[i] = floor(exp(fabs(t.y[i])))) / (double)t.n;
@@ -578,7 +588,8 @@ static void test_a_loss_without_a_conjugate_is_certified_by_search(void **state)
         mercer_model *model = NULL;
         assert_ok(ctx, fit_own(ctx, &loss, &set, &t, &model));
         const mercer_report *r = mercer_model_report(model);
-        assert_true(r->certificate.gap_relative <= 1e-8 && r->certificate.primal - r->certificate.dual >= -r->certificate.rounding);
+        assert_true(r->certificate.gap_relative <= 1e-8
+                    && r->certificate.primal - r->certificate.dual >= -r->certificate.rounding);
         double *values = values_of(ctx, model, &t, mercer_predict), sum = 0;
         for (int64_t i = 0; i < t.n; i++)
             sum += exp(values[i]) / (double)t.n;
@@ -636,8 +647,10 @@ static void test_a_stopped_fit_is_the_best_so_far_with_its_gap(void **state) {
         const mercer_status status = try_loss(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t, &model);
         if (!status) { /* it may be told to stop before it has begun, or be done before it is told */
             const mercer_report *r = mercer_model_report(model);
-            assert_true(strcmp(r->stopped, "caller") == 0 || r->certificate.primal - r->certificate.dual < 1e-9 * r->objective);
-            assert_true(r->certificate.primal - r->certificate.dual >= -r->certificate.rounding && isfinite(r->objective));
+            assert_true(strcmp(r->stopped, "caller") == 0
+                        || r->certificate.primal - r->certificate.dual < 1e-9 * r->objective);
+            assert_true(r->certificate.primal - r->certificate.dual >= -r->certificate.rounding
+                        && isfinite(r->objective));
         } else
             assert_int_equal(status, MERCER_CANCELLED);
         mercer_model_free(model);

@@ -1,5 +1,5 @@
-/* A loss of the caller's own whose functions do not fit each other is refused with a message; one whose functions do is taken, however
-   large its values. */
+/* A loss of the caller's own whose functions do not fit each other is refused with a message; one whose functions do is
+   taken, however large its values. */
 #include "loss_of_test.h"
 
 /* One wrong thing at a time; scale: of the loss, targets and all. */
@@ -17,7 +17,8 @@ static bool fails(const fault *f, char which, double y) {
 static double cosh_value(void *user, double y, double F) {
     const fault *f = user;
     const double r = fails(f, 'v', y) ? NAN : (F - y) / f->scale;
-    return f->concave ? (fabs(r) < 1 ? r * r / 2 : sqrt(fabs(r)) - 0.5) : sqrt(1 + r * r) - 1 + (f->kinked && r > 1 ? r - 1 : 0);
+    return f->concave ? (fabs(r) < 1 ? r * r / 2 : sqrt(fabs(r)) - 0.5)
+                      : sqrt(1 + r * r) - 1 + (f->kinked && r > 1 ? r - 1 : 0);
 }
 
 static double cosh_slope(void *user, double y, double F) {
@@ -102,7 +103,8 @@ static void test_a_loss_that_does_not_is_refused(void **state) {
 static void test_an_answer_that_is_no_number_names_the_row(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    static const char *const names[] = {"its value is nan in row 17,", "its slope is nan in row 17,", "its curvature is nan in row 17,"};
+    static const char *const names[] = {"its value is nan in row 17,", "its slope is nan in row 17,",
+                                        "its curvature is nan in row 17,"};
     const table t = random_table(60, 2, 77);
     for (int way = 0; way < 3; way++) {
         fault f = {.slope = 1, .conjugate = 1, .scale = 1, .bad = t.y[16], .which = "vsc"[way]};
@@ -130,9 +132,8 @@ static void test_a_loss_lacks_nothing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_loss_that_fits_itself_is_taken),
-                                       cmocka_unit_test(test_a_loss_that_does_not_is_refused),
-                                       cmocka_unit_test(test_an_answer_that_is_no_number_names_the_row),
-                                       cmocka_unit_test(test_a_loss_lacks_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_loss_that_fits_itself_is_taken), cmocka_unit_test(test_a_loss_that_does_not_is_refused),
+        cmocka_unit_test(test_an_answer_that_is_no_number_names_the_row), cmocka_unit_test(test_a_loss_lacks_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

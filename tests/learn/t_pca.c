@@ -1,7 +1,8 @@
-/* Kernel principal components: closed forms, what must hold of eigenvectors, and bad input. scikit-learn is asked in oracle/pca.py. */
+/* Kernel principal components: closed forms, what must hold of eigenvectors, and bad input. scikit-learn is asked in
+   oracle/pca.py. */
 #include "machines_of_test.h"
 #include "base/ctx.h"
-#include "solve/krylov.h"
+#include "linalg/krylov.h"
 #include <unistd.h>
 
 static mercer_pca set_of(int64_t components, const char *solver) {
@@ -89,7 +90,8 @@ static void test_more_components_than_there_are_directions_are_refused(void **st
     static const double same[6] = {1, 1, 1, 1, 1, 1};
     mercer_data *data = data_of(ctx, &s), *flat = rows_of(ctx, same, 6, 1);
     mercer_pca set = set_of(ROWS, "auto");
-    assert_fails(ctx, try_fit(ctx, "rbf", data, &set), MERCER_INVALID, "components = 60 and 60 rows that count vary in at most 59");
+    assert_fails(ctx, try_fit(ctx, "rbf", data, &set), MERCER_INVALID,
+                 "components = 60 and 60 rows that count vary in at most 59");
     set.components = ROWS + 1;
     set.center = false;
     assert_fails(ctx, try_fit(ctx, "rbf", data, &set), MERCER_INVALID, "at most 60 directions");
@@ -265,7 +267,8 @@ static int stop_the_search(void *user, const mercer_progress *progress) {
     return progress->phase && strcmp(progress->phase, user) == 0;
 }
 
-/* Memory as usual; and the callback is due at once, where a fast machine would be done within the tenth of a second it waits. */
+/* Memory as usual; and the callback is due at once, where a fast machine would be done within the tenth of a second it
+   waits. */
 static void *due_at_once(void *user, void *block, size_t old_size, size_t new_size) {
     mercer_ctx **ctx = user;
     (void)old_size;
@@ -324,8 +327,8 @@ static void test_krylov_finds_the_largest_entries_of_a_diagonal(void **state) {
         d[i] = pow(0.9, (double)((i * 37) % MANY)); /* MANY is no multiple of 37 */
     for (int64_t i = 0; i < MANY * B; i++)
         X[i] = i % B == 3 ? 0 : mc_rng_normal(&rng); /* one column of the start is empty */
-    const mc_krylov_problem problem = {.A = {.n = MANY, .apply = scale_rows, .self = d}, .wanted = 5, .block = B, .steps = 30,
-                                       .tolerance = 1e-12};
+    const mc_krylov_problem problem = {
+        .A = {.n = MANY, .apply = scale_rows, .self = d}, .wanted = 5, .block = B, .steps = 30, .tolerance = 1e-12};
     mc_krylov_result result;
     assert_ok(ctx, mc_krylov(ctx, &problem, X, theta, &result));
     assert_true(result.settled);

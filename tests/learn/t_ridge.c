@@ -525,7 +525,8 @@ static void test_machines_have_settings_that_can_be_put(void **state) {
     assert_ok(ctx, mercer_settings_put(ctx, ridge, &set, "lambda", "0.25"));
     assert_ok(ctx, mercer_settings_put(ctx, ridge, &set, "intercept", "yes"));
     assert_true(set.lambda == 0.25 && set.intercept);
-    assert_fails(ctx, mercer_settings_put(ctx, ridge, &set, "solver", "lu"), MERCER_INVALID, "auto|cholesky|mixed|eigen");
+    assert_fails(ctx, mercer_settings_put(ctx, ridge, &set, "solver", "lu"), MERCER_INVALID,
+                 "auto|cholesky|mixed|eigen");
     close_clean(ctx);
 }
 

@@ -1,11 +1,12 @@
-/* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends of both ranges;
-   and the slopes a search for lambda and the kernel follows. */
-#include "kernel/choose.h"
-#include "learn/ridge_slopes.h"
+/* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends
+   of both ranges; and the slopes a search for lambda and the kernel follows. */
+#include "kernel/language/ranges_of_kernel.h"
+#include "learn/ridge/ridge_gradient.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
-static const char *const kernels[] = {"rbf(gamma=0.4)", "linear", "1 + poly(degree=2, c=0)", "matern(nu=0.5, length_scale=2)"};
+static const char *const kernels[] = {"rbf(gamma=0.4)", "linear", "1 + poly(degree=2, c=0)",
+                                      "matern(nu=0.5, length_scale=2)"};
 enum { KERNELS = 4, FOLDS = 4 };
 
 static mercer_ridge variant_of(sheet *s, int variant) {
@@ -17,7 +18,8 @@ static mercer_ridge variant_of(sheet *s, int variant) {
     return set;
 }
 
-static mercer_ridge_path_row row_at(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set, double lambda) {
+static mercer_ridge_path_row row_at(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set,
+                                    double lambda) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_ridge_path_row row;
@@ -44,12 +46,13 @@ static void test_a_norm_leads_back_to_its_lambda(void **state) {
                 set.norm_bound = row_at(ctx, kernels[k], &s, &set, lambda).norm;
                 mercer_model *found = fit_sheet(ctx, kernels[k], &s, &set);
                 const mercer_report *r = mercer_model_report(found);
-                assert_close(r->lambda / lambda, 1, lambda > 0.01 ? 1e-7 : 1e-4); /* a small lambda moves the norm little */
+                /* a small lambda moves the norm little */
+                assert_close(r->lambda / lambda, 1, lambda > 0.01 ? 1e-7 : 1e-4);
                 assert_close(r->norm / set.norm_bound, 1, lambda > 0.01 ? 1e-6 : 1e-5); /* rounding of K, over lambda */
                 assert_close(row_at(ctx, kernels[k], &s, &set, r->lambda).norm / set.norm_bound, 1, 1e-11);
                 assert_string_equal(r->solver, "eigen");
-                /* What is measured is below 1e-9 of the target. The certificate adds what its own product may have rounded: the worst-case
-                   error of an entry times sum |alpha|, which grows like 1 / lambda. */
+                /* What is measured is below 1e-9 of the target. The certificate adds what its own product may have
+                   rounded: the worst-case error of an entry times sum |alpha|, which grows like 1 / lambda. */
                 const double target = r->certificate.residual / r->certificate.residual_relative;
                 const double rounding = r->certificate.rounding / target;
                 assert_true(r->certificate.residual_relative < 1e-9 + rounding);
@@ -205,9 +208,10 @@ static double value_by_hand(const sheet *s, const double *at, int64_t i, int64_t
     return exp(-at[0] * square) + (1 + r) * exp(-r);
 }
 
-/* The squared error, times weights, on the rows of a fold of the function that solves (K + lambda / W) alpha + b = y, 1'alpha = 0 on the
-   others. */
-static double fold_by_hand(const sheet *s, const double *at, bool intercept, const int64_t *fold, int64_t k, double *weight) {
+/* The squared error, times weights, on the rows of a fold of the function that solves (K + lambda / W) alpha + b = y,
+   1'alpha = 0 on the others. */
+static double fold_by_hand(const sheet *s, const double *at, bool intercept, const int64_t *fold, int64_t k,
+                           double *weight) {
     int64_t row[ROWS], m = 0;
     int pivots[ROWS + 1], info, outputs = (int)s->outputs;
     double A[(ROWS + 1) * (ROWS + 1)] = {0}, rhs[(ROWS + 1) * OUTPUTS] = {0}, sum = 0;
@@ -262,8 +266,8 @@ static mercer_status count_rows(mercer_ctx *ctx, void *arg, int64_t l, const dou
 }
 
 /* at: where, then the value and the slopes. */
-static mercer_status slopes_at(mercer_ctx *ctx, const mercer_data *data, mercer_ridge set, const double *at, const int64_t *fold,
-                               double *out) {
+static mercer_status slopes_at(mercer_ctx *ctx, const mercer_data *data, mercer_ridge set, const double *at,
+                               const int64_t *fold, double *out) {
     mercer_kernel *open = NULL, *kernel = NULL;
     mc_open_value value[2];
     int64_t place[2], shown = 0;
@@ -353,7 +357,8 @@ static void test_slopes_of_gcv_are_differences_along_the_path(void **state) {
 
 static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {
+        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
     static const int64_t fold[12] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;

@@ -1,5 +1,5 @@
 /* The factor in float must give the answer of the factor in double, or say that it was not used. */
-#include "data/data.h"
+#include "data/table/data.h"
 #include "machines_of_test.h"
 #include "model/model.h"
 
@@ -21,7 +21,8 @@ static mercer_data *table_with(mercer_ctx *ctx, int64_t n, int64_t outputs, bool
     return data;
 }
 
-static mercer_model *fit_by(mercer_ctx *ctx, const mercer_data *data, const char *solver, double lambda, bool intercept) {
+static mercer_model *fit_by(mercer_ctx *ctx, const mercer_data *data, const char *solver, double lambda,
+                            bool intercept) {
     mercer_ridge set = mercer_ridge_defaults();
     mercer_model *model = NULL;
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.7) + 0.1*linear");
@@ -36,10 +37,12 @@ static mercer_model *fit_by(mercer_ctx *ctx, const mercer_data *data, const char
 
 static void compare(mercer_ctx *ctx, const mercer_data *data, double lambda, bool intercept) {
     static double a[LINES * MANY_TARGETS], b[LINES * MANY_TARGETS];
-    mercer_model *doubles = fit_by(ctx, data, "cholesky", lambda, intercept), *floats = fit_by(ctx, data, "mixed", lambda, intercept);
+    mercer_model *doubles = fit_by(ctx, data, "cholesky", lambda, intercept),
+                 *floats = fit_by(ctx, data, "mixed", lambda, intercept);
     assert_string_equal(mercer_model_report(floats)->solver, "mixed");
     assert_in_range(mercer_model_report(floats)->iterations, 1, 60);
-    assert_true(mercer_model_report(floats)->certificate.residual <= 1.01 * mercer_model_report(doubles)->certificate.residual + 1e-9);
+    assert_true(mercer_model_report(floats)->certificate.residual
+                <= 1.01 * mercer_model_report(doubles)->certificate.residual + 1e-9);
     assert_ok(ctx, mercer_predict(ctx, doubles, data, a));
     assert_ok(ctx, mercer_predict(ctx, floats, data, b));
     for (int64_t i = 0; i < data->n * mercer_data_outputs(data); i++)
@@ -74,11 +77,13 @@ static void test_a_small_lambda_is_left_to_doubles_and_said(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     mercer_data *data = table_with(ctx, 400, 2, true, 0.3);
     for (double lambda = 1e-5; lambda > 1e-11; lambda /= 100) {
-        mercer_model *model = fit_by(ctx, data, "mixed", lambda, true), *other = fit_by(ctx, data, "cholesky", lambda, true);
+        mercer_model *model = fit_by(ctx, data, "mixed", lambda, true),
+                     *other = fit_by(ctx, data, "cholesky", lambda, true);
         const mercer_report *r = mercer_model_report(model);
         const bool floats = strcmp(r->solver, "mixed") == 0;
         assert_true(floats || strcmp(r->solver, "cholesky") == 0);
-        assert_true(r->certificate.residual_relative <= 2 * mercer_model_report(other)->certificate.residual_relative + 1e-9);
+        assert_true(r->certificate.residual_relative
+                    <= 2 * mercer_model_report(other)->certificate.residual_relative + 1e-9);
         if (lambda < 1e-8)
             assert_false(floats);
         mercer_model_free(model);

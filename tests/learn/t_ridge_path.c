@@ -1,4 +1,5 @@
-/* The path of lambdas and the residuals of folds against refitting: every number is found again by fits that know nothing of it. */
+/* The path of lambdas and the residuals of folds against refitting: every number is found again by fits that know
+   nothing of it. */
 #include "machines_of_test.h"
 #include "model/model.h"
 
@@ -278,7 +279,8 @@ static void test_fold_residuals_are_what_refitting_gives(void **state) {
     close_clean(ctx);
 }
 
-/* Variance of y_i given the rows of other folds: k_ii + lambda / w_i - k'(K + lambda / W)^-1 k over those rows, by elimination. */
+/* Variance of y_i given the rows of other folds: k_ii + lambda / w_i - k'(K + lambda / W)^-1 k over those rows, by
+   elimination. */
 static double variance_given(const sheet *s, const int64_t *fold, int64_t row, double lambda) {
     long double A[ROWS][ROWS + 1];
     int64_t m = 0, rest[ROWS];
@@ -415,7 +417,8 @@ static void test_bad_input_is_refused(void **state) {
     assert_fails(ctx, mercer_ridge_path(ctx, bad, data, &set, small, 1, row), MERCER_NUMERIC, "smallest eigenvalue");
     const int64_t same[10] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
     double residuals[10];
-    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, NULL, same, residuals, NULL, NULL), MERCER_INVALID, "fold 7");
+    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, NULL, same, residuals, NULL, NULL), MERCER_INVALID,
+                 "fold 7");
     assert_fails(ctx, mercer_ridge_path_folds(ctx, kernel, data, NULL, same, small, 1, row), MERCER_INVALID, "fold 7");
     set = plain(NAN);
     assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, &set, same, residuals, NULL, NULL), MERCER_INVALID,

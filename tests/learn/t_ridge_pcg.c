@@ -1,8 +1,8 @@
 /* Conjugate gradients against the factorisation, stopped, killed and taken up again. */
 #include "base/rng.h"
-#include "learn/ridge_system.h"
+#include "learn/ridge/ridge_system.h"
 #include "model/model.h"
-#include "solve/eigen.h"
+#include "linalg/eigen.h"
 #include "support.h"
 #include <dirent.h>
 #include <math.h>
@@ -68,7 +68,8 @@ static void test_it_agrees_with_the_factorisation(void **state) {
         mercer_ridge direct = settings_of("cholesky", 0.05), steps = settings_of("pcg", 0.05);
         direct.intercept = steps.intercept = intercept;
         steps.tolerance = 1e-10;
-        mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.7)", &direct), *b = fit_table(ctx, data, "rbf(gamma=0.7)", &steps);
+        mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.7)", &direct),
+                     *b = fit_table(ctx, data, "rbf(gamma=0.7)", &steps);
         const mercer_report *report = mercer_model_report(b);
         assert_string_equal(report->solver, "pcg");
         assert_string_equal(report->stopped, "no");
@@ -97,14 +98,17 @@ static void test_more_outputs_than_a_batch_and_columns_worth_storing(void **stat
     static double y[150 * MOST_OUTPUTS];
     for (int i = 0; i < 150 * MOST_OUTPUTS; i++)
         y[i] = mc_rng_normal(&rng);
-    for (int64_t outputs = 3; outputs <= MOST_OUTPUTS; outputs += MOST_OUTPUTS - 3) { /* few: the check reads the K that was kept */
-        const mercer_table table = {.n = 150, .d = 60, .dtype = MERCER_F64, .values = wide, .target = y, .outputs = outputs};
+    /* few: the check reads the K that was kept */
+    for (int64_t outputs = 3; outputs <= MOST_OUTPUTS; outputs += MOST_OUTPUTS - 3) {
+        const mercer_table table = {
+            .n = 150, .d = 60, .dtype = MERCER_F64, .values = wide, .target = y, .outputs = outputs};
         mercer_data *data = NULL;
         assert_ok(ctx, mercer_data_make(ctx, &table, &data));
         mercer_ridge direct = settings_of("cholesky", 0.5), steps = settings_of("pcg", 0.5);
         direct.intercept = steps.intercept = true;
         steps.tolerance = 1e-11;
-        mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.01)", &direct), *b = fit_table(ctx, data, "rbf(gamma=0.01)", &steps);
+        mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.01)", &direct),
+                     *b = fit_table(ctx, data, "rbf(gamma=0.01)", &steps);
         for (int64_t i = 0; i < 150 * outputs; i++)
             assert_close(a->f.alpha[i], b->f.alpha[i], 1e-8);
         const mercer_report *report = mercer_model_report(b);
@@ -129,7 +133,8 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
         mercer_data_free(data);
     }
     assert_int_equal(mercer_model_report(models[0])->rank, mercer_model_report(models[1])->rank);
-    assert_memory_equal(models[0]->f.alpha, models[1]->f.alpha, (size_t)mercer_model_centres(models[0]) * 2 * sizeof(double));
+    assert_memory_equal(models[0]->f.alpha, models[1]->f.alpha,
+                        (size_t)mercer_model_centres(models[0]) * 2 * sizeof(double));
     for (int i = 0; i < 2; i++) {
         mercer_model_free(models[i]);
         close_clean(ctxs[i]);
@@ -179,8 +184,8 @@ static double lambda_named(const mercer_ctx *ctx) {
     return strtod(at + strlen("lambda >= "), NULL);
 }
 
-/* Differences of kernels whose negative eigenvalues are far below the entries, so that steps find them late: refused as indefinite, with
-   a lambda that then works; where lambda lifts the spectrum, solved. */
+/* Differences of kernels whose negative eigenvalues are far below the entries, so that steps find them late: refused as
+   indefinite, with a lambda that then works; where lambda lifts the spectrum, solved. */
 static void test_an_indefinite_matrix_is_named_however_late_it_shows(void **state) {
     (void)state;
     static const char *const texts[] = {"rbf(gamma=1) - 0.001*rbf(gamma=20)", "rbf(gamma=0.05) - 0.00002*rbf(gamma=20)",
@@ -198,7 +203,8 @@ static void test_an_indefinite_matrix_is_named_however_late_it_shows(void **stat
         mercer_ridge set = settings_of("pcg", variant % 2 ? -0.5 * low : -1e-3 * low);
         assert_true(low < 0);
         set.allow_indefinite = true;
-        assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_NUMERIC, "K + lambda I is not positive definite");
+        assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_NUMERIC,
+                     "K + lambda I is not positive definite");
         set.lambda = lambda_named(ctx);
         assert_true(set.lambda > -low && set.lambda < -8 * low);
         assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
@@ -270,7 +276,7 @@ static void test_a_stop_returns_the_best_iterate_with_its_certificate(void **sta
     fit_stopped(options, "time");
     options.time_limit = 0;
     options.progress = stop_in_phase;
-    options.progress_user = (void *)(uintptr_t)"solve";
+    options.progress_user = (void *)(uintptr_t) "solve";
     fit_stopped(options, "caller");
 }
 
@@ -322,7 +328,8 @@ static void test_a_checkpoint_of_another_fit_is_refused(void **state) {
     mercer_data *data = table_of(ctx, 200, 1, false, false), *other = table_of(ctx, 199, 1, false, false);
     mercer_ridge set = settings_of("pcg", 0.1);
     const char *path = set.checkpoint = scratch("other");
-    mercer_model *first = fit_table(ctx, data, "rbf(gamma=1)", &set), *again = fit_table(ctx, data, "rbf(gamma=1)", &set), *none = NULL;
+    mercer_model *first = fit_table(ctx, data, "rbf(gamma=1)", &set),
+                 *again = fit_table(ctx, data, "rbf(gamma=1)", &set), *none = NULL;
     assert_memory_equal(first->f.alpha, again->f.alpha, 200 * sizeof(double)); /* a finished one is finished again */
     assert_int_equal(mercer_model_report(first)->iterations, mercer_model_report(again)->iterations);
     mercer_kernel *same = NULL, *changed = NULL;
@@ -383,7 +390,8 @@ static void test_a_fit_in_pieces_has_the_bits_of_a_whole_one(void **state) {
         mercer_model_free(part);
         part = NULL;
         const mercer_status status = mercer_ridge_fit(ctx, kernel, data, &set, &part);
-        assert_true(status == MERCER_OK || (status == MERCER_TIME && pieces < 5)); /* the second: before the first step */
+        /* the second: before the first step */
+        assert_true(status == MERCER_OK || (status == MERCER_TIME && pieces < 5));
         done = !status && strcmp(mercer_model_report(part)->stopped, "no") == 0;
         mercer_close(ctx);
     }
@@ -513,8 +521,10 @@ static void test_auto_takes_the_steps_where_they_are_shorter(void **state) {
     assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 3000, 0.1, 1, &data));
     const mercer_ridge free_choice = settings_of("auto", 0.1), direct = settings_of("cholesky", 0.1);
     mercer_ridge rough = settings_of("auto", 1e-4);
-    mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.5)", &free_choice), *b = fit_table(two, data, "rbf(gamma=0.5)", &free_choice);
-    mercer_model *c = fit_table(ctx, data, "rbf(gamma=0.5)", &direct), *d = fit_table(ctx, data, "rbf(gamma=50)", &rough);
+    mercer_model *a = fit_table(ctx, data, "rbf(gamma=0.5)", &free_choice),
+                 *b = fit_table(two, data, "rbf(gamma=0.5)", &free_choice);
+    mercer_model *c = fit_table(ctx, data, "rbf(gamma=0.5)", &direct),
+                 *d = fit_table(ctx, data, "rbf(gamma=50)", &rough);
     assert_string_equal(mercer_model_report(a)->solver, "pcg");
     assert_string_equal(mercer_model_report(d)->solver, "mixed"); /* hardly a spectrum to speak of: too many steps */
     assert_true(mercer_model_report(a)->certificate.residual_relative <= 5e-7);
@@ -545,13 +555,23 @@ static void test_steps_that_are_not_worth_it_end_in_a_factorisation(void **state
     mc_problem p;
     assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &p));
     double X[200], alpha[200], b = 0, mean = 0;
-    mc_ridge_system r = {.p = &p, .lambda = 1e-3, .columns = 1, .X = X, .mean = &mean, .alpha = alpha, .b = &b, .tolerance = 1e-12,
-                         .checkpoint = "", .stopped = "no", .solver = "pcg", .steps_worth = 2};
+    mc_ridge_system r = {.p = &p,
+                         .lambda = 1e-3,
+                         .columns = 1,
+                         .X = X,
+                         .mean = &mean,
+                         .alpha = alpha,
+                         .b = &b,
+                         .tolerance = 1e-12,
+                         .checkpoint = "",
+                         .stopped = "no",
+                         .solver = "pcg",
+                         .steps_worth = 2};
     mc_ridge_right_sides(&r);
     assert_ok(ctx, mc_ridge_pcg(ctx, &r));
     assert_string_equal(r.solver, "cholesky");
     assert_string_equal(r.stopped, "no");
-    mc_findings found;
+    mc_residual_findings found;
     assert_ok(ctx, mc_certify(ctx, &p, 1e-3, false, alpha, &b, &found));
     assert_true(found.certificate.residual_relative < 1e-9);
     mc_witness_close(&r.witness);

@@ -1,10 +1,14 @@
 /* The solve in features against the solve in rows: the same function, the same report, the same leave-one-out error. */
 #include "machines_of_test.h"
-#include "learn/certify.h"
+#include "learn/ridge/certificate.h"
 #include "model/model.h"
 
-static const char *const kernels[] = {"linear", "1 + linear", "poly(degree=2, gamma=0.5)", "linear[1:2] + 0.3*linear[3]^2",
-                                      "normalize(1 + linear)", "(1 + linear[1])*(2 + linear[2:3])"};
+static const char *const kernels[] = {"linear",
+                                      "1 + linear",
+                                      "poly(degree=2, gamma=0.5)",
+                                      "linear[1:2] + 0.3*linear[3]^2",
+                                      "normalize(1 + linear)",
+                                      "(1 + linear[1])*(2 + linear[2:3])"};
 enum { KERNELS = 6 };
 
 static void compare_reports(const mercer_report *a, const mercer_report *b) {
@@ -64,7 +68,8 @@ static void test_features_give_what_rows_give(void **state) {
 
 /* n rows of d normal numbers, every third one zero, as a sparse or a dense table. */
 static mercer_data *table_of(mercer_ctx *ctx, int64_t n, int64_t d, bool sparse) {
-    double *x = calloc((size_t)(n * d), sizeof *x), *values = calloc((size_t)(n * d), sizeof *values), *y = calloc((size_t)n, sizeof *y);
+    double *x = calloc((size_t)(n * d), sizeof *x), *values = calloc((size_t)(n * d), sizeof *values),
+           *y = calloc((size_t)n, sizeof *y);
     int64_t *start = calloc((size_t)n + 1, sizeof *start), stored = 0;
     int32_t *column = calloc((size_t)(n * d), sizeof *column);
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 62);
@@ -79,7 +84,8 @@ static mercer_data *table_of(mercer_ctx *ctx, int64_t n, int64_t d, bool sparse)
         y[i / d] += x[i] * (double)(i % d % 5) + 0.01 * mc_rng_normal(&rng);
     }
     start[n] = stored;
-    mercer_table table = {.n = n, .d = d, .dtype = MERCER_F64, .values = sparse ? values : x, .target = y, .outputs = 1};
+    mercer_table table = {
+        .n = n, .d = d, .dtype = MERCER_F64, .values = sparse ? values : x, .target = y, .outputs = 1};
     table.row_start = sparse ? start : NULL;
     table.column = sparse ? column : NULL;
     mercer_data *data = NULL;
@@ -251,7 +257,7 @@ static void test_the_certificate_of_weights_that_are_off_holds(void **state) {
         mercer_data *data = data_of(ctx, &s);
         mercer_kernel *kernel = kernel_of(ctx, "poly(degree=2, gamma=0.5)");
         mc_problem problem;
-        mc_findings good, bad;
+        mc_residual_findings good, bad;
         double before[ROWS], after[ROWS];
         assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &problem));
         assert_ok(ctx, mc_certify_weights(ctx, &problem, 0.5, intercept, model->f.primal, model->f.intercept, &good));
@@ -300,7 +306,8 @@ static void test_weights_learn_new_rows_as_centres_do(void **state) {
 
 static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {
+        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;

@@ -94,7 +94,8 @@ static void test_hsic_is_what_its_definition_says_and_finds_dependence(void **st
     close_clean(ctx);
 }
 
-/* Under the hypothesis p takes each of its 1 + 19 values equally often: over 400 samples the count of each is 20, give or take 4.4. */
+/* Under the hypothesis p takes each of its 1 + 19 values equally often: over 400 samples the count of each is 20, give
+   or take 4.4. */
 static void test_p_values_are_uniform_where_there_is_nothing_to_find(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -172,7 +173,8 @@ static void test_linear_clusters_are_those_of_k_means(void **state) {
 static mercer_data *rings(mercer_ctx *ctx, int64_t n, double *x) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 71);
     for (int64_t i = 0; i < n; i++) {
-        const double angle = 6.283185307179586 * (double)i / (double)n, radius = (i % 2 ? 3 : 1) + 0.1 * mc_rng_normal(&rng);
+        const double angle = 6.283185307179586 * (double)i / (double)n,
+                     radius = (i % 2 ? 3 : 1) + 0.1 * mc_rng_normal(&rng);
         x[2 * i] = radius * cos(angle);
         x[2 * i + 1] = radius * sin(angle);
     }
@@ -220,9 +222,11 @@ static void test_a_negative_value_and_rows_alone_are_told(void **state) {
     mercer_kernel *linear = parsed(ctx, "linear"), *far = parsed(ctx, "rbf(gamma=1000000)");
     mercer_clustering set = mercer_clustering_defaults();
     mercer_clusters c;
-    assert_fails(ctx, mercer_cluster_spectral(ctx, linear, data, &set, group, eigenvalues, &c), MERCER_DATA, "rows 1 and 3 is -3");
+    assert_fails(ctx, mercer_cluster_spectral(ctx, linear, data, &set, group, eigenvalues, &c), MERCER_DATA,
+                 "rows 1 and 3 is -3");
     set.clusters = 4;
-    assert_ok(ctx, mercer_cluster_spectral(ctx, far, data, &set, group, eigenvalues, &c)); /* no row is joined to another */
+    /* no row is joined to another */
+    assert_ok(ctx, mercer_cluster_spectral(ctx, far, data, &set, group, eigenvalues, &c));
     for (int i = 0; i < 4; i++)
         assert_int_equal(group[i], i);
     set.clusters = 5;

@@ -1,7 +1,7 @@
-#include "learn/svm.h"
+#include "learn/svm/svm.h"
 #include "svm_of_test.h"
 
-/* ---- The certificate, by the definitions and the judge ---- */
+/* ---- The certificate, by the definitions and the reference evaluator ---- */
 
 typedef struct sums {
     long double primal, dual;
@@ -49,11 +49,13 @@ static sums values_of(mercer_ctx *ctx, const mercer_model *model, const table *t
 static double largest_ratio(const mercer_model *model, const table *t) {
     double most = 0;
     for (int64_t c = 0; c < mercer_model_centres(model); c++)
-        most = fmax(most, fabs(mercer_model_coefficient(model, c, 0)) / (t->weighted ? t->w[mercer_model_row(model, c)] : 1));
+        most = fmax(most,
+                    fabs(mercer_model_coefficient(model, c, 0)) / (t->weighted ? t->w[mercer_model_row(model, c)] : 1));
     return most;
 }
 
-static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
+static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel,
+                              const table *t) {
     mercer_model *model = fit(ctx, machine, set, kernel, t);
     const mercer_report *r = mercer_model_report(model);
     const mercer_certificate *c = &r->certificate;
@@ -72,7 +74,8 @@ static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer
     }
     assert_true(c->gap == fmax(c->primal - c->dual, 0) + c->rounding && c->primal - c->dual > -c->rounding);
     assert_true(c->gap <= set->tolerance * (fabs(c->primal) + fmax(C, 1) * (double)t->n));
-    assert_true(r->support_vectors == mercer_model_centres(model) && r->free_vectors + r->bounded_vectors >= r->support_vectors);
+    assert_true(r->support_vectors == mercer_model_centres(model)
+                && r->free_vectors + r->bounded_vectors >= r->support_vectors);
     mercer_model_free(model);
 }
 
@@ -97,7 +100,8 @@ static void test_certificates_are_those_of_the_definitions(void **state) {
     close_clean(ctx);
 }
 
-/* A loose fit is as near the optimum as it says; so is a tight one, so the two are no further apart than both together. */
+/* A loose fit is as near the optimum as it says; so is a tight one, so the two are no further apart than both together.
+   */
 static void test_the_optimal_function_is_within_the_distance_certified(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -122,7 +126,8 @@ static void test_the_optimal_function_is_within_the_distance_certified(void **st
 
 /* ---- The primal view ---- */
 
-/* The loss summed from the slacks is that of the certificate, the states are counted as in the report, and each means what it says. */
+/* The loss summed from the slacks is that of the certificate, the states are counted as in the report, and each means
+   what it says. */
 static void check_view(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const table *t) {
     mercer_model *model = fit(ctx, machine, set, "rbf(gamma=0.7)", t);
     const mercer_report *r = mercer_model_report(model);
@@ -138,7 +143,9 @@ static void check_view(mercer_ctx *ctx, const char *machine, const mercer_svm *s
         for (int64_t i = 0; i < t->n; i++) {
             const mercer_svm_view v = view[i * decisions + k];
             const double w = t->weighted ? t->w[i] : 1;
-            const double edge = needs_classes(machine) ? v.margin - 1 : strstr(machine, "svr") ? box.epsilon - fabs(v.margin) : v.margin;
+            const double edge = needs_classes(machine)   ? v.margin - 1
+                                : strstr(machine, "svr") ? box.epsilon - fabs(v.margin)
+                                                         : v.margin;
             seen[v.state]++;
             if (v.state == MERCER_VECTOR_ABSENT)
                 continue;
@@ -147,7 +154,8 @@ static void check_view(mercer_ctx *ctx, const char *machine, const mercer_svm *s
             assert_close(v.slack, fmax(0, -edge), 1e-12);
             assert_true(v.state != MERCER_VECTOR_FREE || fabs(edge) < 1e-4);
             assert_true(v.state != MERCER_VECTOR_UNUSED || (edge > -1e-4 && v.alpha == 0));
-            assert_true(v.state != MERCER_VECTOR_BOUNDED || (edge < 1e-4 && fabs(fabs(v.alpha) - box.C * w) <= 1e-12 * box.C * w));
+            assert_true(v.state != MERCER_VECTOR_BOUNDED
+                        || (edge < 1e-4 && fabs(fabs(v.alpha) - box.C * w) <= 1e-12 * box.C * w));
         }
         primal += strcmp(machine, "one-class") == 0 ? mercer_model_intercept(model, k) * set->nu * total : 0;
     }
@@ -247,8 +255,8 @@ static void test_pairs_are_the_machines_of_two_classes(void **state) {
 
 /* ---- Identities ---- */
 
-static void assert_same_decisions(mercer_ctx *ctx, const mercer_model *a, const mercer_model *b, const table *t, double sign,
-                                  double tolerance) {
+static void assert_same_decisions(mercer_ctx *ctx, const mercer_model *a, const mercer_model *b, const table *t,
+                                  double sign, double tolerance) {
     double *x = decide(ctx, a, t), *y = decide(ctx, b, t);
     for (int64_t i = 0; i < t->n * mercer_model_decisions(a); i++)
         assert_close(x[i], sign * y[i], tolerance);
@@ -281,8 +289,8 @@ static void test_a_weight_of_two_is_a_row_twice(void **state) {
     close_clean(ctx);
 }
 
-/* The rows in another order; classes swapped, or targets negated; rows that would change everything, of weight zero; all weights halved
-   and C doubled. one-class has no C: its function is in proportion to the weights. */
+/* The rows in another order; classes swapped, or targets negated; rows that would change everything, of weight zero;
+   all weights halved and C doubled. one-class has no C: its function is in proportion to the weights. */
 static void test_order_labels_and_weights_change_nothing(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -352,7 +360,7 @@ typedef struct kept {
     const mercer_data *data;
     mc_svm_kind kind;
     int64_t room, most; /* rows kept, 0: products keep account of their error instead; variables in an active set */
-    int64_t skipped; /* rows that the certificate did not compute */
+    int64_t skipped;    /* rows that the certificate did not compute */
     double primal, dual, violation, first; /* first: of the multipliers */
 } kept;
 
@@ -402,10 +410,17 @@ static void test_kept_rows_and_screening_change_no_number(void **state) {
             mercer_data *data = data_of(ctx, &t, needs_classes(MACHINES[kind]));
             mercer_kernel *kernel = NULL;
             assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
-            kept k = {.kernel = kernel, .data = data, .kind = (mc_svm_kind)kind, .room = way < 2 ? MOST : way == 2 ? 8 : 0, .most = 64};
+            kept k = {.kernel = kernel,
+                      .data = data,
+                      .kind = (mc_svm_kind)kind,
+                      .room = way < 2    ? MOST
+                              : way == 2 ? 8
+                                         : 0,
+                      .most = 64};
             assert_ok(ctx, solve_kept(ctx, &k));
             assert_true(way != 2 ? k.skipped > 0 : k.skipped == 0);
-            assert_true((way != 1 && way != 4) || (k.dual == dual && k.first == first)); /* two threads, the same bits */
+            /* two threads, the same bits */
+            assert_true((way != 1 && way != 4) || (k.dual == dual && k.first == first));
             assert_true(!way || fabs(k.dual - dual) <= 1e-3 * fabs(dual));
             dual = k.dual;
             first = k.first;

@@ -26,18 +26,21 @@ static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
     mercer_svm set = plain("svc", 1e-3);
     set.C = INFINITY;
     mercer_model *model = NULL;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC, "no margin that double precision can tell");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "linear", &t, &model), MERCER_NUMERIC,
+                 "no margin that double precision can tell");
     memcpy(t.x + 11 * D, t.x + 31 * D, D * sizeof(double));
     t.class_of[11] = 1;
     t.class_of[31] = 0;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC, "rows 32 and 12 are of different classes");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf(gamma=3)", &t, &model), MERCER_NUMERIC,
+                 "rows 32 and 12 are of different classes");
     set = plain("svr", 1e-3);
     set.C = INFINITY;
     assert_fails(ctx, try_fit(ctx, "svr", &set, "rbf(gamma=3)", &t, &model), MERCER_INVALID, "C must be finite");
     close_clean(ctx);
 }
 
-/* Two classes a distance of 2 apart along the first column, moved and stretched: the widest margin is that distance wherever they lie. */
+/* Two classes a distance of 2 apart along the first column, moved and stretched: the widest margin is that distance
+   wherever they lie. */
 static double half_margin(mercer_ctx *ctx, int64_t n, double spread, double offset, double unit) {
     double x[3 * 40];
     const char *label[40];
@@ -69,7 +72,8 @@ static double half_margin(mercer_ctx *ctx, int64_t n, double spread, double offs
 
 static void test_a_hard_margin_is_found_wherever_the_rows_lie(void **state) {
     (void)state;
-    static const double offsets[] = {0, 1, 2000, 1e5, -1e6}, units[] = {1e-8, 1e-3, 1, 1e3, 1e8}, spreads[] = {1, 1e3, 1e5};
+    static const double offsets[] = {0, 1, 2000, 1e5, -1e6}, units[] = {1e-8, 1e-3, 1, 1e3, 1e8},
+                        spreads[] = {1, 1e3, 1e5};
     mercer_ctx *ctx = open_ctx(2);
     for (size_t a = 0; a < sizeof offsets / sizeof *offsets; a++)
         for (size_t b = 0; b < sizeof units / sizeof *units; b++)
@@ -84,11 +88,13 @@ static void test_a_hard_margin_is_found_wherever_the_rows_lie(void **state) {
 
 /* ---- Degenerate problems ---- */
 
-/* A kernel of few directions: what is solved for many free rows at once is nearly singular, and the sum of multipliers must not drift. */
+/* A kernel of few directions: what is solved for many free rows at once is nearly singular, and the sum of multipliers
+   must not drift. */
 static void test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    static const char *const kernels[] = {"normalize(1 + linear)[1]", "linear[1]", "((1 + linear)^2)[1:2]", "cosine[1:2]"};
+    static const char *const kernels[] = {"normalize(1 + linear)[1]", "linear[1]", "((1 + linear)^2)[1:2]",
+                                          "cosine[1:2]"};
     for (uint64_t item = 0; item < 60; item++) {
         table t = random_table(100, 2, 200 + item);
         for (int64_t i = 0; i < t.n * D; i++)
@@ -103,14 +109,15 @@ static void test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing(void **st
             mass += fabs(mercer_model_coefficient(model, i, 0));
         }
         if (!(fabs(sum) <= 1e-12 * mass && c->gap >= -c->rounding - 1e-13 * fabs(c->primal)))
-            fail_msg("%s, %s: multipliers add up to %g of %g, gap %g, rounding %g", machine, kernels[item % 4], sum, mass, c->gap,
-                     c->rounding);
+            fail_msg("%s, %s: multipliers add up to %g of %g, gap %g, rounding %g", machine, kernels[item % 4], sum,
+                     mass, c->gap, c->rounding);
         mercer_model_free(model);
     }
     close_clean(ctx);
 }
 
-static void check_sane(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t) {
+static void check_sane(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel,
+                       const table *t) {
     mercer_model *model = fit(ctx, machine, set, kernel, t);
     const mercer_certificate *c = &mercer_model_report(model)->certificate;
     double *f = decide(ctx, model, t);
@@ -118,8 +125,8 @@ static void check_sane(mercer_ctx *ctx, const char *machine, const mercer_svm *s
         assert_true(isfinite(f[i]));
     const bool closed = c->gap_relative <= 1e-2 || c->gap <= set->tolerance * set->C * (double)t->n;
     if (!(closed && c->gap >= -c->rounding - 1e-9 * fabs(c->primal) && c->kkt_violation <= 1.001 * set->tolerance))
-        fail_msg("%s, C %g, %s: gap %g of %g, violation %g, rounding %g", machine, set->C, kernel, c->gap, c->primal, c->kkt_violation,
-                 c->rounding);
+        fail_msg("%s, C %g, %s: gap %g of %g, violation %g, rounding %g", machine, set->C, kernel, c->gap, c->primal,
+                 c->kkt_violation, c->rounding);
     free(f);
     mercer_model_free(model);
 }
@@ -155,9 +162,10 @@ static void test_degenerate_data_have_an_answer(void **state) {
     close_clean(ctx);
 }
 
-/* Optimal to the tolerance, or a report that says it is not; never without end. Multipliers of size C over kernel values of size k cannot
-   be told from each other below C k 2^-53 n. */
-static void check_honest(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel, const table *t, double size) {
+/* Optimal to the tolerance, or a report that says it is not; never without end. Multipliers of size C over kernel
+   values of size k cannot be told from each other below C k 2^-53 n. */
+static void check_honest(mercer_ctx *ctx, const char *machine, const mercer_svm *set, const char *kernel,
+                         const table *t, double size) {
     mercer_model *model = fit(ctx, machine, set, kernel, t);
     const mercer_report *r = mercer_model_report(model);
     const mercer_certificate *c = &r->certificate;
@@ -165,8 +173,8 @@ static void check_honest(mercer_ctx *ctx, const char *machine, const mercer_svm 
     const double C = strcmp(machine, "one-class") ? set->C : 1, rounding = C * size * (double)t->n * 1e-16;
     const bool hopeless = rounding > 0.05 * set->tolerance;
     if (reached == said || !(reached || hopeless) || !(c->gap >= -c->rounding - 1e-9 * fabs(c->primal)))
-        fail_msg("%s, C %g, %s: gap %g of %g, violation %g, rounding %g (%g), stopped: %s", machine, set->C, kernel, c->gap, c->primal,
-                 c->kkt_violation, c->rounding, rounding, r->stopped);
+        fail_msg("%s, C %g, %s: gap %g of %g, violation %g, rounding %g (%g), stopped: %s", machine, set->C, kernel,
+                 c->gap, c->primal, c->kkt_violation, c->rounding, rounding, r->stopped);
     mercer_model_free(model);
 }
 
@@ -179,7 +187,8 @@ static void test_every_C_from_tiny_to_huge_on_noise(void **state) {
         t.class_of[i] = (int)(i / 2 % 2);
         t.y[i] = -t.y[i];
     }
-    const char *const kernels[] = {"rbf(gamma=1)", "linear", "poly(degree=2,c=1)"}, *const machines[] = {"svc", "svr", "nu-svr"};
+    const char *const kernels[] = {"rbf(gamma=1)", "linear", "poly(degree=2,c=1)"}, *const machines[] = {"svc", "svr",
+                                                                                                         "nu-svr"};
     for (int p = -10; p <= 10; p += 5)
         for (int k = 0; k < 3; k++)
             for (int m = 0; m < 3; m++) {
@@ -251,7 +260,8 @@ static void test_the_nearest_nu_has_an_answer(void **state) {
     mercer_svm set = plain("nu-svc", 1e-3), highest = set;
     highest.nu = 0.4;
     set.nearest_nu = true;
-    mercer_model *near = fit(ctx, "nu-svc", &set, "rbf", &t), *asked = fit(ctx, "nu-svc", &highest, "rbf", &t), *none = NULL;
+    mercer_model *near = fit(ctx, "nu-svc", &set, "rbf", &t), *asked = fit(ctx, "nu-svc", &highest, "rbf", &t),
+                 *none = NULL;
     assert_true(mercer_model_report(near)->objective == mercer_model_report(asked)->objective);
     for (int64_t i = 0; i < t.n; i++)
         t.class_of[i] = (int)(i % 2);
@@ -278,7 +288,8 @@ static void test_a_linear_machine_keeps_its_weight_vector(void **state) {
     double *f = decide(ctx, model, &t);
     for (int64_t i = 0; i < t.n; i++)
         for (int64_t k = 0; k < 3; k++)
-            assert_close(f[i * 3 + k], (double)expansion(ctx, model, &t, k, t.x + i * D) + mercer_model_intercept(model, k), 1e-12);
+            assert_close(f[i * 3 + k],
+                         (double)expansion(ctx, model, &t, k, t.x + i * D) + mercer_model_intercept(model, k), 1e-12);
     free(f);
     mercer_model_free(model);
     close_clean(ctx);
@@ -342,8 +353,10 @@ static void test_the_wrong_target_is_said(void **state) {
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
-    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svc"), NULL, kernel, numbers, &model), MERCER_DATA, "needs classes");
-    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svr"), NULL, kernel, classes, &model), MERCER_DATA, "needs numbers");
+    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svc"), NULL, kernel, numbers, &model), MERCER_DATA,
+                 "needs classes");
+    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svr"), NULL, kernel, classes, &model), MERCER_DATA,
+                 "needs numbers");
     mercer_kernel_free(kernel);
     mercer_data_free(numbers);
     mercer_data_free(classes);
@@ -359,7 +372,8 @@ static void test_weights_may_leave_one_class_only(void **state) {
         t.w[i] = t.class_of[i];
     const mercer_svm set = plain("svc", 1e-3);
     mercer_model *model = NULL;
-    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &t, &model), MERCER_DATA, "every row that has a weight is of class 'bee'");
+    assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &t, &model), MERCER_DATA,
+                 "every row that has a weight is of class 'bee'");
     close_clean(ctx);
 }
 

@@ -1,16 +1,18 @@
-#include "data/data.h"
-#include "learn/svm.h"
+#include "data/table/data.h"
+#include "learn/svm/svm.h"
 #include "loss_of_test.h"
 
 enum { VALUES = 5 };
 static const double COSTS[VALUES] = {0.01, 0.3, 1, 20, 1000};
 
-static mercer_status path_of(mercer_ctx *ctx, const char *machine, const table *t, const double *C, bool tested, mercer_svm_path_row *out) {
+static mercer_status path_of(mercer_ctx *ctx, const char *machine, const table *t, const double *C, bool tested,
+                             mercer_svm_path_row *out) {
     mercer_data *data = data_of(ctx, t, needs_classes(machine));
     mercer_kernel *kernel = NULL;
     const mercer_svm set = plain(machine, 1e-5);
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
-    const mercer_status status = mercer_svm_path(ctx, machine, kernel, data, &set, C, VALUES, tested ? data : NULL, out);
+    const mercer_status status =
+        mercer_svm_path(ctx, machine, kernel, data, &set, C, VALUES, tested ? data : NULL, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -53,7 +55,8 @@ static void test_what_has_no_path_is_refused(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     const table t = random_table(30, 2, 78);
     mercer_svm_path_row row[VALUES];
-    const double falls[VALUES] = {1, 2, 2, 3, 4}, endless[VALUES] = {1, 2, 3, 4, INFINITY}, none[VALUES] = {0, 1, 2, 3, 4};
+    const double falls[VALUES] = {1, 2, 2, 3, 4}, endless[VALUES] = {1, 2, 3, 4, INFINITY},
+                 none[VALUES] = {0, 1, 2, 3, 4};
     assert_fails(ctx, path_of(ctx, "nu-svc", &t, COSTS, false, row), MERCER_INVALID, "nu-svc");
     assert_fails(ctx, path_of(ctx, "svc", &t, falls, false, row), MERCER_INVALID, "number 3");
     assert_fails(ctx, path_of(ctx, "svc", &t, endless, false, row), MERCER_INVALID, "number 5");
@@ -63,7 +66,8 @@ static void test_what_has_no_path_is_refused(void **state) {
     close_clean(ctx);
 }
 
-/* Programmes too large for one set: the rows next to the margin first, and certificates that compute what has changed since the last. */
+/* Quadratic programs too large for one set: the rows next to the margin first, and certificates that compute what has
+   changed since the last. */
 typedef struct walked {
     const mercer_kernel *kernel;
     const mercer_data *data;
@@ -178,8 +182,8 @@ static void test_survives_failing_memory(void **state) {
 enum { LAMBDAS = 4 };
 static const double PATH[LAMBDAS] = {0.3, 5, 0.02, 0.3}; /* in any order */
 
-static mercer_status loss_path_of(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t, const int64_t *fold,
-                             mercer_loss_path_row *out) {
+static mercer_status loss_path_of(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t,
+                                  const int64_t *fold, mercer_loss_path_row *out) {
     mercer_data *data = data_of(ctx, t, takes_classes(machine));
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel));
@@ -190,7 +194,10 @@ static mercer_status loss_path_of(mercer_ctx *ctx, const char *machine, const me
 }
 
 static double score_of(const char *machine, const mercer_scores *s) {
-    return takes_classes(machine) ? s->accuracy : !strcmp(machine, "huber") ? s->rmse : !strcmp(machine, "absolute") ? s->mae : s->pinball;
+    return takes_classes(machine)         ? s->accuracy
+           : !strcmp(machine, "huber")    ? s->rmse
+           : !strcmp(machine, "absolute") ? s->mae
+                                          : s->pinball;
 }
 
 static void check_path(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t) {
@@ -208,7 +215,8 @@ static void check_path(mercer_ctx *ctx, const char *machine, const mercer_loss *
         assert_close(row[k].primal, r->objective, 1e-7);
         assert_close(row[k].norm, r->norm, 1e-3);
         assert_close(row[k].test, score_of(machine, &scores), 0.02);
-        assert_true(isnan(row[k].test_log_loss) ? isnan(scores.log_loss) : fabs(row[k].test_log_loss - scores.log_loss) < 1e-3);
+        assert_true(isnan(row[k].test_log_loss) ? isnan(scores.log_loss)
+                                                : fabs(row[k].test_log_loss - scores.log_loss) < 1e-3);
         mercer_data_free(data);
         mercer_model_free(model);
     }
@@ -325,7 +333,8 @@ static void test_a_checkpoint_is_taken_up_and_belongs_to_one_fit(void **state) {
     mercer_model *none = NULL, *plain_one = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
     set.checkpoint = "t_svm.check";
     remove(set.checkpoint);
-    mercer_model *first = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t), *second = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    mercer_model *first = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t),
+                 *second = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
     double *x = decide(ctx, plain_one, &t), *y = decide(ctx, first, &t), *z = decide(ctx, second, &t);
     assert_memory_equal(x, y, (size_t)(6 * t.n) * sizeof *x);
     assert_memory_equal(y, z, (size_t)(6 * t.n) * sizeof *x);

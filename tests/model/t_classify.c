@@ -4,7 +4,8 @@
 
 enum { FITTED = 150, ASKED = 1000, CLOSE = 200 };
 
-static const char *const kernels[] = {"rbf(gamma=0.7)", "(1 + linear)^3", "laplacian(gamma=0.3)", "rbf(sigma=0.4) + 0.1*linear", "linear"};
+static const char *const kernels[] = {"rbf(gamma=0.7)", "(1 + linear)^3", "laplacian(gamma=0.3)",
+                                      "rbf(sigma=0.4) + 0.1*linear", "linear"};
 
 static mercer_data *rows_at(mercer_ctx *ctx, const double *x, int64_t n) {
     const mercer_table given = {.n = n, .d = D, .dtype = MERCER_F64, .values = x};

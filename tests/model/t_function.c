@@ -15,13 +15,14 @@ static double distance_of(mercer_ctx *ctx, const mercer_model *f, const mercer_m
     return value;
 }
 
-/* sum_ij alpha_i beta_j k(x_i, z_j), by the judge. */
+/* sum_ij alpha_i beta_j k(x_i, z_j), by the reference evaluator. */
 static double pairs(mercer_ctx *ctx, const mercer_model *f, const sheet *x, const mercer_model *g, const sheet *z) {
     double sum = 0;
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < z->n; j++) {
             double value = 0;
-            assert_ok(ctx, mercer_kernel_value(ctx, mercer_model_kernel(f), x->x + i * x->d, z->x + j * z->d, x->d, &value));
+            assert_ok(ctx,
+                      mercer_kernel_value(ctx, mercer_model_kernel(f), x->x + i * x->d, z->x + j * z->d, x->d, &value));
             sum += mercer_model_coefficient(f, i, 0) * mercer_model_coefficient(g, j, 0) * value;
         }
     return sum;
@@ -94,7 +95,8 @@ static void test_functions_of_different_spaces_are_refused(void **state) {
     set.scale = "standard";
     mercer_model *scaled = fit_sheet(ctx, "rbf(gamma=0.5)", &x, &set);
     assert_fails(ctx, mercer_model_inner(ctx, f, 0, g, 0, &value), MERCER_INVALID, "different spaces");
-    assert_fails(ctx, mercer_model_distance(ctx, f, 0, scaled, 0, &value), MERCER_INVALID, "scale their columns differently");
+    assert_fails(ctx, mercer_model_distance(ctx, f, 0, scaled, 0, &value), MERCER_INVALID,
+                 "scale their columns differently");
     assert_fails(ctx, mercer_model_inner(ctx, f, 1, f, 0, &value), MERCER_INVALID, "decision 1 of a model that has 1");
     mercer_model_free(f);
     mercer_model_free(g);

@@ -1,5 +1,6 @@
-/* Model files of released versions, in tests/golden, must load and predict the same values for ever. A fit of the same data by today's
-   code must agree with them too. `model_golden write FOLDER` writes the files anew: for a new format, beside the old ones. */
+/* Model files of released versions, in tests/golden, must load and predict the same values for ever. A fit of the same
+   data by today's code must agree with them too. `model_golden write FOLDER` writes the files anew: for a new format,
+   beside the old ones. */
 #include "support.h"
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +14,14 @@ static mercer_data *made(mercer_ctx *ctx, const mercer_table *table) {
 }
 
 static mercer_data *numbers(mercer_ctx *ctx) {
-    static const double x[] = {1, 10, 2, 40, 3, 20, 4, 70, 5, 30, 6, 50}, y[] = {1, -1, 2, 0, 2.5, 1, 4, 0, 3, 1, 5.5, 2};
+    static const double x[] = {1, 10, 2, 40, 3, 20, 4, 70, 5, 30, 6, 50},
+                        y[] = {1, -1, 2, 0, 2.5, 1, 4, 0, 3, 1, 5.5, 2};
     static const double w[] = {1, 2, 1, 0.5, 1, 1};
     static const char *const names[] = {"age", "d\xc3\xa9pense, \"net\""};
-    return made(ctx, &(mercer_table){.n = 6, .d = 2, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 2, .weights = w,
-                                     .names = names});
+    return made(
+        ctx,
+        &(mercer_table){
+            .n = 6, .d = 2, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 2, .weights = w, .names = names});
 }
 
 static mercer_data *classes(mercer_ctx *ctx) {
@@ -25,7 +29,12 @@ static mercer_data *classes(mercer_ctx *ctx) {
     static const int64_t row_start[] = {0, 2, 2, 4, 5, 7};
     static const int32_t column[] = {0, 3, 1, 4, 2, 0, 4};
     static const char *const labels[] = {"no", "yes", "no", "vielleicht", "yes"};
-    return made(ctx, &(mercer_table){.n = 5, .d = 6, .dtype = MERCER_F32, .values = values, .row_start = row_start, .column = column,
+    return made(ctx, &(mercer_table){.n = 5,
+                                     .d = 6,
+                                     .dtype = MERCER_F32,
+                                     .values = values,
+                                     .row_start = row_start,
+                                     .column = column,
                                      .labels = labels});
 }
 

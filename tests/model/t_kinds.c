@@ -1,5 +1,5 @@
-/* Fields of a model file that are right one by one and wrong together: each of these once reached a verb. The files are those of the fuzz
-   target fuzz/structure, changed in the places named, with a right checksum. */
+/* Fields of a model file that are right one by one and wrong together: each of these once reached a verb. The files are
+   those of the fuzz target fuzz/structure, changed in the places named, with a right checksum. */
 #include "../fuzz/structure/mutate.h"
 #include "../fuzz/structure/zoo.h"
 #include "model/model.h"

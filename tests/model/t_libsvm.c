@@ -1,4 +1,4 @@
-#include "model/libsvm.h"
+#include "model/libsvm/libsvm_model.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +15,10 @@ static mercer_status read_text(mercer_ctx *ctx, const char *text, mercer_model *
     return read;
 }
 
-static const char THREE[] = "svm_type c_svc\nkernel_type polynomial\ndegree 3\ngamma 0.5\ncoef0 1\nnr_class 3\ntotal_sv 4\n"
-                            "rho 0.25 -0.5 0.125\nlabel 2 -1 7\nnr_sv 1 2 1\nSV\n1 -0.5 1:1 3:-2 \n-0.75 0.25 2:0.5 \n"
-                            "-0.25 0 1:0.125 2:1 3:1 \n0.5 -0.25 3:3 \n";
+static const char THREE[] =
+    "svm_type c_svc\nkernel_type polynomial\ndegree 3\ngamma 0.5\ncoef0 1\nnr_class 3\ntotal_sv 4\n"
+    "rho 0.25 -0.5 0.125\nlabel 2 -1 7\nnr_sv 1 2 1\nSV\n1 -0.5 1:1 3:-2 \n-0.75 0.25 2:0.5 \n"
+    "-0.25 0 1:0.125 2:1 3:1 \n0.5 -0.25 3:3 \n";
 
 static double poly(const double *x, const double *z) {
     return pow(0.5 * (x[0] * z[0] + x[1] * z[1] + x[2] * z[2]) + 1, 3);
@@ -102,7 +103,8 @@ static void test_a_precomputed_kernel_reads_the_row_itself(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     mercer_model *model = NULL;
-    const char *text = "svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho -1.5\nSV\n2 0:3 \n-0.5 0:1 \n";
+    const char *text =
+        "svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho -1.5\nSV\n2 0:3 \n-0.5 0:1 \n";
     assert_ok(ctx, read_text(ctx, text, &model));
     const double x[3] = {0.25, 9, 0.5};
     double out;
@@ -116,8 +118,12 @@ static void test_a_model_of_one_class_and_crlf_are_read(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     mercer_model *model = NULL;
-    assert_ok(ctx, read_text(ctx, "svm_type c_svc\r\nkernel_type linear\r\nnr_class 1\r\ntotal_sv 0\r\nrho\r\nlabel 4\r\nnr_sv 0\r\nSV\r\n",
-                             &model));
+    assert_ok(
+        ctx,
+        read_text(
+            ctx,
+            "svm_type c_svc\r\nkernel_type linear\r\nnr_class 1\r\ntotal_sv 0\r\nrho\r\nlabel 4\r\nnr_sv 0\r\nSV\r\n",
+            &model));
     assert_int_equal(mercer_model_classes(model), 1);
     const double x = 2;
     double out;
@@ -131,8 +137,10 @@ static void test_a_model_of_one_class_has_no_vectors(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     mercer_model *model = NULL;
-    assert_fails(ctx, read_text(ctx, "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 2\nlabel 4\nSV\n1:1\n2:1\n", &model),
-                 MERCER_FORMAT, "form");
+    assert_fails(
+        ctx,
+        read_text(ctx, "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 2\nlabel 4\nSV\n1:1\n2:1\n", &model),
+        MERCER_FORMAT, "form");
     assert_null(model);
     close_clean(ctx);
 }
@@ -177,11 +185,12 @@ static void test_damage_is_named_with_its_line(void **state) {
         mercer_model *model = NULL;
         const mercer_status status = read_text(ctx, text, &model);
         if (status == MERCER_OK || !strstr(mercer_message(ctx), lies[i].says))
-            fail_msg("'%s' -> '%s': wanted '%s', got %s: %s", lies[i].from, lies[i].to, lies[i].says, mercer_status_name(status),
-                     mercer_message(ctx));
+            fail_msg("'%s' -> '%s': wanted '%s', got %s: %s", lies[i].from, lies[i].to, lies[i].says,
+                     mercer_status_name(status), mercer_message(ctx));
         assert_null(model);
     }
-    for (size_t length = 0; length + 1 < sizeof THREE - 1; length++) { /* every beginning of it; the last vector may be shorter */
+    /* every beginning of it; the last vector may be shorter */
+    for (size_t length = 0; length + 1 < sizeof THREE - 1; length++) {
         char text[1024];
         mercer_model *model = NULL;
         snprintf(text, sizeof text, "%.*s", (int)length, THREE);

@@ -43,7 +43,12 @@ static mercer_data *rows(mercer_ctx *ctx, bool classes) {
         y[i] = x[2 * i] * 0.3 + sin(x[2 * i + 1]);
         label[i] = y[i] > 0.5 ? "1" : "-1";
     }
-    const mercer_table t = {.n = N, .d = 2, .dtype = MERCER_F64, .values = x, .target = classes ? NULL : y, .outputs = classes ? 0 : 1,
+    const mercer_table t = {.n = N,
+                            .d = 2,
+                            .dtype = MERCER_F64,
+                            .values = x,
+                            .target = classes ? NULL : y,
+                            .outputs = classes ? 0 : 1,
                             .labels = classes ? label : NULL};
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
@@ -64,8 +69,8 @@ static void note_exports(mercer_ctx *ctx, record *r, const mercer_model *model, 
     mercer_model_free(again);
 }
 
-static void note_machine(mercer_ctx *ctx, record *r, const char *machine, const char *kernel_text, const mercer_data *data,
-                         const char *path) {
+static void note_machine(mercer_ctx *ctx, record *r, const char *machine, const char *kernel_text,
+                         const mercer_data *data, const char *path) {
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL, *again = NULL;
     const mercer_machine *m = mercer_machine_find(machine);
@@ -119,9 +124,11 @@ static void note_all(record *r, const char *path) {
     mercer_data *numbers = rows(ctx, false), *classes = rows(ctx, true);
     note_machine(ctx, r, "svc", "rbf(gamma=0.25)", classes, path);
     note_machine(ctx, r, "svr", "poly(degree=3, c=0.5, gamma=0.125)", numbers, path);
-    note_machine(ctx, r, "ridge", "0.5*rbf(gamma=[0.25, 1.5]) + weigh(log(x[1] + 0.5), matern(nu=1.5)) + 0.125*rq(alpha=1.5)", numbers,
+    note_machine(ctx, r, "ridge",
+                 "0.5*rbf(gamma=[0.25, 1.5]) + weigh(log(x[1] + 0.5), matern(nu=1.5)) + 0.125*rq(alpha=1.5)", numbers,
                  path);
-    note_machine(ctx, r, "gp", "rbf(sigma=0.75) + exp(0.25*linear) + periodic(period=1.5, length_scale=0.5)", numbers, path);
+    note_machine(ctx, r, "gp", "rbf(sigma=0.75) + exp(0.25*linear) + periodic(period=1.5, length_scale=0.5)", numbers,
+                 path);
     note_failures(ctx, r, numbers);
     note_search(ctx, r, numbers, path);
     mercer_data_free(numbers);
@@ -146,8 +153,8 @@ static void test_nothing_written_depends_on_the_locale(void **state) {
         while (k < plain.size && k < comma.size && plain.bytes[k] == comma.bytes[k])
             k++;
         if (plain.size != comma.size || k < plain.size)
-            fail_msg("with a decimal comma byte %zu differs: '%.60s' became '%.60s'", k, plain.bytes + (k > 30 ? k - 30 : 0),
-                     comma.bytes + (k > 30 ? k - 30 : 0));
+            fail_msg("with a decimal comma byte %zu differs: '%.60s' became '%.60s'", k,
+                     plain.bytes + (k > 30 ? k - 30 : 0), comma.bytes + (k > 30 ? k - 30 : 0));
     }
     unlink(path);
     free(plain.bytes);

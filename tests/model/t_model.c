@@ -1,10 +1,10 @@
 /* A model through a file and back, and what the loader must refuse. */
 #include "../learn/machines_of_test.h"
 #include "base/memory.h"
-#include "data/data.h"
-#include "model/crc64.h"
-#include "model/format.h"
-#include "model/load.h"
+#include "data/table/data.h"
+#include "model/file/crc64.h"
+#include "model/file/format.h"
+#include "model/file/load.h"
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "base/rng.h"
-#include "data/data.h"
-#include "kernel/kernel.h"
+#include "data/table/data.h"
+#include "kernel/language/kernel.h"
 #include "model/model.h"
 #include "support.h"
 #include <math.h>
@@ -143,7 +143,8 @@ static void test_a_factor_of_one_is_learned(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     mercer_data *data = noisy_sine(ctx, 40, 9, false);
-    mercer_model *one = fit(ctx, "1.0*rbf(gamma=1) + 0.1*white", data, NULL), *two = fit(ctx, "2*rbf(gamma=1) + 0.1*white", data, NULL);
+    mercer_model *one = fit(ctx, "1.0*rbf(gamma=1) + 0.1*white", data, NULL),
+                 *two = fit(ctx, "2*rbf(gamma=1) + 0.1*white", data, NULL);
     mercer_gp set = mercer_gp_defaults();
     set.learn = false;
     mercer_model *fixed = fit(ctx, "1.0*rbf(gamma=1) + 0.1*white", data, &set);

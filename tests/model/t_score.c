@@ -140,7 +140,8 @@ static void test_what_cannot_be_scored_is_refused(void **state) {
     assert_fails(ctx, mercer_score(ctx, numbers, bare, &s), MERCER_DATA, "no target");
     assert_fails(ctx, mercer_score(ctx, classes, real, &s), MERCER_DATA, "numbers");
     assert_fails(ctx, mercer_score(ctx, numbers, unknown, &s), MERCER_DATA, "classes");
-    assert_ok(ctx, mercer_score(ctx, classes, unknown, &s)); /* a class that the model does not know is one it gets wrong */
+    /* a class that the model does not know is one it gets wrong */
+    assert_ok(ctx, mercer_score(ctx, classes, unknown, &s));
     assert_true(s.accuracy < 1);
     assert_fails(ctx, mercer_score(ctx, numbers, two, &s), MERCER_DATA, "2 targets");
     assert_fails(ctx, mercer_predict(ctx, numbers, wide, out), MERCER_DATA, "2 columns");

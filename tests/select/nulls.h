@@ -15,8 +15,9 @@ static struct {
     mercer_posterior *posterior;
     mercer_proof *proof;
     mercer_search *search;
-    void *out;                                  /* what a call makes */
-    _Alignas(max_align_t) char room[10][1 << 15]; /* by the place of the argument, for anything it reads or fills: zeros */
+    void *out; /* what a call makes */
+    /* by the place of the argument, for anything it reads or fills: zeros */
+    _Alignas(max_align_t) char room[10][1 << 15];
     _Alignas(max_align_t) char settings[2048];
     char path[32];
 } f;
@@ -31,9 +32,10 @@ static inline int make(void **state) {
     strcpy(f.path, "/tmp/mercer-nulls-XXXXXX");
     close(mkstemp(f.path));
     mercer_settings_defaults(mercer_machine_find("ridge"), f.settings);
-    return mercer_data_generate(f.ctx, "sinc", 40, 0.1, 1, &f.data) || mercer_kernel_parse(f.ctx, "rbf(gamma=1)", &f.kernel)
-           || mercer_gp_fit(f.ctx, f.kernel, f.data, &set, &f.model) || mercer_posterior_open(f.ctx, f.model, &f.posterior)
-           || mercer_prove(f.ctx, f.kernel, 1, &f.proof)
+    return mercer_data_generate(f.ctx, "sinc", 40, 0.1, 1, &f.data)
+           || mercer_kernel_parse(f.ctx, "rbf(gamma=1)", &f.kernel)
+           || mercer_gp_fit(f.ctx, f.kernel, f.data, &set, &f.model)
+           || mercer_posterior_open(f.ctx, f.model, &f.posterior) || mercer_prove(f.ctx, f.kernel, 1, &f.proof)
            || mercer_tune_run(f.ctx, mercer_machine_find("ridge"), NULL, &tune, f.data, &f.search);
 }
 

@@ -1,5 +1,6 @@
-/* random_shape.h: rows of random shapes: few or many, of one column or a hundred thousand, full or nearly empty, with empty and repeated
-   rows and empty columns; each in full and compressed, in doubles and floats, one and the same numbers. */
+/* random_shape.h: rows of random shapes: few or many, of one column or a hundred thousand, full or nearly empty, with
+   empty and repeated rows and empty columns; each in full and compressed, in doubles and floats, one and the same
+   numbers. */
 #ifndef TEST_RANDOM_SHAPE_H
 #define TEST_RANDOM_SHAPE_H
 

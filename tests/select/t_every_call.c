@@ -1,5 +1,5 @@
-/* Every public call that takes a context, one scenario each, with its 1st, 2nd, 3rd, ... allocation failing: it says so and leaves nothing
-   behind. tools/calls.py checks that no call is missing here. */
+/* Every public call that takes a context, one scenario each, with its 1st, 2nd, 3rd, ... allocation failing: it says so
+   and leaves nothing behind. tools/calls.py checks that no call is missing here. */
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,8 @@ static const char *path_of(const char *name) {
     return path;
 }
 
-/* Settings of a machine, with few steps where it has steps: a search that allocates in each would be tried with each failing. */
+/* Settings of a machine, with few steps where it has steps: a search that allocates in each would be tried with each
+   failing. */
 static void *short_settings(mercer_ctx *ctx, const mercer_machine *machine) {
     static const char *const wishes[][2] = {{"restarts", "0"}, {"epochs", "2"}, {"learn", "no"}, {"noise", "0.1"}};
     static _Alignas(max_align_t) char settings[512];
@@ -64,7 +65,8 @@ static int make_world(void **state) {
     world.svc = fitted("svc", world.kernel, world.classes);
     world.logistic = fitted("logistic", world.kernel, world.classes);
     mercer_model *const models[] = {world.ridge, world.gp, world.lms, world.svc, world.logistic};
-    for (int i = 0; i < 5; i++) { /* what a first prediction packs stays with the model: here, not in the contexts that fail */
+    /* what a first prediction packs stays with the model: here, not in the contexts that fail */
+    for (int i = 0; i < 5; i++) {
         double out[MOST];
         assert_ok(ctx, mercer_decide(ctx, models[i], i < 3 ? world.data : world.classes, out));
     }
@@ -77,7 +79,8 @@ static int make_world(void **state) {
 
 static int end_world(void **state) {
     (void)state;
-    static const char *const files[] = {"table.csv", "ridge.mercer", "out.csv", "out.npy", "out.mercer", "out.svm", "out.bin", "out.c"};
+    static const char *const files[] = {"table.csv",  "ridge.mercer", "out.csv", "out.npy",
+                                        "out.mercer", "out.svm",      "out.bin", "out.c"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         unlink(path_of(files[i]));
     assert_int_equal(rmdir(world.folder), 0); /* no temporary file was left */
@@ -96,7 +99,8 @@ static int end_world(void **state) {
     return 0;
 }
 
-/* SCENARIO(name, T, call): call makes a T in `made`, which is freed; SCENARIO_PLAIN: it makes nothing. `out` is room for results. */
+/* SCENARIO(name, T, call): call makes a T in `made`, which is freed; SCENARIO_PLAIN: it makes nothing. `out` is room
+   for results. */
 #define SCENARIO(name, kind, call)                                                                                     \
     static mercer_status name(mercer_ctx *ctx, void *out) {                                                            \
         (void)out;                                                                                                     \
@@ -115,7 +119,8 @@ static int end_world(void **state) {
 static const double ones[N * D] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const int64_t few[] = {3, 1, 3}, fold[N] = {0, 1, 2, 0, 1, 2};
 static const double lambdas[] = {0.1, 1};
-static const mercer_pca few_of_many = {.components = 1, .center = true, .tolerance = 1e-3, .scale = "none", .solver = "krylov"};
+static const mercer_pca few_of_many = {
+    .components = 1, .center = true, .tolerance = 1e-3, .scale = "none", .solver = "krylov"};
 static const mercer_table table = {.n = 2, .d = D, .dtype = MERCER_F64, .values = ones, .target = ones, .outputs = 1};
 
 static int fill_ones(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out) {
@@ -145,8 +150,10 @@ SCENARIO_PLAIN(features, mercer_features(ctx, world.quadratic, world.data, out))
 SCENARIO_PLAIN(npy_write, mercer_npy_write(ctx, path_of("out.npy"), ones, N, 1))
 SCENARIO(prove, proof, mercer_prove(ctx, world.quadratic, 0, &made))
 SCENARIO(ridge_fit, model, mercer_ridge_fit(ctx, world.kernel, world.data, NULL, &made))
-SCENARIO(gp_fit, model, mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
-SCENARIO(lms_fit, model, mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
+SCENARIO(gp_fit, model,
+         mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
+SCENARIO(lms_fit, model,
+         mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
 SCENARIO_PLAIN(model_inner, mercer_model_inner(ctx, world.ridge, 0, world.ridge, 0, out))
 SCENARIO_PLAIN(model_distance, mercer_model_distance(ctx, world.ridge, 0, world.ridge, 0, out))
 SCENARIO(pca_fit, model, mercer_pca_fit(ctx, world.kernel, world.data, NULL, &made))
@@ -175,7 +182,8 @@ static double square_curvature(void *user, double y, double F) {
     return 1;
 }
 
-static const mercer_own_loss square = {.name = "square", .value = square_value, .slope = square_slope, .curvature = square_curvature};
+static const mercer_own_loss square = {
+    .name = "square", .value = square_value, .slope = square_slope, .curvature = square_curvature};
 SCENARIO(own_loss_fit, model, mercer_own_loss_fit(ctx, world.kernel, world.data, &square, NULL, &made))
 SCENARIO_PLAIN(calibration, mercer_calibration(ctx, world.logistic, world.classes, 2, out))
 SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
@@ -325,7 +333,8 @@ static mercer_status fit_named(mercer_ctx *ctx, void *arg) {
     const mercer_machine *machine = arg;
     mercer_model *model = NULL;
     const mercer_data *data = machine->target == MERCER_TARGET_CLASS ? world.classes : world.data;
-    const mercer_status status = mercer_fit(ctx, machine, short_settings(world.ctx, machine), world.kernel, data, &model);
+    const mercer_status status =
+        mercer_fit(ctx, machine, short_settings(world.ctx, machine), world.kernel, data, &model);
     assert_true(!status == (model != NULL));
     mercer_model_free(model);
     return status;
@@ -342,16 +351,70 @@ static void test_every_machine_survives_failing_memory(void **state) {
 static void test_every_call_survives_failing_memory(void **state) {
     (void)state;
     static scenario *const calls[] = {
-        file_write,     data_read,     data_make,        data_weigh, data_take,   data_generate, data_write, kernel_parse,
-        kernel_parse_with, test_mmd, test_hsic, cluster, cluster_spectral, kernel_bind,
-        kernel_value,   kernel_with,   kernel_gradient,  gram,       gram_apply,  features,      npy_write,  prove,        ridge_fit,
-        gp_fit,         lms_fit,       knn_fit,          posterior_open,   model_read, predict,     decide,        classify,   model_save,
-        model_load,     model_load_with, model_to_memory, model_from_memory,
-        model_update,   pca_fit,       pca_krylov,       model_inner, model_distance,
-        posterior_std,  model_export,  export_onnx, export_onnx_double,
-        posterior_sample, score,      ridge_folds, ridge_path,    plan_fit,   gram_check,   settings_put,
-        ridge_path_folds, data_folds,
-        predict_proba, own_loss_fit, calibration, svm_path, loss_path, svm_rows, tune_run, tune_default, search_fit, plan_tune,
+        file_write,
+        data_read,
+        data_make,
+        data_weigh,
+        data_take,
+        data_generate,
+        data_write,
+        kernel_parse,
+        kernel_parse_with,
+        test_mmd,
+        test_hsic,
+        cluster,
+        cluster_spectral,
+        kernel_bind,
+        kernel_value,
+        kernel_with,
+        kernel_gradient,
+        gram,
+        gram_apply,
+        features,
+        npy_write,
+        prove,
+        ridge_fit,
+        gp_fit,
+        lms_fit,
+        knn_fit,
+        posterior_open,
+        model_read,
+        predict,
+        decide,
+        classify,
+        model_save,
+        model_load,
+        model_load_with,
+        model_to_memory,
+        model_from_memory,
+        model_update,
+        pca_fit,
+        pca_krylov,
+        model_inner,
+        model_distance,
+        posterior_std,
+        model_export,
+        export_onnx,
+        export_onnx_double,
+        posterior_sample,
+        score,
+        ridge_folds,
+        ridge_path,
+        plan_fit,
+        gram_check,
+        settings_put,
+        ridge_path_folds,
+        data_folds,
+        predict_proba,
+        own_loss_fit,
+        calibration,
+        svm_path,
+        loss_path,
+        svm_rows,
+        tune_run,
+        tune_default,
+        search_fit,
+        plan_tune,
         plan_default,
     };
     static double out[MOST];
@@ -390,8 +453,11 @@ static void test_every_export_survives_failing_memory(void **state) {
     static const struct {
         const char *machine, *kernel;
         bool classes;
-    } rows[] = {{"ridge", "rbf(gamma=0.5)*matern(nu=1.5, length_scale=2) + 0.3*(1 + linear)^2", false}, {"gp", "rbf(gamma=0.5)", false},
-                {"svc", "poly(degree=3)", true}, {"knn", "linear", true}, {"pca", "rbf(gamma=0.5)", false},
+    } rows[] = {{"ridge", "rbf(gamma=0.5)*matern(nu=1.5, length_scale=2) + 0.3*(1 + linear)^2", false},
+                {"gp", "rbf(gamma=0.5)", false},
+                {"svc", "poly(degree=3)", true},
+                {"knn", "linear", true},
+                {"pca", "rbf(gamma=0.5)", false},
                 {"logistic", "laplacian(gamma=0.5)", true}};
     mercer_data *dozen = NULL;
     assert_ok(world.ctx, mercer_data_take(world.ctx, world.classes, NULL, 12, &dozen));

@@ -1,7 +1,8 @@
-/* A search down the slopes of the error comes to where a fine grid is lowest, or below; and says where there is no slope. */
+/* A search down the slopes of the error comes to where a fine grid is lowest, or below; and says where there is no
+   slope. */
 #include "tune_of_test.h"
 
-/* A fine grid is the judge, and of the numbers found the fit that leaves rows out by itself. */
+/* A fine grid is the reference evaluator, and of the numbers found the fit that leaves rows out by itself. */
 static void test_slopes_lead_below_the_best_of_a_fine_grid(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -16,7 +17,8 @@ static void test_slopes_lead_below_the_best_of_a_fine_grid(void **state) {
         w.set.search = "gradient";
         assert_ok(ctx, tune(ctx, &w, data, &found));
         const mercer_search_report all = mercer_search_result(grid), r = mercer_search_result(found);
-        const mercer_candidate table = mercer_search_candidate(grid, all.best), best = mercer_search_candidate(found, r.best);
+        const mercer_candidate table = mercer_search_candidate(grid, all.best),
+                               best = mercer_search_candidate(found, r.best);
         assert_true(best.score <= table.score * (1 + 1e-9) && best.score > table.score - table.error);
         assert_true(best.error > 0 && r.measured == mercer_search_count(found) && r.measured < 150 && r.share > 0);
         mercer_ridge set = mercer_ridge_defaults();
@@ -71,7 +73,8 @@ static void test_every_combination_of_a_set_has_its_starts(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     mercer_data *data = friedman(ctx);
-    wish w = wish_of("ridge", "matern(nu={0.5, 2.5}, length_scale=1..10) + poly(degree=1..2, c=0..2)", "lambda=0.001..10");
+    wish w =
+        wish_of("ridge", "matern(nu={0.5, 2.5}, length_scale=1..10) + poly(degree=1..2, c=0..2)", "lambda=0.001..10");
     w.set.search = "gradient";
     w.set.candidates = 1;
     mercer_search *search = NULL;

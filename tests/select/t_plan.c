@@ -1,6 +1,6 @@
 /* A forecast is a promise: with exactly the bytes it names a fit succeeds, and it uses nearly all of them. */
 #include "../learn/machines_of_test.h"
-#include "learn/cost.h"
+#include "learn/ridge/ridge_cost.h"
 
 enum { MANY = 900, WIDE = 4, WIDEST = 36, TARGETS = 7 };
 
@@ -31,15 +31,24 @@ static const struct {
     bool loo, intercept, weighted;
     int64_t outputs;
 } cases[] = {
-    {1, "auto", "auto", false, false, false, 1},    {1, "cholesky", "none", true, true, false, 3},
-    {1, "eigen", "standard", true, true, true, 1},  {0, "auto", "none", false, false, false, 2},
-    {1, "cholesky", "minmax", true, true, true, 2}, {1, "cholesky", "none", false, true, false, TARGETS},
-    {1, "eigen", "none", false, false, false, 6},   {1, "pcg", "none", false, false, false, 1},
-    {1, "pcg", "standard", false, true, true, TARGETS}, {1, "primal", "none", true, true, false, 2},
-    {1, "primal", "minmax", false, false, true, TARGETS}, {1, "nystrom", "none", false, false, false, 1},
-    {1, "nystrom", "standard", false, true, true, TARGETS}, {1, "fourier", "none", false, false, false, 1},
-    {1, "fourier", "standard", false, true, true, TARGETS}, {1, "mixed", "none", false, false, false, 1},
-    {1, "mixed", "standard", false, true, true, TARGETS}, {1, "pcg", "minmax", false, true, true, 2},
+    {1, "auto", "auto", false, false, false, 1},
+    {1, "cholesky", "none", true, true, false, 3},
+    {1, "eigen", "standard", true, true, true, 1},
+    {0, "auto", "none", false, false, false, 2},
+    {1, "cholesky", "minmax", true, true, true, 2},
+    {1, "cholesky", "none", false, true, false, TARGETS},
+    {1, "eigen", "none", false, false, false, 6},
+    {1, "pcg", "none", false, false, false, 1},
+    {1, "pcg", "standard", false, true, true, TARGETS},
+    {1, "primal", "none", true, true, false, 2},
+    {1, "primal", "minmax", false, false, true, TARGETS},
+    {1, "nystrom", "none", false, false, false, 1},
+    {1, "nystrom", "standard", false, true, true, TARGETS},
+    {1, "fourier", "none", false, false, false, 1},
+    {1, "fourier", "standard", false, true, true, TARGETS},
+    {1, "mixed", "none", false, false, false, 1},
+    {1, "mixed", "standard", false, true, true, TARGETS},
+    {1, "pcg", "minmax", false, true, true, 2},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -63,7 +72,8 @@ static const char *kernel_for(int k) {
 
 /* Which ways take what is forecast to the last bytes; the others stop growing when it pays no more. */
 static bool is_direct(int k) {
-    return strcmp(cases[k].solver, "auto") == 0 || strcmp(cases[k].solver, "cholesky") == 0 || strcmp(cases[k].solver, "eigen") == 0;
+    return strcmp(cases[k].solver, "auto") == 0 || strcmp(cases[k].solver, "cholesky") == 0
+           || strcmp(cases[k].solver, "eigen") == 0;
 }
 
 /* Asked for once. */
@@ -161,10 +171,11 @@ static void test_searches_keep_to_their_forecasts(void **state) {
         bool folds, halving, held;
         int64_t rows;
         double noise; /* with much of it the folds of svc take all that there is for them */
-    } some[] = {{"ridge", "friedman1", false, false, false, 300, 0.3}, {"ridge", "friedman1", true, false, false, 300, 0.3},
-                {"ridge", "friedman1", false, true, false, 800, 0.3},  {"svc", "moons", true, false, false, 2400, 2},
-                {"svc", "moons", false, false, true, 600, 0.3},        {"svr", "friedman1", true, false, false, 300, 0.3},
-                {"logistic", "moons", true, false, false, 300, 0.3},   {"knn", "moons", true, false, false, 600, 0.3}};
+    } some[] = {
+        {"ridge", "friedman1", false, false, false, 300, 0.3}, {"ridge", "friedman1", true, false, false, 300, 0.3},
+        {"ridge", "friedman1", false, true, false, 800, 0.3},  {"svc", "moons", true, false, false, 2400, 2},
+        {"svc", "moons", false, false, true, 600, 0.3},        {"svr", "friedman1", true, false, false, 300, 0.3},
+        {"logistic", "moons", true, false, false, 300, 0.3},   {"knn", "moons", true, false, false, 600, 0.3}};
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
         mercer_data *data = NULL, *test = NULL;
@@ -185,7 +196,8 @@ static void test_searches_keep_to_their_forecasts(void **state) {
         assert_int_equal(plan.rows, mercer_data_rows(data));
         assert_true(plan.candidates > 1 && plan.fits > 0 && plan.seconds > 0 && plan.possible);
         if (mercer_memory_peak(ctx) > plan.memory_bytes + 4096) /* the context itself */
-            fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes, mercer_memory_peak(ctx));
+            fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes,
+                     mercer_memory_peak(ctx));
         mercer_model_free(model);
         mercer_search_free(search);
         mercer_data_free(data);
@@ -201,7 +213,8 @@ static void test_the_short_search_keeps_to_its_forecast(void **state) {
     static const struct {
         const char *machine, *data;
         int64_t rows, candidates;
-    } some[] = {{"ridge", "friedman1", 200, (13 + 1) * 17}, {"svc", "moons", 300, 7 * 6}, {"logistic", "moons", 100, 7 * 5}};
+    } some[] = {
+        {"ridge", "friedman1", 200, (13 + 1) * 17}, {"svc", "moons", 300, 7 * 6}, {"logistic", "moons", 100, 7 * 5}};
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
         const mercer_machine *machine = mercer_machine_find(some[k].machine);
@@ -216,9 +229,11 @@ static void test_the_short_search_keeps_to_its_forecast(void **state) {
         assert_int_equal(plan.rows, some[k].rows);
         assert_true(plan.seconds > 0 && plan.possible);
         if (mercer_memory_peak(ctx) > plan.memory_bytes + 4096) /* the context itself */
-            fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes, mercer_memory_peak(ctx));
+            fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes,
+                     mercer_memory_peak(ctx));
         mercer_search_free(search);
-        assert_fails(ctx, mercer_plan_default(ctx, mercer_machine_find("gp"), NULL, data, &plan), MERCER_INVALID, "no rule");
+        assert_fails(ctx, mercer_plan_default(ctx, mercer_machine_find("gp"), NULL, data, &plan), MERCER_INVALID,
+                     "no rule");
         mercer_data_free(data);
         close_clean(ctx);
         close_clean(owner);
@@ -357,8 +372,8 @@ static void test_less_memory_means_another_way_then_none(void **state) {
     assert_int_equal(fit_auto((size_t)(0.95 * said), &peak, message), MERCER_MEMORY);
 }
 
-/* With seconds made up: the way that is preferred where it ends in time, else the exact one that ends soonest, else the one that can be
-   stopped. What is approximate is never chosen. */
+/* With seconds made up: the way that is preferred where it ends in time, else the exact one that ends soonest, else the
+   one that can be stopped. What is approximate is never chosen. */
 static void test_a_time_limit_decides(void **state) {
     (void)state;
     mercer_options options = mercer_options_defaults();
@@ -373,7 +388,10 @@ static void test_a_time_limit_decides(void **state) {
     static const struct {
         double cholesky, eigen, pcg, nystrom;
         const char *chosen;
-    } wanted[] = {{5e5, 9e5, 1, 1, "cholesky"}, {2e6, 9e5, 3e6, 1, "eigen"}, {2e6, 4e6, 5e5, 1, "pcg"}, {2e6, 4e6, 3e6, 1, "pcg"}};
+    } wanted[] = {{5e5, 9e5, 1, 1, "cholesky"},
+                  {2e6, 9e5, 3e6, 1, "eigen"},
+                  {2e6, 4e6, 5e5, 1, "pcg"},
+                  {2e6, 4e6, 3e6, 1, "pcg"}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
         const mc_ridge_size size = {.n = 10, .outputs = 1, .lambda = 1, .features = -1};
         mc_options ways;

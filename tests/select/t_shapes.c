@@ -1,9 +1,10 @@
-/* Random shapes of data through every machine and every verb, on every instruction set, in both precisions, in full and compressed. What
-   comes out is judged: Gram matrices by the judge of kernels, answers of one layout by those of another within their certificates, memory
-   by its forecast. MERCER_TEST_SHAPES says how many shapes are drawn, MERCER_TEST_SHAPE draws one of them again. */
-#include "data/data.h"
-#include "gram/gram.h"
-#include "kernel/kernel.h"
+/* Random shapes of data through every machine and every verb, on every instruction set, in both precisions, in full and
+   compressed. What comes out is judged: Gram matrices by the reference evaluator of kernels, answers of one layout by
+   those of another within their certificates, memory by its forecast. MERCER_TEST_SHAPES says how many shapes are
+   drawn, MERCER_TEST_SHAPE draws one of them again. */
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
 #include "random_shape.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum {
     AT_ONCE = 4,     /* machines that one shape meets */
     PLANNED = 10,    /* shapes for one forecast of a search, which takes a second */
     FIXED = 1 << 16, /* bytes that do not grow with the rows: the context, the proof of the kernel */
-    JUDGED = 1000000 /* pairs times columns that the judge sees of a matrix */
+    JUDGED = 1000000 /* pairs times columns that the reference evaluator sees of a matrix */
 };
 static const char *const isas[] = {"portable", "avx2", "avx512"};
 static const double NEAR = 1e-9;
@@ -36,7 +37,8 @@ static void fail_in(const scene *s, const char *what, const char *why) {
              why);
 }
 
-/* A call may refuse what it cannot do, with a sentence; it does not break down. A nu that leaves no margin is named when it is found. */
+/* A call may refuse what it cannot do, with a sentence; it does not break down. A nu that leaves no margin is named
+   when it is found. */
 static bool went_well(const scene *s, mercer_status status, const char *what) {
     const char *message = mercer_message(s->ctx);
     const bool refused = status == MERCER_INVALID || status == MERCER_DATA || strstr(message, "raise nu")
@@ -64,7 +66,7 @@ static double *doubles(int64_t count) {
 
 /* ---- Gram matrices ---- */
 
-/* Some entries of K(x, z), all of a small one, against the judge. */
+/* Some entries of K(x, z), all of a small one, against the reference evaluator. */
 static void judge_entries(const scene *s, const mc_gram *gram, const double *K, const mercer_data *x,
                           const mercer_data *z, mercer_dtype precision) {
     const int64_t n = x->n, m = z->n, d = x->d, most = 30 + JUDGED / (d + 50), step = 1 + n * m / most;
@@ -288,7 +290,8 @@ static void check_verbs(const scene *s, const mercer_machine *machine, const mer
     free(views), free(decisions);
 }
 
-/* A fit in a context of its own, which says what memory it took. Forecasts measure the machine first: they are asked for one layout. */
+/* A fit in a context of its own, which says what memory it took. Forecasts measure the machine first: they are asked
+   for one layout. */
 static void check_forecast(const scene *s, const mercer_machine *machine, const mercer_data *data) {
     const void *settings = settings_of(s->ctx, machine);
     mercer_ctx *fresh = open_isa(mercer_isa(s->ctx), 2);

@@ -1,8 +1,10 @@
-/* Whatever runs long ends soon after it was told to: every machine, by every solver, with kernels that make it hard (badly conditioned, of
-   values that overflow), and every other call, stopped at a random moment by the caller or by the time limit. What it returns then is
-   whole or nothing. The processor's time after that moment is measured, not the clock: other work on the machine does not count.
+/* Whatever runs long ends soon after it was told to: every machine, by every solver, with kernels that make it hard
+   (badly conditioned, of values that overflow), and every other call, stopped at a random moment by the caller or by
+   the time limit. What it returns then is whole or nothing. The processor's time after that moment is measured, not the
+   clock: other work on the machine does not count.
 
-   MERCER_STOP_ROUNDS: how often each is stopped (default 1), with what each took; MERCER_STOP_SECONDS: the latest moment (default 0.2). */
+   MERCER_STOP_ROUNDS: how often each is stopped (default 1), with what each took; MERCER_STOP_SECONDS: the latest
+   moment (default 0.2). */
 #include "base/rng.h"
 #include "support.h"
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* A search finds what fits one by one would find, the same on any number of threads, and goes on where it was stopped. */
+/* A search finds what fits one by one would find, the same on any number of threads, and goes on where it was stopped.
+   */
 #include "tune_of_test.h"
 
 static void test_bad_ranges_are_named(void **state) {
@@ -7,9 +8,18 @@ static void test_bad_ranges_are_named(void **state) {
     mercer_data *data = moons(ctx);
     static const struct {
         const char *range, *says;
-    } bad[] = {{"C=10..1", "reversed"},    {"C=1..1", "empty"},       {"C=1..", "no end"},     {"C={}", "the set is empty"},
-               {"C={1, 2", "closing"},     {"C=-1..2", "must be in"}, {"lambda=1..2", "no setting 'lambda'"}, {"scale=1..2", "no setting"},
-               {"iterations=1.5..3", "whole"}, {"C=1..2x", "nothing was expected"}, {"C=1", "'..' is missing"}, {"1..2", "name=low..high"}};
+    } bad[] = {{"C=10..1", "reversed"},
+               {"C=1..1", "empty"},
+               {"C=1..", "no end"},
+               {"C={}", "the set is empty"},
+               {"C={1, 2", "closing"},
+               {"C=-1..2", "must be in"},
+               {"lambda=1..2", "no setting 'lambda'"},
+               {"scale=1..2", "no setting"},
+               {"iterations=1.5..3", "whole"},
+               {"C=1..2x", "nothing was expected"},
+               {"C=1", "'..' is missing"},
+               {"1..2", "name=low..high"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_fails(ctx, refused(ctx, wish_of("svc", "rbf", bad[i].range), data), MERCER_INVALID, bad[i].says);
     wish w = wish_of("svc", "rbf", NULL);
@@ -30,31 +40,32 @@ static void test_bad_ranges_are_named(void **state) {
 static void test_a_grid_takes_every_combination(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    mercer_kernel *kernels[] = {kernel_of(ctx, "rbf(gamma=0.01..1) + poly(degree=1..3)"), kernel_of(ctx, "matern(nu=0.5..2.5)")};
+    mercer_kernel *kernels[] = {kernel_of(ctx, "rbf(gamma=0.01..1) + poly(degree=1..3)"),
+                                kernel_of(ctx, "matern(nu=0.5..2.5)")};
     static const char *const ranges[] = {"C={1, 5, 25}", "tolerance=1e-4..1e-2", NULL};
     mercer_tune set = mercer_tune_defaults();
     set.kernels = (const mercer_kernel *const *)kernels;
     set.kernel_count = 2;
     set.ranges = ranges;
     set.points = 3;
-    mc_space space;
-    assert_ok(ctx, mc_space_open(ctx, mercer_machine_find("svc"), &set, "C", &space));
+    mc_search_space space;
+    assert_ok(ctx, mc_search_space_open(ctx, mercer_machine_find("svc"), &set, "C", &space));
     assert_int_equal(space.count, 3 * 3 * 3 * 3 + 3 * 3 * 3);
     assert_string_equal(space.dimension[1].name, "C"); /* the path comes last */
     assert_string_equal(space.dimension[2].name, "rbf.gamma");
     assert_string_equal(space.dimension[3].name, "poly.degree");
-    assert_int_equal(mc_space_run(&space, 0), 3);
+    assert_int_equal(mc_search_space_run(&space, 0), 3);
     char *text = NULL;
     mercer_kernel *kernel = NULL;
     mc_text words = mc_text_open(ctx);
-    mc_space_write(&space, 4, &words);
+    mc_search_space_write(&space, 4, &words);
     assert_ok(ctx, mc_text_take(&words, &text));
     assert_string_equal(text, "tolerance=0.001 C=5");
-    assert_ok(ctx, mc_space_kernel(ctx, &space, space.count - 1, &kernel));
+    assert_ok(ctx, mc_search_space_kernel(ctx, &space, space.count - 1, &kernel));
     assert_string_equal(mercer_kernel_text(kernel), "matern(nu=2.5)");
     mc_free(text);
     mercer_kernel_free(kernel);
-    mc_space_close(&space);
+    mc_search_space_close(&space);
     mercer_kernel_free(kernels[0]);
     mercer_kernel_free(kernels[1]);
     close_clean(ctx);
@@ -78,8 +89,8 @@ static void test_random_points_fill_the_cube_evenly(void **state) {
 }
 
 /* Fit on each fold what the search says it measured, and score it. */
-static double refit(mercer_ctx *ctx, const char *machine, const void *settings, const char *text, const mercer_data *data, int64_t folds,
-                    size_t score) {
+static double refit(mercer_ctx *ctx, const char *machine, const void *settings, const char *text,
+                    const mercer_data *data, int64_t folds, size_t score) {
     int64_t fold[MANY], rows[2][MANY];
     double sum = 0;
     mercer_kernel *kernel = kernel_of(ctx, text);
@@ -134,7 +145,8 @@ static void test_scores_are_those_of_refits(void **state) {
     close_clean(ctx);
 }
 
-static void assert_shared(mercer_ctx *ctx, mercer_svm svm, const char *machine, const mercer_data *data, const char *score, size_t field) {
+static void assert_shared(mercer_ctx *ctx, mercer_svm svm, const char *machine, const mercer_data *data,
+                          const char *score, size_t field) {
     wish w = wish_of(machine, "rbf(gamma=0.4)", "C={0.1, 1, 20}");
     mercer_search *search = NULL;
     svm.tolerance = 1e-9;
@@ -146,7 +158,8 @@ static void assert_shared(mercer_ctx *ctx, mercer_svm svm, const char *machine, 
     static const double C[] = {0.1, 1, 20};
     for (int64_t i = 0; i < 3; i++) {
         svm.C = C[i];
-        assert_close(mercer_search_candidate(search, i).score, refit(ctx, machine, &svm, "rbf(gamma=0.4)", data, 3, field), 1e-7);
+        assert_close(mercer_search_candidate(search, i).score,
+                     refit(ctx, machine, &svm, "rbf(gamma=0.4)", data, 3, field), 1e-7);
     }
     mercer_search_free(search);
 }
@@ -176,7 +189,8 @@ static mercer_data *lattice(mercer_ctx *ctx, int classes) {
     const char *labels[MANY];
     mc_rng rng = mc_rng_at(7, MC_STREAM_TUNE, 0);
     for (int64_t i = 0; i < MANY; i++) {
-        const double x = values[2 * i] = (double)(mc_rng_below(&rng, 5)), y = values[2 * i + 1] = (double)(mc_rng_below(&rng, 4));
+        const double x = values[2 * i] = (double)(mc_rng_below(&rng, 5)),
+                     y = values[2 * i + 1] = (double)(mc_rng_below(&rng, 4));
         weights[i] = 8 + (double)mc_rng_below(&rng, 20);
         labels[i] = name[mc_rng_below(&rng, 4) ? (int)(x + 2 * y) % classes : (int)(mc_rng_below(&rng, classes))];
     }
@@ -190,7 +204,8 @@ static void test_equal_rows_count_as_often_as_they_are_there(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     mercer_data *two = lattice(ctx, 2), *three = lattice(ctx, 3);
-    assert_shared(ctx, mercer_svm_defaults("svc"), "svc", two, "balanced-accuracy", offsetof(mercer_scores, balanced_accuracy));
+    assert_shared(ctx, mercer_svm_defaults("svc"), "svc", two, "balanced-accuracy",
+                  offsetof(mercer_scores, balanced_accuracy));
     assert_shared(ctx, mercer_svm_defaults("svc"), "svc", three, "accuracy", offsetof(mercer_scores, accuracy));
     mercer_data_free(two);
     mercer_data_free(three);
@@ -236,8 +251,9 @@ static char *json_of(const wish *w, int threads, mercer_data *(*make)(mercer_ctx
 
 static void test_threads_change_nothing(void **state) {
     (void)state;
-    wish w[] = {wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100"), wish_of("squared-hinge", "rbf(gamma=0.1..10)", "lambda=0.1..1"),
-                wish_of("knn", "rbf(gamma=0.5)", NULL), wish_of("ridge", "rbf(gamma=0.1..10)", NULL)};
+    wish w[] = {wish_of("svc", "rbf(gamma=0.1..10)", "C=1..100"),
+                wish_of("squared-hinge", "rbf(gamma=0.1..10)", "lambda=0.1..1"), wish_of("knn", "rbf(gamma=0.5)", NULL),
+                wish_of("ridge", "rbf(gamma=0.1..10)", NULL)};
     for (int i = 0; i < 4; i++) {
         w[i].set.points = 2;
         w[i].set.folds = 2;
@@ -400,7 +416,8 @@ static void test_one_standard_error_takes_the_stronger_penalty(void **state) {
     close_clean(ctx);
 }
 
-/* Two kernels, six values of C, five folds; in pairs of classes too, and where a fine tolerance sends the folds one after the other. */
+/* Two kernels, six values of C, five folds; in pairs of classes too, and where a fine tolerance sends the folds one
+   after the other. */
 static void test_the_progress_of_shared_folds_moves_within_a_kernel(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -445,15 +462,16 @@ static void test_halving_measures_the_best_with_all_rows(void **state) {
     close_clean(ctx);
 }
 
-/* The table of all candidates is the judge: what the descent finds is of the same score, bit for bit, and no more than a fifth of a
-   standard error from the best of it. */
+/* The table of all candidates is the reference evaluator: what the descent finds is of the same score, bit for bit, and
+   no more than a fifth of a standard error from the best of it. */
 static void compare_descent(mercer_ctx *ctx, const mercer_data *data, wish *w) {
     mercer_search *table = NULL, *descent = NULL;
     assert_ok(ctx, tune(ctx, w, data, &table));
     w->set.halving = true;
     assert_ok(ctx, tune(ctx, w, data, &descent));
     const mercer_search_report all = mercer_search_result(table), r = mercer_search_result(descent);
-    const mercer_candidate best = mercer_search_candidate(table, all.best), found = mercer_search_candidate(descent, r.best);
+    const mercer_candidate best = mercer_search_candidate(table, all.best),
+                           found = mercer_search_candidate(descent, r.best);
     assert_true(r.halved && r.measured >= 3 && r.measured <= 8);
     assert_int_equal(found.rows, 800);
     assert_true(found.score == mercer_search_candidate(table, r.best).score);
@@ -495,8 +513,8 @@ static const char *chosen_by_default(mercer_ctx *ctx, const mercer_data *data, i
     return text;
 }
 
-/* Five of the ten columns of friedman1 say nothing, and the fourth says the most. Ten rows for each are the least; and where all columns
-   are alike a length scale for each is not clearly better. */
+/* Five of the ten columns of friedman1 say nothing, and the fourth says the most. Ten rows for each are the least; and
+   where all columns are alike a length scale for each is not clearly better. */
 static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -506,8 +524,9 @@ static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 200, 0.5, 3, &data));
     const char *text = chosen_by_default(ctx, data, &count);
     assert_int_equal(count, 14 * 17);
-    assert_int_equal(sscanf(text, "matern(nu=2.5, length_scale=[%lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf])", &scale[0], &scale[1],
-                            &scale[2], &scale[3], &scale[4], &scale[5], &scale[6], &scale[7], &scale[8], &scale[9]),
+    assert_int_equal(sscanf(text, "matern(nu=2.5, length_scale=[%lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf])",
+                            &scale[0], &scale[1], &scale[2], &scale[3], &scale[4], &scale[5], &scale[6], &scale[7],
+                            &scale[8], &scale[9]),
                      10);
     for (int k = 5; k < 10; k++)
         assert_true(scale[k] > scale[0] && scale[k] > scale[1] && scale[k] > scale[2]);
@@ -518,7 +537,8 @@ static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     for (int64_t i = 0; i < s.n; i++) {
         for (int64_t k = 0; k < s.d; k++)
             s.x[i * s.d + k] = mc_rng_normal(&rng);
-        s.y[i] = exp(-s.x[i * s.d] * s.x[i * s.d] - s.x[i * s.d + 1] * s.x[i * s.d + 1] - s.x[i * s.d + 2] * s.x[i * s.d + 2]);
+        s.y[i] = exp(-s.x[i * s.d] * s.x[i * s.d] - s.x[i * s.d + 1] * s.x[i * s.d + 1]
+                     - s.x[i * s.d + 2] * s.x[i * s.d + 2]);
         s.y[i] += 0.2 * mc_rng_normal(&rng);
     }
     alike = data_of(ctx, &s);
@@ -530,8 +550,8 @@ static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     close_clean(ctx);
 }
 
-/* The target grows with the first column, so fast that a few rows make all of the error, and its error too: that the others say nothing is
-   seen by the size of the gain. */
+/* The target grows with the first column, so fast that a few rows make all of the error, and its error too: that the
+   others say nothing is seen by the size of the gain. */
 static void test_wild_rows_do_not_hide_which_column_matters(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);

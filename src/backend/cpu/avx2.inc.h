@@ -1,4 +1,5 @@
-/* avx2.inc.h: vectors of 256 bits and the few operations the compiler's vector types lack. Included once per precision. */
+/* avx2.inc.h: vectors of 256 bits and the few operations the compiler's vector types lack. Included once per precision.
+   */
 #include <immintrin.h>
 
 #define ROWS 4

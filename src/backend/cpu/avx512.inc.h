@@ -1,4 +1,5 @@
-/* avx512.inc.h: vectors of 512 bits and the few operations the compiler's vector types lack. Included once per precision. */
+/* avx512.inc.h: vectors of 512 bits and the few operations the compiler's vector types lack. Included once per
+   precision. */
 #include <immintrin.h>
 
 #define ROWS 8
@@ -24,8 +25,8 @@ INLINE V F(vmin)(V a, V b) {
     return (V)OP(min)((RAW)a, (RAW)b);
 }
 
-/* Square root and reciprocal by Newton's steps from 14 bits: within 2 units in the last place, at a third of the time of the
-   instructions. The root is exactly 0 at 0; neither takes infinities. */
+/* Square root and reciprocal by Newton's steps from 14 bits: within 2 units in the last place, at a third of the time
+   of the instructions. The root is exactly 0 at 0; neither takes infinities. */
 INLINE V F(vsqrt)(V a) {
     const REAL tiny = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
     V y = (V)OP(rsqrt14)(OP(max)((RAW)a, OP(set1)(tiny)));

@@ -1,6 +1,6 @@
-/* bytes.inc.c: dot products of whole numbers 0 .. 255 in 32-bit integers, four coordinates at a time: an instruction multiplies unsigned
-   bytes of x by signed ones of z and adds four products into each lane. Exact, whatever the order. Other instruction sets have none of it:
-   16-bit products gain too little there. */
+/* bytes.inc.c: dot products of whole numbers 0 .. 255 in 32-bit integers, four coordinates at a time: an instruction
+   multiplies unsigned bytes of x by signed ones of z and adds four products into each lane. Exact, whatever the order.
+   Other instruction sets have none of it: 16-bit products gain too little there. */
 
 #if defined(__AVX512F__)
 typedef int32_t F(words) __attribute__((vector_size(4 * LANES)));
@@ -16,21 +16,16 @@ static __attribute__((target("avx512vnni"))) void F(bytes)(const mc_operands *o,
     for (int64_t p = 0; p < o->panels; p++, b += o->stride, to += ROWS * COLUMNS) {
         const int32_t *a = o->a;
         F(words) s[ROWS][GROUPS];
-        UNROLL for (int r = 0; r < ROWS; r++)
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                s[r][g] = a[r] + (F(words)){0};
+        UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = a[r] + (F(words)){0};
         a += ROWS;
         for (int64_t k = 0; k < o->d; k++, a += ROWS) {
             F(words) z[GROUPS];
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                memcpy(&z[g], b + k * COLUMNS + g * LANES, sizeof z[g]);
-            UNROLL for (int r = 0; r < ROWS; r++)
-                UNROLL for (int g = 0; g < GROUPS; g++)
-                    s[r][g] = ADD_PRODUCTS(s[r][g], a[r] + (F(words)){0}, z[g]);
+            UNROLL for (int g = 0; g < GROUPS; g++) memcpy(&z[g], b + k * COLUMNS + g * LANES, sizeof z[g]);
+            UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] =
+                ADD_PRODUCTS(s[r][g], a[r] + (F(words)){0}, z[g]);
         }
-        UNROLL for (int r = 0; r < ROWS; r++)
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                F(store)(to + r * COLUMNS + g * LANES, __builtin_convertvector(s[r][g], V));
+        UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++)
+            F(store)(to + r * COLUMNS + g * LANES, __builtin_convertvector(s[r][g], V));
     }
 }
 #undef ADD_PRODUCTS

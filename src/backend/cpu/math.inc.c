@@ -1,5 +1,6 @@
-/* math.inc.c: elementary functions on vectors. Coefficients: minimax in relative error by Remez's algorithm, 50 digits. Within 2 units
-   in the last place of the true value where not said otherwise. 2^0 is exactly 1: equal points have the kernel of a point with itself. */
+/* math.inc.c: elementary functions on vectors. Coefficients: minimax in relative error by Remez's algorithm, 50 digits.
+   Within 2 units in the last place of the true value where not said otherwise. 2^0 is exactly 1: equal points have the
+   kernel of a point with itself. */
 
 #if BITS == 32
 #define EXP2_DEGREE 5
@@ -25,9 +26,18 @@ static const REAL F(exp2_c)[] = {
 #if BITS == 32
     1.0f, 6.9315131258e-01f, 2.4016444443e-01f, 5.5799927633e-02f, 9.0170151327e-03f, 1.8671357208e-03f
 #else
-    1.000000000000000000e+00, 6.931471805599462854e-01, 2.402265069590547031e-01, 5.550410866571112850e-02,
-    9.618129098792621220e-03, 1.333355866158021435e-03, 1.540351144625422665e-04, 1.525319025490353972e-05,
-    1.320819340612926573e-06, 1.025445815304308630e-07, 6.554453518717298272e-09, 6.272441697279566982e-10
+    1.000000000000000000e+00,
+    6.931471805599462854e-01,
+    2.402265069590547031e-01,
+    5.550410866571112850e-02,
+    9.618129098792621220e-03,
+    1.333355866158021435e-03,
+    1.540351144625422665e-04,
+    1.525319025490353972e-05,
+    1.320819340612926573e-06,
+    1.025445815304308630e-07,
+    6.554453518717298272e-09,
+    6.272441697279566982e-10
 #endif
 };
 
@@ -43,15 +53,25 @@ INLINE V F(vexp2_any)(V x) {
     return F(vexp2)(x);
 }
 #else
-/* 2^f on [-1/2, 1/2], then the nearest whole number is added to the exponent. Adding 1.5 * 2^mantissa rounds x there and leaves the
-   whole number in the low bits. Below the smallest normal number the result stays at that number; x must be below the largest exponent. */
+/* 2^f on [-1/2, 1/2], then the nearest whole number is added to the exponent. Adding 1.5 * 2^mantissa rounds x there
+   and leaves the whole number in the low bits. Below the smallest normal number the result stays at that number; x must
+   be below the largest exponent. */
 static const REAL F(exp2_c)[] = {
 #if BITS == 32
     1.0f, 6.9314697753e-01f, 2.4022242124e-01f, 5.5507339628e-02f, 9.6715113244e-03f, 1.3264652392e-03f
 #else
-    1.000000000000000000e+00, 6.931471805599452862e-01, 2.402265069591015545e-01, 5.550410866481992472e-02,
-    9.618129107588331908e-03, 1.333355814678982738e-03, 1.540353046251782842e-04, 1.525273349006378902e-05,
-    1.321543308812515027e-06, 1.017819799551621105e-07, 7.074105862366030874e-09, 4.435286058743639332e-10
+    1.000000000000000000e+00,
+    6.931471805599452862e-01,
+    2.402265069591015545e-01,
+    5.550410866481992472e-02,
+    9.618129107588331908e-03,
+    1.333355814678982738e-03,
+    1.540353046251782842e-04,
+    1.525273349006378902e-05,
+    1.321543308812515027e-06,
+    1.017819799551621105e-07,
+    7.074105862366030874e-09,
+    4.435286058743639332e-10
 #endif
 };
 
@@ -79,8 +99,9 @@ static const REAL F(log2_c)[] = {
 #if BITS == 32
     2.8853900798e+00f, 9.6179885422e-01f, 5.7671363963e-01f, 4.3175609957e-01f
 #else
-    2.885390081777926774e+00, 9.617966939259898762e-01, 5.770780163454080069e-01, 4.121985858651630585e-01,
-    3.205985324240823164e-01, 2.623344832796909998e-01, 2.209096873875569800e-01, 2.136935352865481086e-01
+    2.885390081777926774e+00, 9.617966939259898762e-01, 5.770780163454080069e-01,
+    4.121985858651630585e-01, 3.205985324240823164e-01, 2.623344832796909998e-01,
+    2.209096873875569800e-01, 2.136935352865481086e-01
 #endif
 };
 
@@ -109,8 +130,8 @@ INLINE V F(vlog2_size)(V x) {
     return F(vlog2)(F(select)(small, a * lift, a)) - F(select)(small, F(all)(64), (V){0}) + (a - a);
 }
 
-/* x^p for a p that is no number to square up to: 0 and negative numbers as the C function pow has them. parity: 1 or 2 of an odd or an
-   even p, 0 of one that is not whole. */
+/* x^p for a p that is no number to square up to: 0 and negative numbers as the C function pow has them. parity: 1 or 2
+   of an odd or an even p, 0 of one that is not whole. */
 INLINE V F(vpower)(V x, REAL p, int64_t parity) {
     const V y = F(vexp2_any)(p * F(vlog2_size)(x)), below = parity == 0 ? F(all)((REAL)NAN) : parity == 1 ? -y : y;
     return F(select)(x, y, F(select)(-x, below, x + (p > 0 ? 0 : (REAL)INFINITY))); /* 0, or NaN which stays so */

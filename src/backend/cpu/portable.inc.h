@@ -1,4 +1,5 @@
-/* portable.inc.h: vectors of 128 bits in the compiler's own vector types, for any processor. Included once per precision. */
+/* portable.inc.h: vectors of 128 bits in the compiler's own vector types, for any processor. Included once per
+   precision. */
 #define ROWS 4
 #define GROUPS 2
 #define VECTOR_BYTES 16

@@ -1,8 +1,9 @@
-/* product.inc.c: products with tiles: of a stored strip with one or many right-hand sides, and the fused bodies, where the strip is
-   never stored. */
+/* product.inc.c: products with tiles: of a stored strip with one or many right-hand sides, and the fused bodies, where
+   the strip is never stored. */
 
 /* y_rows and y_columns of one micro-tile that stands in memory. */
-INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_columns, const REAL *w_rows, V *y_rows, REAL *y_columns) {
+INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_columns, const REAL *w_rows, V *y_rows,
+                             REAL *y_columns) {
     V w[GROUPS], y[GROUPS];
     UNROLL for (int g = 0; g < GROUPS; g++) {
         w[g] = F(load)(w_columns + g * LANES);
@@ -20,18 +21,15 @@ INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_column
         y_rows[r] = sum;
     }
     if (symmetric)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            F(store)(y_columns + g * LANES, y[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(y_columns + g * LANES, y[g]);
 }
 
 INLINE void F(load_sums)(const mc_right *right, V *sums) {
-    UNROLL for (int r = 0; r < ROWS; r++)
-        sums[r] = F(load)((const REAL *)right->y_rows + r * LANES);
+    UNROLL for (int r = 0; r < ROWS; r++) sums[r] = F(load)((const REAL *)right->y_rows + r * LANES);
 }
 
 INLINE void F(store_sums)(const V *sums, const mc_right *right) {
-    UNROLL for (int r = 0; r < ROWS; r++)
-        F(store)((REAL *)right->y_rows + r * LANES, sums[r]);
+    UNROLL for (int r = 0; r < ROWS; r++) F(store)((REAL *)right->y_rows + r * LANES, sums[r]);
 }
 
 INLINE void F(product_loop)(bool symmetric, int64_t panels, const REAL *K, const mc_right *right) {
@@ -62,35 +60,29 @@ static void F(product)(int64_t panels, const void *values, const mc_right *right
 /* Y_rows[r][c..] += sum_j K[r][j] V[j][c..] for `groups` vectors of right-hand sides. */
 INLINE void F(products_rows)(int groups, int64_t panels, const REAL *K, const REAL *v, int64_t t, REAL *y) {
     V s[ROWS][3];
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < groups; g++)
-            s[r][g] = F(load)(y + r * t + g * LANES);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < groups; g++) s[r][g] =
+        F(load)(y + r * t + g * LANES);
     for (int64_t p = 0; p < panels; p++, K += ROWS * COLUMNS)
         for (int64_t j = 0; j < COLUMNS; j++, v += t) {
             V x[3];
-            UNROLL for (int g = 0; g < groups; g++)
-                x[g] = F(load)(v + g * LANES);
+            UNROLL for (int g = 0; g < groups; g++) x[g] = F(load)(v + g * LANES);
             UNROLL for (int r = 0; r < ROWS; r++) {
                 const V k = F(all)(K[r * COLUMNS + j]);
-                UNROLL for (int g = 0; g < groups; g++)
-                    s[r][g] += k * x[g];
+                UNROLL for (int g = 0; g < groups; g++) s[r][g] += k * x[g];
             }
         }
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < groups; g++)
-            F(store)(y + r * t + g * LANES, s[r][g]);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < groups; g++)
+        F(store)(y + r * t + g * LANES, s[r][g]);
 }
 
 /* Y_columns[j][c..] += sum_r K[r][j] V[r][c..]; the rows of V stay in registers. */
 INLINE void F(products_columns)(int64_t panels, const REAL *K, const REAL *v, int64_t t, REAL *y) {
     V x[ROWS];
-    UNROLL for (int r = 0; r < ROWS; r++)
-        x[r] = F(load)(v + r * t);
+    UNROLL for (int r = 0; r < ROWS; r++) x[r] = F(load)(v + r * t);
     for (int64_t p = 0; p < panels; p++, K += ROWS * COLUMNS)
         for (int64_t j = 0; j < COLUMNS; j++, y += t) {
             V s = F(load)(y);
-            UNROLL for (int r = 0; r < ROWS; r++)
-                s += K[r * COLUMNS + j] * x[r];
+            UNROLL for (int r = 0; r < ROWS; r++) s += K[r * COLUMNS + j] * x[r];
             F(store)(y, s);
         }
 }
@@ -112,16 +104,14 @@ static void F(products)(int64_t panels, const void *values, const mc_rights *rig
             F(products_columns)(panels, values, (const REAL *)rights->v_rows + c, t, (REAL *)rights->y_columns + c);
 }
 
-/* The Gaussian, all in registers: 2^row_i sum_j 2^(<x_i, z_j> + column_j) w_j. The accumulators start at the column's term, so that the dot
-   product ends as the exponent; the row's factor waits outside. The empty assembly keeps the compiler from holding sums and coefficients
-   in registers that the accumulators need. */
-INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, const REAL *column, const REAL *w_columns,
-                          const REAL *w_rows, V *sums, REAL *y_columns) {
+/* The Gaussian, all in registers: 2^row_i sum_j 2^(<x_i, z_j> + column_j) w_j. The accumulators start at the column's
+   term, so that the dot product ends as the exponent; the row's factor waits outside. The empty assembly keeps the
+   compiler from holding sums and coefficients in registers that the accumulators need. */
+INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, const REAL *column,
+                          const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
     F(tile) s;
     V w[GROUPS], y[GROUPS];
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            s[r][g] = F(load)(column + g * LANES);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = F(load)(column + g * LANES);
     F(accumulate)(MC_DOT, s, o->d, o->a, b);
     const REAL *c = F(exp2_c);
     __asm__ volatile("" : "+r"(c) : "r"(sums) : "memory");
@@ -130,19 +120,18 @@ INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, c
         if (symmetric)
             y[g] = F(load)(y_columns + g * LANES);
     }
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < GROUPS; g++) {
-            const V k = F(vexp2_by)(c, s[r][g]);
-            sums[r] += k * w[g];
-            if (symmetric)
-                y[g] += k * w_rows[r];
-        }
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) {
+        const V k = F(vexp2_by)(c, s[r][g]);
+        sums[r] += k * w[g];
+        if (symmetric)
+            y[g] += k * w_rows[r];
+    }
     if (symmetric)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            F(store)(y_columns + g * LANES, y[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(y_columns + g * LANES, y[g]);
 }
 
-INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row, const REAL *column, const mc_right *right) {
+INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row, const REAL *column,
+                          const mc_right *right) {
     V sums[ROWS] = {{0}};
     REAL factor[ROWS + LANES] = {0}, w_rows[ROWS] = {0};
     memcpy(factor, row, ROWS * sizeof(REAL));
@@ -151,8 +140,10 @@ INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row,
     for (int r = 0; r < ROWS && symmetric; r++)
         w_rows[r] = factor[r] * ((const REAL *)right->w_rows)[r];
     for (int64_t p = 0; p < o->panels; p++)
-        F(gauss_tile)(symmetric, o, (const REAL *)o->b + p * o->stride, column + p * COLUMNS, (const REAL *)right->w_columns + p * COLUMNS,
-                      w_rows, sums, symmetric ? (REAL *)right->y_columns + p * COLUMNS : NULL);
+        F(gauss_tile)
+    (symmetric, o, (const REAL *)o->b + p * o->stride, column + p * COLUMNS,
+     (const REAL *)right->w_columns + p * COLUMNS, w_rows, sums,
+     symmetric ? (REAL *)right->y_columns + p * COLUMNS : NULL);
     for (int r = 0; r < ROWS; r++) {
         REAL *y = (REAL *)right->y_rows + r * LANES;
         F(store)(y, F(load)(y) + factor[r] * sums[r]);
@@ -160,8 +151,8 @@ INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row,
 }
 
 /* f of the micro-tile K and its products, row by row. */
-INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, const REAL *row, const REAL *column, const REAL *K,
-                           const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
+INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, const REAL *row, const REAL *column,
+                           const REAL *K, const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
     V w[GROUPS], y[GROUPS] = {{0}};
     UNROLL for (int g = 0; g < GROUPS; g++) {
         w[g] = F(load)(w_columns + g * LANES);
@@ -172,15 +163,12 @@ INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, co
     for (int r = 0; r < ROWS; r++) {
         V v[GROUPS];
         F(row_values)(function, step, alpha, r, row, column, K + r * COLUMNS, v);
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            sums[r] += v[g] * w[g];
+        UNROLL for (int g = 0; g < GROUPS; g++) sums[r] += v[g] * w[g];
         if (y_columns)
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                y[g] += v[g] * w_rows[r];
+            UNROLL for (int g = 0; g < GROUPS; g++) y[g] += v[g] * w_rows[r];
     }
     if (y_columns)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            F(store)(y_columns + g * LANES, y[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(y_columns + g * LANES, y[g]);
 }
 
 /* Any other function: the statistic of a micro-tile passes through the first cache, its values stay in registers. */
@@ -191,7 +179,8 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
     REAL K[ROWS * COLUMNS];
     const REAL *w = right->w_columns;
     REAL *y = right->y_columns;
-    for (int64_t p = 0; p < o->panels; p++, w += COLUMNS, y = y ? y + COLUMNS : y, column = row ? column + COLUMNS : column) {
+    for (int64_t p = 0; p < o->panels;
+         p++, w += COLUMNS, y = y ? y + COLUMNS : y, column = row ? column + COLUMNS : column) {
         const mc_operands one = F(panel)(o, p);
         F(statistic)(kind, &one, false, K);
         if (guard && F(radial_tile)(true, (REAL)guard->share, row, column, K, K))
@@ -201,8 +190,8 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
     F(store_sums)(sums, right);
 }
 
-static void F(fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step, const void *row,
-                     const void *column, const mc_right *right) {
+static void F(fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step,
+                     const void *row, const void *column, const mc_right *right) {
     if (step->function == MC_EXP2 && kind == MC_DOT && !guard && step->alpha == 1 && step->degree) {
         if (right->w_rows)
             F(gauss_loop)(true, o, row, column, right);

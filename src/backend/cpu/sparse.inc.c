@@ -1,5 +1,6 @@
-/* sparse.inc.c: statistics of compressed rows against one unpacked panel. Each stored value of a row meets GROUPS vectors of the panel.
-   Where only some coordinates occur in the panel, those are listed first, without a branch on each: they come and go at random. */
+/* sparse.inc.c: statistics of compressed rows against one unpacked panel. Each stored value of a row meets GROUPS
+   vectors of the panel. Where only some coordinates occur in the panel, those are listed first, without a branch on
+   each: they come and go at random. */
 
 INLINE V F(sparse_term)(mc_statistic kind, V s, V x, V z) {
     switch (kind) {
@@ -12,8 +13,7 @@ INLINE V F(sparse_term)(mc_statistic kind, V s, V x, V z) {
 }
 
 INLINE void F(sparse_add)(mc_statistic kind, V *s, REAL x, const REAL *z) {
-    UNROLL for (int g = 0; g < GROUPS; g++)
-        s[g] = F(sparse_term)(kind, s[g], F(all)(x), F(load)(z + g * LANES));
+    UNROLL for (int g = 0; g < GROUPS; g++) s[g] = F(sparse_term)(kind, s[g], F(all)(x), F(load)(z + g * LANES));
 }
 
 enum { F(LISTED) = 128 }; /* values of a row looked up at a time */
@@ -44,8 +44,7 @@ INLINE void F(sparse_rows)(mc_statistic kind, const mc_sparse_operands *o, REAL 
         else
             for (int64_t e = o->start[r][0]; e < o->start[r][1]; e++)
                 F(sparse_add)(kind, s, value[e], b + (int64_t)o->coordinate[e] * COLUMNS);
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            F(store)(out + g * LANES, s[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(out + g * LANES, s[g]);
     }
 }
 

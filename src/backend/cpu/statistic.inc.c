@@ -1,30 +1,25 @@
-/* statistic.inc.c: sums over coordinates for one micro-tile, ROWS x COLUMNS pairs held in registers. Each step of the loop loads GROUPS
-   vectors of z, broadcasts ROWS values of x and makes ROWS x GROUPS updates. */
+/* statistic.inc.c: sums over coordinates for one micro-tile, ROWS x COLUMNS pairs held in registers. Each step of the
+   loop loads GROUPS vectors of z, broadcasts ROWS values of x and makes ROWS x GROUPS updates. */
 
 typedef V F(tile)[ROWS][GROUPS];
 
 INLINE void F(load_tile)(F(tile) s, const REAL *p) {
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            s[r][g] = F(load)(p + r * COLUMNS + g * LANES);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] =
+        F(load)(p + r * COLUMNS + g * LANES);
 }
 
 INLINE void F(add_tile)(F(tile) s, const REAL *p) {
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            s[r][g] += F(load)(p + r * COLUMNS + g * LANES);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] +=
+        F(load)(p + r * COLUMNS + g * LANES);
 }
 
 INLINE void F(store_tile)(F(tile) s, REAL *p) {
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            F(store)(p + r * COLUMNS + g * LANES, s[r][g]);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++)
+        F(store)(p + r * COLUMNS + g * LANES, s[r][g]);
 }
 
 INLINE void F(zero_tile)(F(tile) s) {
-    UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            s[r][g] = (V){0};
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = (V){0};
 }
 
 /* The term of one coordinate. */
@@ -44,18 +39,16 @@ INLINE V F(term)(mc_statistic kind, V s, V x, V z) {
 INLINE void F(accumulate)(mc_statistic kind, F(tile) s, int64_t d, const REAL *a, const REAL *b) {
     for (int64_t k = 0; k < d; k++, a += ROWS, b += COLUMNS) {
         V z[GROUPS];
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            z[g] = F(load)(b + g * LANES);
+        UNROLL for (int g = 0; g < GROUPS; g++) z[g] = F(load)(b + g * LANES);
         UNROLL for (int r = 0; r < ROWS; r++) {
             const V x = F(all)(a[r]);
-            UNROLL for (int g = 0; g < GROUPS; g++)
-                s[r][g] = F(term)(kind, s[r][g], x, z[g]);
+            UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = F(term)(kind, s[r][g], x, z[g]);
         }
     }
 }
 
-/* The sums of floats are made in parts of MC_TILE_RUN coordinates, added up: their rounding grows with the root of the number of terms and
-   the size of the sum so far, and parts are small. */
+/* The sums of floats are made in parts of MC_TILE_RUN coordinates, added up: their rounding grows with the root of the
+   number of terms and the size of the sum so far, and parts are small. */
 enum { F(run) = BITS == 32 ? MC_TILE_RUN : MC_TILE_COORDINATES };
 
 INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, REAL *out) {
@@ -67,7 +60,8 @@ INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, 
                 F(load_tile)(s, out);
             else
                 F(zero_tile)(s);
-            F(accumulate)(kind, s, o->d - k < F(run) ? o->d - k : F(run), (const REAL *)o->a + k * ROWS, b + k * COLUMNS);
+            F(accumulate)
+            (kind, s, o->d - k < F(run) ? o->d - k : F(run), (const REAL *)o->a + k * ROWS, b + k * COLUMNS);
             if (BITS == 32 && (add || k))
                 F(add_tile)(s, out);
             F(store_tile)(s, out);
@@ -108,8 +102,7 @@ INLINE bool F(radial_tile)(bool guarded, REAL share, const REAL *row, const REAL
                 worst[g] = F(vmax)(worst[g], s - share * norms);
             F(store)(out + at, F(vmin)((V){0}, s));
         }
-    UNROLL for (int g = 1; g < GROUPS; g++)
-        worst[0] = F(vmax)(worst[0], worst[g]);
+    UNROLL for (int g = 1; g < GROUPS; g++) worst[0] = F(vmax)(worst[0], worst[g]);
     return guarded && F(any_positive)(worst[0]);
 }
 
@@ -121,7 +114,8 @@ static __attribute__((noinline)) void F(direct_tile)(const mc_operands *o, int64
         F(store)(out + i, F(load)(out + i) * (REAL)-0.5);
 }
 
-static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, const void *column, const void *dot, void *out) {
+static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, const void *column, const void *dot,
+                      void *out) {
     for (int64_t p = 0; p < panels; p++) {
         REAL *q = (REAL *)out + p * ROWS * COLUMNS;
         const REAL *in = (const REAL *)dot + p * ROWS * COLUMNS;
@@ -133,7 +127,8 @@ static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, co
     }
 }
 
-/* |x - z|^2 = 2 - 2c where c = <x, z> >= 0, else -|x + z|^2 = -2 - 2c, kept below 0 so that its sign tells the two apart. */
+/* |x - z|^2 = 2 - 2c where c = <x, z> >= 0, else -|x + z|^2 = -2 - 2c, kept below 0 so that its sign tells the two
+   apart. */
 INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
     const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
     V worst = F(all)(-1);
@@ -145,8 +140,9 @@ INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
     return F(any_positive)(worst);
 }
 
-/* The same from direct sums: minus = |x - z|^2 is in out, plus = |x + z|^2 is summed here pair by pair of vectors. Together they are 4 for
-   unit vectors, 2 or 0 where one or both are zero, which stand at a right angle to everything. */
+/* The same from direct sums: minus = |x - z|^2 is in out, plus = |x + z|^2 is summed here pair by pair of vectors.
+   Together they are 4 for unit vectors, 2 or 0 where one or both are zero, which stand at a right angle to everything.
+   */
 static __attribute__((noinline)) void F(direct_angle)(const mc_operands *o, int64_t p, REAL *out) {
     const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
     const mc_operands one = F(panel)(o, p);

@@ -58,16 +58,14 @@ INLINE V F(argument)(mc_function_of_tile function, REAL row, V column, V source)
 }
 
 /* f of one row of a micro-tile, without the coefficient. row is NULL where nothing is added. */
-INLINE void F(row_values)(mc_function_of_tile function, const mc_step *step, REAL alpha, int r, const REAL *row, const REAL *column,
-                          const REAL *source, V *v) {
+INLINE void F(row_values)(mc_function_of_tile function, const mc_step *step, REAL alpha, int r, const REAL *row,
+                          const REAL *column, const REAL *source, V *v) {
     const bool raw = function == MC_SCALE || function == MC_SCALE_SIGN;
-    UNROLL for (int g = 0; g < GROUPS; g++)
-        v[g] = raw ? F(load)(source + g * LANES) : F(load)(source + g * LANES) * alpha;
+    UNROLL for (int g = 0; g < GROUPS; g++) v[g] =
+        raw ? F(load)(source + g * LANES) : F(load)(source + g * LANES) * alpha;
     if (row)
-        UNROLL for (int g = 0; g < GROUPS; g++)
-            v[g] = F(argument)(function, row[r], F(load)(column + g * LANES), v[g]);
-    UNROLL for (int g = 0; g < GROUPS; g++)
-        v[g] = F(value)(function, step, v[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) v[g] = F(argument)(function, row[r], F(load)(column + g * LANES), v[g]);
+    UNROLL for (int g = 0; g < GROUPS; g++) v[g] = F(value)(function, step, v[g]);
 }
 
 INLINE void F(combine_row)(mc_combine combine, REAL factor, const V *v, REAL *target) {
@@ -78,9 +76,10 @@ INLINE void F(combine_row)(mc_combine combine, REAL factor, const V *v, REAL *ta
     }
 }
 
-/* How results are combined and whether vectors are added is asked once a row, which costs less than a loop for every mixture. */
-INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int64_t panels, const REAL *row, const REAL *column,
-                         const REAL *source, REAL *target) {
+/* How results are combined and whether vectors are added is asked once a row, which costs less than a loop for every
+   mixture. */
+INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int64_t panels, const REAL *row,
+                         const REAL *column, const REAL *source, REAL *target) {
     const REAL alpha = (REAL)step->alpha, factor = (REAL)step->coefficient;
     const mc_combine combine = step->combine;
     for (int64_t p = 0; p < panels; p++, column = row ? column + COLUMNS : column)
@@ -96,10 +95,11 @@ INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int6
         }
 }
 
-#define STEP_CASE(name)                                                                                                           \
+#define STEP_CASE(name)                                                                                                \
     case name: F(step_loop)(name, step, panels, row, column, source, target); break
 
-static void F(step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source, void *target) {
+static void F(step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source,
+                    void *target) {
     switch (step->function) {
         STEP_CASE(MC_SAME);
         STEP_CASE(MC_WHOLE_POWER);

@@ -1,4 +1,5 @@
-/* lines.h: model files of LIBSVM whose lines lie: repeated, missing, in another order, of another file, with other numbers. */
+/* lines.h: model files of LIBSVM whose lines lie: repeated, missing, in another order, of another file, with other
+   numbers. */
 #ifndef FUZZ_LINES_H
 #define FUZZ_LINES_H
 

@@ -1,7 +1,7 @@
 /* mutate.c: see mutate.h. */
 #include "mutate.h"
-#include "model/crc64.h"
-#include "model/format.h"
+#include "model/file/crc64.h"
+#include "model/file/format.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

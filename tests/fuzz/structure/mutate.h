@@ -1,5 +1,5 @@
-/* mutate.h: a model file taken apart into its fields and arrays, changed, and put together again with sizes, offsets and checksum right:
-   what someone with bad intent would write. */
+/* mutate.h: a model file taken apart into its fields and arrays, changed, and put together again with sizes, offsets
+   and checksum right: what someone with bad intent would write. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 

@@ -1,9 +1,10 @@
-/* resume.c: checkpoints of fits and journals of searches that lie, with right hashes. What is taken up must end in an answer whose
-   certificate is true, which the same fit without a checkpoint tells, or in a sentence.
+/* resume.c: checkpoints of fits and journals of searches that lie, with right hashes. What is taken up must end in an
+   answer whose certificate is true, which the same fit without a checkpoint tells, or in a sentence.
 
      fuzz_resume [-n FILES] [-s SEED] [-o FILE]
 
-   MERCER_FUZZ_MUTANTS and MERCER_TEST_SEED are other ways to say how many and the seed, which is a fresh one without. */
+   MERCER_FUZZ_MUTANTS and MERCER_TEST_SEED are other ways to say how many and the seed, which is a fresh one without.
+   */
 #include "../must.h"
 #include "base/hash.h"
 #include "base/rng.h"
@@ -52,7 +53,7 @@ static size_t read_file(unsigned char *bytes) {
     return size;
 }
 
-/* As learn/checkpoint.c makes it, over parts of the sizes that the head says. */
+/* As learn/common/checkpoint.c makes it, over parts of the sizes that the head says. */
 static void put_hash(unsigned char *bytes, size_t size) {
     uint64_t hash = mc_hash(0, bytes, HEAD), part[PARTS];
     size_t at = HEAD;
@@ -101,8 +102,8 @@ static mercer_status run(mercer_ctx *ctx, const fit *f, const char *checkpoint, 
     return status;
 }
 
-/* Each of two duality gaps of one problem holds the optimum; two residuals bound how far two functions are apart. With nu, the problem that
-   is certified follows from the answer. */
+/* Each of two duality gaps of one problem holds the optimum; two residuals bound how far two functions are apart. With
+   nu, the problem that is certified follows from the answer. */
 static void compare(mercer_ctx *ctx, const fit *f, const mercer_model *model) {
     if (strncmp(f->machine, "nu-", 3) == 0)
         return;

@@ -1,13 +1,15 @@
-/* structure.c: model files whose structure lies. Every specimen of the zoo is taken apart, changed and put together again with a right
-   checksum; what the loader accepts is put through every verb. Whatever happens must be an answer or a sentence, under sanitizers.
+/* structure.c: model files whose structure lies. Every specimen of the zoo is taken apart, changed and put together
+   again with a right checksum; what the loader accepts is put through every verb. Whatever happens must be an answer or
+   a sentence, under sanitizers.
 
      fuzz_structure [-n MUTANTS] [-t SECONDS] [-s SEED] [-o MUTANT] [-w FOLDER]
 
-   MERCER_FUZZ_MUTANTS is another way to say how many, MERCER_TEST_SEED another way to say the seed, which is a fresh one without. -o: that
-   mutant alone. -w: models that were accepted become files there, for the command (command.py). */
+   MERCER_FUZZ_MUTANTS is another way to say how many, MERCER_TEST_SEED another way to say the seed, which is a fresh
+   one without. -o: that mutant alone. -w: models that were accepted become files there, for the command (command.py).
+   */
 #include "../must.h"
 #include "lines.h"
-#include "model/libsvm.h"
+#include "model/libsvm/libsvm_model.h"
 #include "mutate.h"
 #include "verbs.h"
 #include "watch.h"

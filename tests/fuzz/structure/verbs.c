@@ -1,8 +1,9 @@
-/* verbs.c: see verbs.h. Every array handed over is exactly as long as the call says it fills, so that a sanitizer sees one too many. */
+/* verbs.c: see verbs.h. Every array handed over is exactly as long as the call says it fills, so that a sanitizer sees
+   one too many. */
 #include "verbs.h"
 #include "../must.h"
 #include "base/rng.h"
-#include "data/data.h"
+#include "data/table/data.h"
 #include "model/model.h"
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,8 @@ typedef struct company {
     int file;                  /* in memory, open: data as text */
 } company;
 
-/* Stops the program where something does not hold: a failure without a sentence, a model that does not survive its own file. */
+/* Stops the program where something does not hold: a failure without a sentence, a model that does not survive its own
+   file. */
 void use_model(const company *c, const mercer_model *model);
 
 #endif

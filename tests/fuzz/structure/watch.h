@@ -1,5 +1,5 @@
-/* watch.h: what the programs of this folder have in common: the wishes of the command line, the seed, and the number of the mutant, which
-   is said on the way down so that it can be made again. */
+/* watch.h: what the programs of this folder have in common: the wishes of the command line, the seed, and the number of
+   the mutant, which is said on the way down so that it can be made again. */
 #ifndef FUZZ_WATCH_H
 #define FUZZ_WATCH_H
 

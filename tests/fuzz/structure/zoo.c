@@ -1,9 +1,9 @@
 /* zoo.c: see zoo.h. A specimen is a row of a table: the machine, its data, kernel and settings. */
 #include "zoo.h"
 #include "../must.h"
-#include "data/read.h"
+#include "data/read/read.h"
 #include "lines.h"
-#include "model/libsvm.h"
+#include "model/libsvm/libsvm_model.h"
 #include <math.h>
 #include <string.h>
 

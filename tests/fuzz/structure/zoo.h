@@ -1,5 +1,6 @@
-/* zoo.h: small models of every kind that the library can make, as files in memory: every machine, form and solver, dense and sparse rows,
-   floats, texts, rows of a Gram matrix, classes and several outputs, schemas, updates, and what LIBSVM's files become. */
+/* zoo.h: small models of every kind that the library can make, as files in memory: every machine, form and solver,
+   dense and sparse rows, floats, texts, rows of a Gram matrix, classes and several outputs, schemas, updates, and what
+   LIBSVM's files become. */
 #ifndef FUZZ_ZOO_H
 #define FUZZ_ZOO_H
 

@@ -1,0 +1,163 @@
+/* batch_smo_body.c: the bodies of batch_smo_body.h for one instruction set; compiled once per set with ISA_TABLE naming
+   the table. */
+#include "backend/cpu/smo_pair.h"
+#include "backend/batch_smo_body.h"
+#include <math.h>
+#include <stdbool.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+/* Sixteen lanes of floats; the compiler splits them where registers are shorter. A comparison waits for the one before
+   it, so each loop follows several at once, CHAINS. */
+typedef float lanes __attribute__((vector_size(64)));
+typedef float anywhere __attribute__((vector_size(64), aligned(4)));
+typedef int32_t masks __attribute__((vector_size(64)));
+enum { CHAINS = MC_STRIDE / MC_WIDE };
+#define EACH(u) _Pragma("GCC unroll 4") for (int u = 0; u < CHAINS; u++)
+
+#define PICK(mask, yes, no) ((lanes)(((masks)(yes) & (mask)) | ((masks)(no) & ~(mask))))
+#define AT(array, place) (*(const lanes *)(const void *)((array) + (place)))
+#define OF(row, place)                                                                                                 \
+    ((lanes) * (const anywhere *)(const void *)((row) + (place))) /* of K, whose rows begin anywhere */
+
+/* Of equals, or where a is not a number, b. */
+#ifdef __AVX512F__
+#define LARGER(a, b) ((lanes)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define SMALLER(a, b) ((lanes)_mm512_min_ps((__m512)(a), (__m512)(b)))
+#else
+#define LARGER(a, b) PICK((a) > (b), a, b)
+#define SMALLER(a, b) PICK((a) < (b), a, b)
+#endif
+
+static float largest(const lanes *x) {
+    float top = (*x)[0];
+    for (int l = 1; l < MC_WIDE; l++)
+        top = (*x)[l] > top ? (*x)[l] : top;
+    return top;
+}
+
+/* v <- v - step (K_i - K_j); the largest v that may grow, and the smallest that may shrink. */
+static void move(const mc_quick *p, const float *Ki, const float *Kj, float step, float *top, float *bottom) {
+    lanes high[CHAINS], low[CHAINS];
+    EACH(u) {
+        high[u] = (lanes){0} - INFINITY;
+        low[u] = (lanes){0} + INFINITY;
+    }
+    for (int64_t t = 0; t < p->width; t += MC_STRIDE)
+        EACH(u) {
+            const int64_t a = t + u * MC_WIDE;
+            const lanes v = AT(p->v, a) - step * (OF(Ki, a) - OF(Kj, a)), may_grow = v + AT(p->up, a),
+                        may_shrink = v + AT(p->down, a);
+            *(lanes *)(void *)(p->v + a) = v;
+            high[u] = LARGER(may_grow, high[u]);
+            low[u] = SMALLER(may_shrink, low[u]);
+        }
+    for (int u = 1; u < CHAINS; u++) {
+        high[0] = LARGER(high[u], high[0]);
+        low[0] = SMALLER(low[u], low[0]);
+    }
+    low[0] = -low[0];
+    *top = largest(&high[0]);
+    *bottom = -largest(&low[0]);
+}
+
+/* The first lane that is equal to x, or MC_WIDE. */
+static int first_equal(const lanes *a, float x) {
+#ifdef __AVX512F__
+    const uint32_t here = _mm512_cmp_ps_mask((__m512)*a, _mm512_set1_ps(x), _CMP_EQ_OQ);
+    return here ? __builtin_ctz(here) : MC_WIDE;
+#else
+    int l = 0;
+    while (l < MC_WIDE && (*a)[l] != x)
+        l++;
+    return l;
+#endif
+}
+
+/* Where the largest is: the first of equals. */
+static int64_t place_of(const mc_quick *p, float top) {
+    for (int64_t t = 0; t < p->width; t += MC_WIDE) {
+        const lanes may_grow = AT(p->v, t) + AT(p->up, t);
+        const int l = first_equal(&may_grow, top);
+        if (l < MC_WIDE)
+            return t + l;
+    }
+    return 0;
+}
+
+/* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
+   are compared by cross multiplication. */
+static int64_t partner(const mc_quick *p, int64_t i, float vi) {
+    const float *Ki = p->K + i * p->ld, dii = p->diagonal[i];
+    const lanes tiny = (lanes){0} + 1e-7f, none = {0};
+    lanes gain[CHAINS], cost[CHAINS];
+    masks at[CHAINS];
+    EACH(u) {
+        gain[u] = (lanes){0};
+        cost[u] = (lanes){0} + 1;
+        at[u] = (masks){0};
+    }
+    for (int64_t t = 0; t < p->width; t += MC_STRIDE)
+        EACH(u) {
+            const int64_t a = t + u * MC_WIDE;
+            const lanes gap = LARGER(vi - (AT(p->v, a) + AT(p->down, a)), none);
+            const lanes curvature = LARGER(dii + AT(p->diagonal, a) - 2 * OF(Ki, a), tiny), square = gap * gap;
+            const masks better = square * cost[u] > gain[u] * curvature, here = (masks){0} + (int32_t)a;
+            gain[u] = PICK(better, square, gain[u]);
+            cost[u] = PICK(better, curvature, cost[u]);
+            at[u] = (here & better) | (at[u] & ~better);
+        }
+    int64_t best = at[0][0];
+    float most = 0;
+    for (int u = 0; u < CHAINS; u++) {
+        const lanes share = gain[u] / cost[u];
+        for (int l = 0; l < MC_WIDE; l++)
+            if (share[l] > most) {
+                most = share[l];
+                best = at[u][l] + l;
+            }
+    }
+    return best;
+}
+
+static double step_pair(mc_quick *p, int64_t i, int64_t j) {
+    const double curvature = (double)p->diagonal[i] + (double)p->diagonal[j] - 2 * (double)p->K[i * p->ld + j];
+    const double step = mc_pair_step((double)p->v[i] - (double)p->v[j], curvature, p->low, p->high, i, j, p->beta);
+    p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
+    p->up[j] = 0;
+    p->down[i] = 0;
+    p->down[j] = p->beta[j] > p->low[j] ? 0 : INFINITY;
+    return step;
+}
+
+static void solve(mc_quick *p) {
+    const float *Ki = p->K, *Kj = p->K;
+    double step = 0;
+    for (;; p->steps++) {
+        float top, bottom;
+        move(p, Ki, Kj, (float)step, &top, &bottom);
+        if (!((double)top - (double)bottom > p->tolerance) || p->steps == p->steps_max)
+            return;
+        const int64_t i = place_of(p, top), j = partner(p, i, top);
+        step = step_pair(p, i, j);
+        Ki = p->K + i * p->ld;
+        Kj = p->K + j * p->ld;
+    }
+}
+
+typedef double eight __attribute__((vector_size(64), aligned(8)));
+enum { ROWS = 8 };
+#define ALL(k) _Pragma("GCC unroll 8") for (int k = 0; k < ROWS; k++)
+
+#define REAL float
+#define F(name) name##_f32
+#include "backend/cpu/batch_smo_body.inc.c"
+#undef REAL
+#undef F
+#define REAL double
+#define F(name) name##_f64
+#include "backend/cpu/batch_smo_body.inc.c"
+
+const mc_batch_smo_body ISA_TABLE[2] = {
+    [MERCER_F32] = {solve, gather_f32, accumulate_f32}, [MERCER_F64] = {solve, gather_f64, accumulate_f64}};

@@ -1,0 +1,104 @@
+/* smo_body.inc.c: included once per precision with REAL and F(name). See smo_body.h. */
+
+/* The last lanes of a row of K, of which there are fewer; apart, so that they keep nothing in memory that is in
+   registers. */
+static __attribute__((noinline)) lanes F(wide_end)(const REAL *K, int64_t count) {
+    lanes part = {0};
+    for (int64_t l = 0; l < count; l++)
+        part[l] = (double)K[l];
+    return part;
+}
+
+/* Lanes of a row of K; zeros beyond its end. */
+static inline lanes F(wide)(const REAL *K, int64_t place, int64_t width) {
+    return place + MC_LANES <= width ? F(widened)(K + place) : F(wide_end)(K + place, width - place);
+}
+
+static void F(accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end,
+                          double *f) {
+    int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const REAL *r0 = rows[k], *r1 = rows[k + 1], *r2 = rows[k + 2], *r3 = rows[k + 3];
+        const double c0 = c[k], c1 = c[k + 1], c2 = c[k + 2], c3 = c[k + 3];
+        for (int64_t j = begin; j < end; j++)
+            f[j] += (c0 * (double)r0[j] + c1 * (double)r1[j]) + (c2 * (double)r2[j] + c3 * (double)r3[j]);
+    }
+    for (; k < count; k++) {
+        const REAL *r = rows[k];
+        for (int64_t j = begin; j < end; j++)
+            f[j] += c[k] * (double)r[j];
+    }
+}
+
+static void F(gather)(const void *row, const int64_t *column, int64_t count, void *out) {
+    for (int64_t b = 0; b < count; b++)
+        ((REAL *)out)[b] = column[b] < 0 ? 0 : ((const REAL *)row)[column[b] < 0 ? 0 : column[b]];
+}
+
+/* v <- v - step (K_i - K_j) on one group; the largest v that may grow and the smallest that may shrink. */
+static void F(sweep)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top, best *bottom) {
+    lanes high = (lanes){0} - INFINITY, low = high;
+    masks high_at = {0}, low_at = {0};
+    for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
+        const lanes v = AT(p->v, t) - step * (F(wide)(Ki, t, p->width) - F(wide)(Kj, t, p->width));
+        *(lanes *)(void *)(p->v + t) = v;
+        const lanes may_grow = v + AT(p->up, t), may_shrink = -(v + AT(p->down, t));
+        const masks above = may_grow > high, below = may_shrink > low, here = (masks){0} + t;
+        high = PICK(above, may_grow, high);
+        high_at = (here & above) | (high_at & ~above);
+        low = PICK(below, may_shrink, low);
+        low_at = (here & below) | (low_at & ~below);
+    }
+    *top = highest(&high, &high_at);
+    *bottom = highest(&low, &low_at);
+    bottom->value = -bottom->value;
+}
+
+/* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
+   are compared by cross multiplication: a division costs more than all the rest. */
+static int64_t F(partner)(const mc_block *p, int g, int64_t i, double vi) {
+    const REAL *Ki = (const REAL *)p->K + i * p->ld;
+    const lanes tiny = (lanes){0} + 1e-12, none = {0};
+    lanes gain = {0}, cost = (lanes){0} + 1;
+    masks at = {0};
+    for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
+        const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
+        const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(wide)(Ki, t, p->width);
+        const lanes safe = PICK(curvature > tiny, curvature, tiny);
+        const lanes positive = PICK(gap > none, gap, none), square = positive * positive;
+        const masks better = square * cost > gain * safe, here = (masks){0} + t;
+        gain = PICK(better, square, gain);
+        cost = PICK(better, safe, cost);
+        at = (here & better) | (at & ~better);
+    }
+    const lanes share = gain / cost;
+    return highest(&share, &at).at;
+}
+
+static double F(step_pair)(mc_block *p, int64_t i, int64_t j) {
+    const double curvature = p->diagonal[i] + p->diagonal[j] - 2 * (double)((const REAL *)p->K)[i * p->ld + j];
+    const double step = mc_pair_step(p->v[i] - p->v[j], curvature, p->low, p->high, i, j, p->beta);
+    p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
+    p->up[j] = 0;
+    p->down[i] = 0;
+    p->down[j] = p->beta[j] > p->low[j] ? 0 : INFINITY;
+    return step;
+}
+
+static void F(block)(mc_block *p) {
+    const REAL *K = p->K, *Ki = K, *Kj = K;
+    best top[MC_SMO_GROUPS] = {{-INFINITY, -1}, {-INFINITY, -1}},
+         bottom[MC_SMO_GROUPS] = {{INFINITY, -1}, {INFINITY, -1}};
+    double step = 0;
+    for (p->steps = 0;; p->steps++) {
+        for (int g = 0; g < p->groups; g++)
+            F(sweep)(p, g, Ki, Kj, step, &top[g], &bottom[g]);
+        const int g = top[1].value - bottom[1].value > top[0].value - bottom[0].value;
+        if (!(top[g].value - bottom[g].value > p->tolerance) || p->steps == p->steps_max)
+            return;
+        const int64_t i = top[g].at, j = F(partner)(p, g, i, top[g].value);
+        step = F(step_pair)(p, i, j);
+        Ki = K + i * p->ld;
+        Kj = K + j * p->ld;
+    }
+}

@@ -1,0 +1,10 @@
+/* tile_body.inc.c: all tile bodies of one precision; tile_body.c sets BITS and F. */
+#include ISA_HEADER
+#include "math.inc.c"
+#include "statistic.inc.c"
+#include "step.inc.c"
+#include "product.inc.c"
+#include "sparse.inc.c"
+#include "bytes.inc.c"
+
+enum { F(rows) = ROWS, F(columns) = COLUMNS, F(lanes) = LANES };

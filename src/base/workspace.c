@@ -1,0 +1,27 @@
+/* workspace.c: one block cut into aligned slices. */
+#include "base/workspace.h"
+#include <assert.h>
+
+size_t mc_work_need(int64_t count, size_t size) {
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 4 - MC_ALIGN)
+        return SIZE_MAX / 4;
+    return (bytes + MC_ALIGN - 1) / MC_ALIGN * MC_ALIGN;
+}
+
+mercer_status mc_work_open(mercer_ctx *ctx, mc_work *work, size_t bytes) {
+    *work = (mc_work){.size = bytes};
+    return MC_ALLOC(ctx, work->block, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX));
+}
+
+void *mc_work_take(mc_work *work, int64_t count, size_t size) {
+    char *slice = work->block + work->used;
+    work->used += mc_work_need(count, size);
+    assert(work->used <= work->size);
+    return slice;
+}
+
+void mc_work_close(mc_work *work) {
+    mc_free(work->block);
+    *work = (mc_work){0};
+}

@@ -1,0 +1,26 @@
+/* workspace.h: a workspace. A solver states its needs, takes one block, cuts it into aligned slices, and has one exit.
+
+       mc_work w;
+       MC_TRY(mc_work_open(ctx, &w, mc_work_need(n, 8) + mc_work_need(m, 4)));
+       double *r = mc_work_take(&w, n, sizeof *r);
+       float *s = mc_work_take(&w, m, sizeof *s);
+       ...
+       mc_work_close(&w); */
+#ifndef MC_BASE_WORKSPACE_H
+#define MC_BASE_WORKSPACE_H
+
+#include "base/memory.h"
+
+typedef struct mc_work {
+    char *block;
+    size_t size, used;
+} mc_work;
+
+/* Bytes of one slice, rounded up to the alignment; SIZE_MAX / 4 when the product overflows, which no limit allows. */
+size_t mc_work_need(int64_t count, size_t size);
+mercer_status mc_work_open(mercer_ctx *ctx, mc_work *work, size_t bytes);
+/* The next slice; never NULL when the needs were stated right (asserted). */
+void *mc_work_take(mc_work *work, int64_t count, size_t size);
+void mc_work_close(mc_work *work);
+
+#endif

@@ -1,0 +1,75 @@
+/* same_file.c: what the files named on a command line are to each other: an output that is also an input would be lost,
+   and what can be read only once is kept where a verb looks first and reads then. */
+#include "cli.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Outputs that are inputs ---- */
+
+static bool is_output(const char *name) {
+    return strcmp(name, "output") == 0 || strcmp(name, "trace") == 0;
+}
+
+/* By device and number, so that links and other spellings of a name count. A device or a pipe holds nothing that could
+   be lost. */
+static bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int fail_same(const char *name, const char *output, const char *input) {
+    return complain("--%s %s would replace '%s', which is read here; name another file", name, output, input);
+}
+
+static int check_one(const args *a, const given *output) {
+    for (int i = a->verb->renews ? 1 : 0; i < a->operands; i++)
+        if (same_file(output->text, a->operand[i]))
+            return fail_same(output->name, output->text, a->operand[i]);
+    for (int i = 0; i < a->count; i++)
+        if (&a->given[i] != output && strcmp(a->given[i].name, output->name) != 0
+            && same_file(output->text, a->given[i].text))
+            return fail_same(output->name, output->text, a->given[i].text);
+    return EXIT_DONE;
+}
+
+int files_check(const args *a) {
+    for (int i = 0; i < a->count; i++)
+        if (!a->given[i].setting && is_output(a->given[i].name))
+            TRY(check_one(a, &a->given[i]));
+    return EXIT_DONE;
+}
+
+/* ---- What can be read only once ---- */
+
+bool is_plain_file(const char *path) {
+    struct stat info;
+    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static int copy_all(FILE *from, FILE *to, const char *name) {
+    char piece[1 << 16];
+    for (size_t got; (got = fread(piece, 1, sizeof piece, from)) > 0;)
+        if (fwrite(piece, 1, got, to) != got)
+            break;
+    if (ferror(from) || ferror(to) || fflush(to))
+        return complain("cannot read '%s': %s", name, strerror(errno));
+    return EXIT_DONE;
+}
+
+int files_keep(session *s, int operand) {
+    const char *path = s->args.operand[operand];
+    const bool standard = strcmp(path, "-") == 0;
+    if (is_plain_file(path) || (!standard && access(path, F_OK) != 0))
+        return EXIT_DONE;
+    FILE *from = standard ? stdin : fopen(path, "rb"), *to = from ? tmpfile() : NULL; /* closed by the end of the run */
+    if (!to)
+        return complain("cannot read '%s': %s", path, strerror(errno));
+    TRY(copy_all(from, to, path));
+    if (!standard)
+        fclose(from);
+    snprintf(s->kept[operand].bytes, sizeof s->kept[operand].bytes, "/dev/fd/%d", fileno(to));
+    s->args.operand[operand] = s->kept[operand].bytes;
+    return EXIT_DONE;
+}

@@ -1,0 +1,284 @@
+/* folds_verb.c: mercer folds DATA: every row predicted from the rows of other folds, by closed forms instead of refits.
+   */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 40 }; /* folds that are worth a line each */
+
+static const option options[] = {
+    {"output", 'o', "FILE",
+     "write the fold, the prediction, the residual and the standard deviation of every row as CSV"},
+    {0},
+};
+
+typedef struct left_out {
+    job job;
+    folding by;
+    int64_t n, outputs, classes;
+    double *residual, *std; /* n x outputs, n */
+    double rmse, accuracy;  /* accuracy: NaN for numbers */
+} left_out;
+
+/* ---- Computing ---- */
+
+/* A class is fitted as +1 on its rows and -1 on the others. */
+static double target_of(const left_out *x, int64_t i, int64_t k) {
+    if (!x->classes)
+        return mercer_data_target(x->job.data, i, k);
+    return mercer_data_class(x->job.data, i) == k ? 1 : -1;
+}
+
+static double value_of(const left_out *x, int64_t i, int64_t k) {
+    return target_of(x, i, k) - x->residual[i * x->outputs + k];
+}
+
+static int64_t winner(const left_out *x, int64_t i) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < x->classes; k++)
+        if (value_of(x, i, k) > value_of(x, i, best))
+            best = k;
+    return best;
+}
+
+static bool counts(const left_out *x, int64_t i) {
+    return !isnan(x->residual[i * x->outputs]);
+}
+
+static double accuracy_of(const left_out *x) {
+    int64_t right = 0, all = 0;
+    for (int64_t i = 0; i < x->n; i++) {
+        all += counts(x, i);
+        right += counts(x, i) && winner(x, i) == mercer_data_class(x->job.data, i);
+    }
+    return x->classes ? (double)right / (double)all : NAN;
+}
+
+static int compute(session *s, left_out *x) {
+    x->n = mercer_data_rows(x->job.data);
+    x->classes = mercer_data_classes(x->job.data);
+    x->outputs = x->classes ? x->classes : mercer_data_outputs(x->job.data);
+    x->residual = session_take(s, x->n, x->outputs ? x->outputs : 1, sizeof *x->residual);
+    x->std = x->residual ? session_take(s, x->n, 1, sizeof *x->std) : NULL;
+    if (!x->std)
+        return EXIT_MEMORY;
+    const mercer_status status = mercer_ridge_folds(s->ctx, x->job.kernel, x->job.data, x->job.settings, x->by.fold,
+                                                    x->residual, x->std, &x->rmse);
+    if (status)
+        return session_fail_at(s, status, x->job.expression);
+    for (int64_t i = 0; i < x->n; i++)
+        x->std[i] = sqrt(x->std[i]);
+    x->accuracy = accuracy_of(x);
+    return session_alive(s);
+}
+
+/* ---- One fold ---- */
+
+typedef struct part {
+    int64_t rows;
+    double rmse;
+} part;
+
+/* Unweighted: the rows of a fold as they stand. */
+static part part_of(const left_out *x, int64_t fold) {
+    part p = {0};
+    double sum = 0;
+    for (int64_t i = 0; i < x->n; i++) {
+        if (x->by.fold[i] != fold || !counts(x, i))
+            continue;
+        p.rows++;
+        for (int64_t k = 0; k < x->outputs; k++)
+            sum += x->residual[i * x->outputs + k] * x->residual[i * x->outputs + k];
+    }
+    p.rmse = p.rows ? sqrt(sum / (double)(p.rows * x->outputs)) : NAN;
+    return p;
+}
+
+/* The name of a fold: its number from 1, or its group where each group is one. */
+static text name_of(const left_out *x, int64_t fold) {
+    text t;
+    snprintf(t.bytes, sizeof t.bytes, "%lld", (long long)fold + 1);
+    for (int64_t i = 0; i < x->n && x->by.groups && !x->by.k; i++)
+        if (x->by.fold[i] == fold) {
+            snprintf(t.bytes, sizeof t.bytes, "%s",
+                     mercer_data_text(x->job.data, i, groups_text(x->job.data, x->by.groups)));
+            break;
+        }
+    return t;
+}
+
+/* ---- CSV ---- */
+
+static void put_text(FILE *out, const char *field) {
+    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
+    fputs(quoted ? "\"" : "", out);
+    for (const char *p = field; *p; p++)
+        fprintf(out, *p == '"' ? "\"\"" : "%c", *p);
+    fputs(quoted ? "\"" : "", out);
+}
+
+static void write_header(FILE *out, const left_out *x) {
+    fputs("fold,prediction", out);
+    for (int64_t k = 1; !x->classes && k < x->outputs; k++)
+        fprintf(out, ",prediction_%lld", (long long)k + 1);
+    for (int64_t k = 0; k < x->outputs; k++) {
+        fputs(x->classes ? ",decision_" : ",residual", out);
+        if (x->classes)
+            put_text(out, mercer_data_label(x->job.data, k));
+        else if (k)
+            fprintf(out, "_%lld", (long long)k + 1);
+    }
+    fputs(",std\n", out);
+}
+
+static void put_number(FILE *out, double value) {
+    char number[32];
+    fprintf(out, ",%s", isnan(value) ? "" : mercer_number_text(value, number));
+}
+
+static void write_row(FILE *out, const left_out *x, int64_t i) {
+    fprintf(out, "%lld", (long long)x->by.fold[i] + 1);
+    if (x->classes) {
+        fputc(',', out);
+        put_text(out, counts(x, i) ? mercer_data_label(x->job.data, winner(x, i)) : "");
+    }
+    for (int64_t k = 0; k < x->outputs; k++)
+        put_number(out, value_of(x, i, k));
+    for (int64_t k = 0; k < x->outputs && !x->classes; k++)
+        put_number(out, x->residual[i * x->outputs + k]);
+    put_number(out, x->std[i]);
+    fputc('\n', out);
+}
+
+static int write_csv(session *s, const left_out *x, const char *path) {
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (out)
+        write_header(out, x);
+    for (int64_t i = 0; i < x->n && out; i++)
+        write_row(out, x, i);
+    const bool failed = !out || ferror(out) || fclose(out);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
+    free(bytes);
+    return code;
+}
+
+/* ---- Reports ---- */
+
+static json_t *json_part(const left_out *x, int64_t fold) {
+    const part p = part_of(x, fold);
+    json_t *object = json_object();
+    json_put(object, "fold", json_text(name_of(x, fold).bytes));
+    json_put(object, "rows", json_integer(p.rows));
+    json_put(object, "rmse", json_value(p.rmse));
+    return object;
+}
+
+static int report_json(session *s, const left_out *x, const char *path) {
+    json_t *object = json_object(), *parts = json_array();
+    const mercer_ridge *set = x->job.settings;
+    json_put(object, "kernel", json_text(mercer_kernel_text(x->job.kernel)));
+    json_put(object, "n", json_integer(x->n));
+    json_put(object, "lambda", json_value(set->lambda));
+    json_put(object, "folds", json_integer(x->by.count));
+    json_put(object, "rmse", json_value(x->rmse));
+    if (x->classes)
+        json_put(object, "accuracy", json_value(x->accuracy));
+    for (int64_t f = 0; f < x->by.count && x->by.count < x->n; f++)
+        json_array_append_new(parts, json_part(x, f));
+    json_put(object, "by_fold", parts);
+    if (path)
+        json_put(object, "output", json_text(path));
+    else {
+        json_put(object, "residual", json_values(x->residual, x->n * x->outputs));
+        json_put(object, "std", json_values(x->std, x->n));
+    }
+    return json_finish(s, object);
+}
+
+static void say_folds(session *s, const left_out *x) {
+    if (x->by.groups && !x->by.k)
+        say(s, "folds", "%lld, one for each group of '%s'", (long long)x->by.count, x->by.groups);
+    else if (x->by.groups)
+        say(s, "folds", "%lld, groups of '%s' kept together", (long long)x->by.count, x->by.groups);
+    else
+        say(s, "folds", x->by.k ? "%lld" : "%lld: rows leave one by one", (long long)x->by.count);
+}
+
+static void say_parts(session *s, const left_out *x) {
+    if (x->by.count > FEW || x->by.count == x->n)
+        return;
+    say_text(s, "\n%12s %12s %12s\n", "fold", "rows", "RMSE");
+    for (int64_t f = 0; f < x->by.count; f++) {
+        const part p = part_of(x, f);
+        say_text(s, "%12s %12lld %12.6g\n", name_of(x, f).bytes, (long long)p.rows, p.rmse);
+    }
+}
+
+static int report_people(session *s, const left_out *x, const char *path) {
+    const mercer_ridge *set = x->job.settings;
+    say(s, "machine", "ridge, lambda %g, %s intercept", set->lambda, set->intercept ? "with" : "no");
+    say_kernel(s, x->job.kernel, "");
+    say_data(s, x->job.path, x->job.data);
+    say_folds(s, x);
+    if (x->classes)
+        say(s, "left out", "accuracy %.4g%%; RMSE %.4g on class indicators +1 and -1", 100 * x->accuracy, x->rmse);
+    else
+        say(s, "left out", "RMSE %.6g", x->rmse);
+    if (path)
+        say(s, "written", "%s", path);
+    say_parts(s, x);
+    return EXIT_DONE;
+}
+
+/* ---- The verb ---- */
+
+static int find(session *s, left_out *x) {
+    const char *path = args_text(&s->args, "output");
+    static const char *const known[] = {"lambda", "intercept", "scale", "allow-indefinite", NULL};
+    TRY(folding_read(s, &x->by));
+    TRY(job_open(s, &x->job));
+    TRY(job_check_ridge(s, &x->job, known));
+    TRY(folding_make(s, x->job.data, &x->by));
+    TRY(compute(s, x));
+    if (path && strcmp(path, "-") == 0)
+        s->out = stderr;
+    if (path)
+        TRY(write_csv(s, x, path));
+    return s->json ? report_json(s, x, path) : report_people(s, x, path);
+}
+
+static int run_folds(session *s) {
+    left_out x = {.job.machine = mercer_machine_find("ridge")};
+    const int code = find(s, &x);
+    free(x.residual);
+    free(x.std);
+    folding_close(&x.by);
+    job_close(&x.job);
+    return code;
+}
+
+const verb verb_folds = {
+    .name = "folds",
+    .summary = "predict every row from the rows of other folds, exactly and without refitting",
+    .usage = "DATA [-k KERNEL] [--lambda LAMBDA] [--folds K] [--groups COLUMN] [-o FILE] [options]",
+    .notes =
+        "Cross-validation of ridge by closed forms: one inverse gives the prediction of every row by the machine "
+        "fitted to the "
+        "other folds.\n"
+        "Without --folds and --groups every row is a fold: leave-one-out. --groups alone makes every group a fold; "
+        "with --folds "
+        "whole groups\n"
+        "are dealt out. Of the settings of ridge it takes --lambda, --intercept, --scale and --allow-indefinite.\n\n"
+        "  mercer folds houses.csv --lambda 0.1 --intercept\n"
+        "  mercer folds houses.csv --folds 10 --lambda 0.1 -o left_out.csv\n"
+        "  mercer folds houses.csv --groups town --target price",
+    .least = 1,
+    .most = 1,
+    .tables = {options, fold_options, job_options, data_options, seed_options, common_options},
+    .machine = true,
+    .computes = true,
+    .run = run_folds,
+};

@@ -1,0 +1,242 @@
+/* gram_verb.c: mercer gram KERNEL DATA [DATA2]: the matrix of kernel values, written, printed or checked. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 50 }; /* rows and columns that are still worth printing */
+
+static const option options[] = {
+    {"output", 'o', "FILE", "write the matrix: NumPy format, or CSV when the name ends in .csv"},
+    {"features", 0, NULL, "the features of the rows, whose inner products are the matrix, instead of it"},
+    {"check", 0, NULL,
+     "symmetry, eigenvalues, Cauchy-Schwarz and rank; exit status 1 when it is not positive semidefinite"},
+    {0},
+};
+
+typedef struct gram {
+    mercer_kernel *kernel, *bound;
+    mercer_data *data, *other;
+    int64_t n, m;
+    double *K;
+    bool checked;
+    mercer_gram_facts facts;
+} gram;
+
+/* Text columns become one column per level: two files agree only when their levels do. */
+static int check_columns(const session *s, const gram *g) {
+    const int64_t d = mercer_data_columns(g->data);
+    if (d != mercer_data_columns(g->other))
+        return complain("'%s' has %lld columns, '%s' has %lld", s->args.operand[1], (long long)d, s->args.operand[2],
+                        (long long)mercer_data_columns(g->other));
+    for (int64_t j = 0; j < d; j++) {
+        const char *a = mercer_data_column_name(g->data, j), *b = mercer_data_column_name(g->other, j);
+        if (strcmp(a, b) != 0)
+            return complain("column %lld is '%s' in '%s' but '%s' in '%s'", (long long)j + 1, a, s->args.operand[1], b,
+                            s->args.operand[2]);
+    }
+    return EXIT_DONE;
+}
+
+static int read_input(session *s, gram *g) {
+    const args *a = &s->args;
+    if (a->operands == 3 && args_flag(a, "check"))
+        return complain("--check needs a square matrix: give one data file");
+    if (args_flag(a, "features") && (a->operands == 3 || args_flag(a, "check")))
+        return complain("--features belongs to the rows of one data file, and there is nothing to --check in it");
+    TRY(input_kernel(s, a->operand[0], &g->kernel));
+    TRY(input_data(s, g->kernel, a->operand[1], NULL, MERCER_TARGET_AUTO, &g->data));
+    if (a->operands == 3) {
+        TRY(input_data(s, g->kernel, a->operand[2], NULL, MERCER_TARGET_AUTO, &g->other));
+        TRY(check_columns(s, g));
+    }
+    if (mercer_data_target_name(g->data, 0))
+        remark(s, "the target column '%s' is left out; --no-target keeps it", mercer_data_target_name(g->data, 0));
+    const mercer_status status = mercer_kernel_bind(s->ctx, g->kernel, g->data, &g->bound);
+    return status ? session_fail_at(s, status, a->operand[0]) : EXIT_DONE;
+}
+
+static int compute_features(session *s, gram *g) {
+    g->n = mercer_data_rows(g->data);
+    g->m = mercer_kernel_shape(g->bound, mercer_data_columns(g->data)).dimension;
+    if (g->m < 0)
+        return complain("%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is "
+                        "made of them have one",
+                        mercer_kernel_text(g->bound));
+    g->K = session_take(s, g->n, g->m, sizeof *g->K);
+    if (!g->K)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_features(s->ctx, g->bound, g->data, g->K));
+    return session_alive(s);
+}
+
+static int compute(session *s, gram *g) {
+    if (args_flag(&s->args, "features"))
+        return compute_features(s, g);
+    g->n = mercer_data_rows(g->data);
+    g->m = g->other ? mercer_data_rows(g->other) : g->n;
+    g->K = session_take(s, g->n, g->m, sizeof *g->K);
+    if (!g->K)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_gram(s->ctx, g->bound, g->data, g->other, g->K));
+    g->checked = args_flag(&s->args, "check");
+    if (g->checked)
+        TRY_CTX(s, mercer_gram_check(s->ctx, g->K, g->n, &g->facts));
+    return session_alive(s);
+}
+
+/* ---- Output ---- */
+
+static int write_csv(session *s, const gram *g, const char *path) {
+    char *bytes = NULL, number[32];
+    size_t size = 0;
+    int code = EXIT_DONE;
+    FILE *out = open_memstream(&bytes, &size);
+    for (int64_t i = 0; out && i < g->n && code == EXIT_DONE; i++, code = session_alive(s))
+        for (int64_t j = 0; j < g->m; j++)
+            fprintf(out, "%s%s", mercer_number_text(g->K[i * g->m + j], number), j + 1 < g->m ? "," : "\n");
+    const bool failed = !out || ferror(out) || fclose(out);
+    const mercer_status status = code     ? MERCER_OK
+                                 : failed ? MERCER_MEMORY
+                                          : mercer_file_write(s->ctx, path, bytes, size);
+    free(bytes);
+    return status ? session_fail(s, status) : code;
+}
+
+static int write_matrix(session *s, const gram *g, const char *path) {
+    const size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".csv") == 0)
+        return write_csv(s, g, path);
+    TRY_CTX(s, mercer_npy_write(s->ctx, path, g->K, g->n, g->m));
+    return EXIT_DONE;
+}
+
+static bool is_small(const gram *g) {
+    return g->n <= SMALL && g->m <= SMALL;
+}
+
+static json_t *json_facts(const gram *g) {
+    const mercer_gram_facts *f = &g->facts;
+    json_t *object = json_object();
+    json_put(object, "asymmetry", json_value(f->asymmetry));
+    json_put(object, "asymmetric_pair",
+             json_pack("[I, I]", (json_int_t)f->asymmetric[0], (json_int_t)f->asymmetric[1]));
+    json_put(object, "symmetric", json_boolean(f->symmetric));
+    json_put(object, "eigenvalue_min", json_value(f->eigenvalue_min));
+    json_put(object, "eigenvalue_max", json_value(f->eigenvalue_max));
+    json_put(object, "cauchy_schwarz", json_value(f->cauchy_schwarz));
+    json_put(object, "pair", json_pack("[I, I]", (json_int_t)f->row, (json_int_t)f->column));
+    json_put(object, "rank", json_integer(f->rank));
+    json_put(object, "positive", json_boolean(f->positive));
+    return object;
+}
+
+static void report_json(session *s, const gram *g, const char *path) {
+    json_t *object = json_object(), *rows = json_array();
+    json_put(object, "kernel", json_text(mercer_kernel_text(g->bound)));
+    json_put(object, "n", json_integer(g->n));
+    json_put(object, "m", json_integer(g->m));
+    if (path)
+        json_put(object, "output", json_text(path));
+    if (g->checked)
+        json_put(object, "check", json_facts(g));
+    for (int64_t i = 0; is_small(g) && i < g->n; i++)
+        json_array_append_new(rows, json_values(g->K + i * g->m, g->m));
+    if (!path && !g->checked && is_small(g))
+        json_object_set(object, "values", rows);
+    json_decref(rows);
+    json_finish(s, object);
+}
+
+static void say_cauchy_schwarz(session *s, const mercer_gram_facts *f) {
+    if (f->cauchy_schwarz <= 1e-12)
+        say(s, "pairs", "k(x,z)^2 <= k(x,x) k(z,z) for all: Cauchy-Schwarz holds");
+    else
+        say(s, "pairs",
+            "k(x,z)^2 > k(x,x) k(z,z) for rows %lld and %lld, by %.2g of the largest k(x,x)^2: Cauchy-Schwarz fails",
+            (long long)f->row + 1, (long long)f->column + 1, f->cauchy_schwarz);
+}
+
+static void say_symmetry(session *s, const gram *g) {
+    const mercer_gram_facts *f = &g->facts;
+    const int64_t i = f->asymmetric[0], j = f->asymmetric[1];
+    if (f->symmetric)
+        say(s, "symmetry", "largest |K_ij - K_ji| is %.2g", f->asymmetry);
+    else
+        say(s, "symmetry", "K(%lld, %lld) is %.6g but K(%lld, %lld) is %.6g: the largest difference is %.2g",
+            (long long)i + 1, (long long)j + 1, g->K[i * g->n + j], (long long)j + 1, (long long)i + 1,
+            g->K[j * g->n + i], f->asymmetry);
+}
+
+static void say_facts(session *s, const gram *g) {
+    const mercer_gram_facts *f = &g->facts;
+    say_symmetry(s, g);
+    say(s, "eigenvalues", "from %.6g to %.6g%s", f->eigenvalue_min, f->eigenvalue_max,
+        f->symmetric ? "" : ", of (K + K')/2");
+    say_cauchy_schwarz(s, f);
+    say(s, "rank", "%lld of %lld", (long long)f->rank, (long long)g->n);
+    say(s, "verdict", "%s",
+        !f->symmetric ? "NOT symmetric: no kernel gives this matrix"
+        : f->positive ? "positive semidefinite, up to rounding"
+                      : "NOT positive semidefinite: no kernel gives this matrix");
+}
+
+static void report_people(session *s, const gram *g, const char *path) {
+    say_kernel(s, g->bound, "");
+    say(s, "matrix", "%lld x %lld, %s", (long long)g->n, (long long)g->m, text_size((size_t)(g->n * g->m) * 8).bytes);
+    if (g->checked)
+        say_facts(s, g);
+    if (path)
+        say(s, "written", "%s", path);
+    else if (!g->checked)
+        say(s, "next", "too large to print: write it with -o K.npy, or look at it with --check");
+}
+
+static int deliver(session *s, const gram *g) {
+    const char *path = args_text(&s->args, "output");
+    if (path && strcmp(path, "-") == 0)
+        s->out = stderr;
+    if (path)
+        TRY(write_matrix(s, g, path));
+    if (s->json)
+        report_json(s, g, path);
+    else if (!path && !g->checked && is_small(g))
+        TRY(write_csv(s, g, "-"));
+    else
+        report_people(s, g, path);
+    return g->checked && !g->facts.positive ? EXIT_NEGATIVE : EXIT_DONE;
+}
+
+static int run_gram(session *s) {
+    gram g = {0};
+    int code = read_input(s, &g);
+    if (code == EXIT_DONE)
+        code = compute(s, &g);
+    if (code == EXIT_DONE)
+        code = deliver(s, &g);
+    free(g.K);
+    mercer_data_free(g.other);
+    mercer_data_free(g.data);
+    mercer_kernel_free(g.bound);
+    mercer_kernel_free(g.kernel);
+    return code;
+}
+
+const verb verb_gram = {
+    .name = "gram",
+    .summary = "compute, write or check a Gram matrix",
+    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check | --features] [options]",
+    .notes = "K_ij = k(x_i, z_j) over the rows of DATA and of DATA2 (DATA again when it is not given). The target "
+             "column is left out, as in fit;\n"
+             "--no-target keeps every column. Without -o and --check a matrix of at most 50 x 50 is printed as CSV. "
+             "The kernel need not be\n"
+             "proved: --check is how to look at one that is not.\n\n"
+             "  mercer gram rbf flowers.csv -o K.npy\n"
+             "  mercer gram 'poly(degree=2)' flowers.csv --features -o Z.npy\n"
+             "  mercer gram 'tanh(a=1, c=0)' flowers.csv --check",
+    .least = 2,
+    .most = 3,
+    .tables = {options, data_options, common_options},
+    .computes = true,
+    .run = run_gram,
+};

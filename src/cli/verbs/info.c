@@ -1,0 +1,49 @@
+/* info.c: mercer info: what this build is and what it found on this machine. */
+#include "cli/cli.h"
+#include <sys/resource.h>
+
+/* What a run may take beside the limit: what this process has taken so far, which is code and libraries, a few MiB that
+   work in BLAS, zlib and the C library's own buffers add, and the stack and buffers of each further thread.
+   tests/cli/memory.py measures runs against it. */
+static size_t memory_beside(const session *s) {
+    struct rusage now;
+    const size_t so_far = getrusage(RUSAGE_SELF, &now) == 0 && now.ru_maxrss > 0 ? (size_t)now.ru_maxrss << 10 : 0;
+    return so_far + ((size_t)8 << 20) + ((size_t)2 << 20) * (size_t)mercer_threads(s->ctx);
+}
+
+static int run_info(session *s) {
+    say(s, "version", "%s", mercer_version());
+    say(s, "instructions", "%s", mercer_isa(s->ctx));
+    say(s, "threads", "%d", mercer_threads(s->ctx));
+    say(s, "BLAS", "%s", mercer_blas());
+    say(s, "memory", "at most %s for data and work; code, libraries and their threads take some %s more",
+        text_size(mercer_memory_limit(s->ctx)).bytes, text_size(memory_beside(s)).bytes);
+    json_t *object = json_object();
+    json_put(object, "version", json_text(mercer_version()));
+    json_put(object, "isa", json_text(mercer_isa(s->ctx)));
+    json_put(object, "threads", json_integer(mercer_threads(s->ctx)));
+    json_put(object, "blas", json_text(mercer_blas()));
+    json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
+    json_put(object, "memory_beside_bytes", json_integer((json_int_t)memory_beside(s)));
+    return json_finish(s, object);
+}
+
+const verb verb_info = {
+    .name = "info",
+    .summary = "print version, instruction set, threads, BLAS and memory limit",
+    .usage = "[options]",
+    .notes = "What this build is and what it found on this machine. MERCER_ISA=portable|avx2|avx512 forces an "
+             "instruction set.\n"
+             "--memory limits what is taken for data, matrices, models and the work on them. The process is larger by "
+             "its code, its "
+             "libraries\n"
+             "and their threads; info says by how much at most.\n\n"
+             "  mercer info\n"
+             "  mercer info --json\n"
+             "  mercer info --memory 4G --threads 2",
+    .least = 0,
+    .most = 0,
+    .tables = {common_options},
+    .computes = true, /* to show the BLAS as the verbs that compute have it */
+    .run = run_info,
+};

@@ -1,0 +1,300 @@
+/* predict_verb.c: mercer predict MODEL DATA: predictions as CSV that reads back to the same doubles. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option options[] = {
+    {"output", 'o', "FILE", "the CSV file (default: standard output)"},
+    {"decision", 0, NULL, "one more column per decision value: of each class, or of each pair of classes"},
+    {"proba", 0, NULL, "one more column per class with its probability (machines that give probabilities)"},
+    {"samples", 0, "N", "N more columns, each one function drawn from the posterior at the rows (gp); --seed decides"},
+    {"std", 0, NULL, "one more column with the standard deviation of the prediction (gp)"},
+    {0},
+};
+
+typedef struct prediction {
+    mercer_model *model;
+    mercer_data *data;
+    int64_t *class_of; /* n; NULL: numbers */
+    double *values;    /* n x outputs; NULL: classes */
+    double *std;       /* n; NULL: not asked for */
+    double *drawn;     /* outputs blocks of n x samples; NULL: not asked for */
+    int64_t samples;
+    double *proba;    /* n x classes; NULL: not asked for */
+    double *decision; /* n x decisions; NULL: not asked for */
+    int64_t n, outputs, classes, decisions;
+} prediction;
+
+static int compute_values(session *s, prediction *p) {
+    p->values = session_take(s, p->n, p->outputs, sizeof *p->values);
+    if (!p->values)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, p->values));
+    return session_alive(s);
+}
+
+static int compute_classes(session *s, prediction *p) {
+    p->class_of = session_take(s, p->n, 1, sizeof *p->class_of);
+    if (!p->class_of)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_classify(s->ctx, p->model, p->data, p->class_of));
+    return session_alive(s);
+}
+
+static int compute_decision(session *s, prediction *p) {
+    p->decision = session_take(s, p->n, p->decisions, sizeof *p->decision);
+    if (!p->decision)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_decide(s->ctx, p->model, p->data, p->decision));
+    return session_alive(s);
+}
+
+static int compute_proba(session *s, prediction *p) {
+    p->proba = session_take(s, p->n, p->classes, sizeof *p->proba);
+    if (!p->proba)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_predict_proba(s->ctx, p->model, p->data, p->proba));
+    return session_alive(s);
+}
+
+static int compute_std(session *s, const mercer_posterior *posterior, prediction *p) {
+    p->std = session_take(s, p->n, 1, sizeof *p->std);
+    if (!p->std)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_posterior_std(s->ctx, posterior, p->data, p->std));
+    return session_alive(s);
+}
+
+static int draw(session *s, const mercer_posterior *posterior, prediction *p) {
+    int64_t seed = 0;
+    TRY(args_whole(&s->args, "seed", 0, (int64_t)1 << 53, &seed));
+    p->drawn = session_take(s, p->n * p->outputs, p->samples, sizeof *p->drawn);
+    if (!p->drawn)
+        return EXIT_MEMORY;
+    for (int64_t k = 0; k < p->outputs; k++)
+        TRY_CTX(s, mercer_posterior_sample(s->ctx, posterior, p->data, k, p->samples, (uint64_t)seed + (uint64_t)k,
+                                           p->drawn + k * p->n * p->samples));
+    return session_alive(s);
+}
+
+static int compute_uncertainty(session *s, prediction *p) {
+    mercer_posterior *posterior = NULL;
+    TRY_CTX(s, mercer_posterior_open(s->ctx, p->model, &posterior));
+    int code = args_flag(&s->args, "std") ? compute_std(s, posterior, p) : EXIT_DONE;
+    if (code == EXIT_DONE && p->samples)
+        code = draw(s, posterior, p);
+    mercer_posterior_free(posterior);
+    return code;
+}
+
+/* ---- CSV ---- */
+
+/* decision_A of a class, decision_A_B of a pair. */
+static void put_decision(FILE *out, const prediction *p, int64_t k) {
+    int64_t first, second;
+    char name[600];
+    mercer_model_decision(p->model, k, &first, &second);
+    snprintf(name, sizeof name, "%s%s%s", mercer_model_label(p->model, first), second < 0 ? "" : "_",
+             second < 0 ? "" : mercer_model_label(p->model, second));
+    csv_field(out, "decision_", name);
+}
+
+/* sample_1, sample_2, ... of the first target; sample_2_1, ... of the second. */
+static void write_sample_names(FILE *out, const prediction *p) {
+    for (int64_t k = 0; k < p->outputs; k++)
+        for (int64_t i = 0; i < p->samples; i++) {
+            fputs(",sample_", out);
+            if (k)
+                fprintf(out, "%lld_", (long long)k + 1);
+            fprintf(out, "%lld", (long long)i + 1);
+        }
+}
+
+static void write_header(FILE *out, const prediction *p) {
+    const bool components = mercer_model_report(p->model)->variance > 0; /* scores of pca: pc1, pc2, ... */
+    fputs(components ? "pc1" : "prediction", out);
+    for (int64_t k = 1; !p->classes && k < p->outputs; k++)
+        fprintf(out, ",%s%lld", components ? "pc" : "prediction_", (long long)k + 1);
+    for (int64_t k = 0; p->proba && k < p->classes; k++) {
+        fputc(',', out);
+        csv_field(out, "", mercer_model_label(p->model, k));
+    }
+    for (int64_t k = 0; p->decision && k < p->decisions; k++) {
+        fputc(',', out);
+        put_decision(out, p, k);
+    }
+    fputs(p->std ? ",std" : "", out);
+    write_sample_names(out, p);
+    fputc('\n', out);
+}
+
+/* One call for each number and what stands before it: those of the standard library take a lock. */
+static void write_numbers(FILE *out, const double *values, int64_t count, bool first) {
+    char piece[33] = ",";
+    for (int64_t k = 0; k < count; k++) {
+        const bool bare = first && k == 0;
+        mercer_number_text(values[k], piece + 1);
+        fputs(piece + bare, out);
+    }
+}
+
+static void write_row(FILE *out, const prediction *p, int64_t i) {
+    if (p->classes)
+        csv_field(out, "", mercer_model_label(p->model, p->class_of[i]));
+    else
+        write_numbers(out, p->values + i * p->outputs, p->outputs, true);
+    if (p->proba)
+        write_numbers(out, p->proba + i * p->classes, p->classes, false);
+    if (p->decision)
+        write_numbers(out, p->decision + i * p->decisions, p->decisions, false);
+    if (p->std)
+        write_numbers(out, &p->std[i], 1, false);
+    for (int64_t k = 0; k < p->outputs && p->drawn; k++)
+        write_numbers(out, p->drawn + (k * p->n + i) * p->samples, p->samples, false);
+    putc_unlocked('\n', out);
+}
+
+/* The whole text first: a file is written whole or not at all. */
+static int write_csv(session *s, const prediction *p, const char *path) {
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (out) {
+        write_header(out, p);
+        for (int64_t i = 0; i < p->n; i++)
+            write_row(out, p, i);
+    }
+    const bool failed = !out || ferror(out) || fclose(out);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
+    free(bytes);
+    return code;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_predictions(const prediction *p) {
+    json_t *array = json_array();
+    for (int64_t i = 0; i < p->n; i++)
+        json_array_append_new(array, p->classes        ? json_text(mercer_model_label(p->model, p->class_of[i]))
+                                     : p->outputs == 1 ? json_value(p->values[i])
+                                                       : json_values(p->values + i * p->outputs, p->outputs));
+    return array;
+}
+
+static json_t *json_rows(const double *values, int64_t n, int64_t width) {
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(rows, json_values(values + i * width, width));
+    return rows;
+}
+
+/* A list for each row; of several targets one after the other. */
+static json_t *json_samples(const prediction *p) {
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < p->n; i++) {
+        json_t *row = json_array();
+        for (int64_t k = 0; k < p->outputs; k++)
+            for (int64_t j = 0; j < p->samples; j++)
+                json_array_append_new(row, json_value(p->drawn[(k * p->n + i) * p->samples + j]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static int report_json(session *s, const prediction *p, const char *path) {
+    json_t *object = json_object();
+    json_put(object, "n", json_integer(p->n));
+    if (path)
+        json_put(object, "output", json_text(path));
+    else
+        json_put(object, "prediction", json_predictions(p));
+    if (!path && p->decision)
+        json_put(object, "decision", json_rows(p->decision, p->n, p->decisions));
+    if (!path && p->proba)
+        json_put(object, "proba", json_rows(p->proba, p->n, p->classes));
+    if (!path && p->std)
+        json_put(object, "std", json_values(p->std, p->n));
+    if (!path && p->drawn)
+        json_put(object, "samples", json_samples(p));
+    return json_finish(s, object);
+}
+
+/* ---- The verb ---- */
+
+static int deliver(session *s, const prediction *p) {
+    const char *path = args_text(&s->args, "output");
+    if (path || !s->json)
+        TRY(write_csv(s, p, path ? path : "-"));
+    if (s->json)
+        return report_json(s, p, path);
+    if (path && strcmp(path, "-") != 0)
+        say(s, "predictions", "%s: %s", path, text_count(p->n, "row").bytes);
+    return EXIT_DONE;
+}
+
+/* What is asked for must exist in the model. */
+static int check_columns(const args *a, const prediction *p) {
+    const char *machine = mercer_model_report(p->model)->machine;
+    if (args_flag(a, "proba") && !mercer_model_has_proba(p->model))
+        return complain(
+            "--proba: %s gives no probabilities, logistic does; --decision prints the values its classes are chosen by",
+            machine);
+    if ((args_flag(a, "std") || p->samples) && isnan(mercer_model_report(p->model)->log_evidence))
+        return complain("--%s: %s gives predictions without standard deviations; gp gives them",
+                        p->samples ? "samples" : "std", machine);
+    if (args_flag(a, "decision") && !p->classes)
+        return complain("--decision: this model predicts numbers, which have no decision values beside them");
+    return EXIT_DONE;
+}
+
+static int predict(session *s, prediction *p) {
+    const args *a = &s->args;
+    TRY(input_model(s, a->operand[0], &p->model));
+    p->classes = mercer_model_classes(p->model);
+    p->decisions = mercer_model_decisions(p->model);
+    TRY(args_whole(a, "samples", 1, 1000000, &p->samples));
+    TRY(check_columns(a, p));
+    TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_AUTO, &p->data));
+    p->n = mercer_data_rows(p->data);
+    p->outputs = mercer_model_outputs(p->model);
+    TRY(p->classes ? compute_classes(s, p) : compute_values(s, p));
+    if (args_flag(a, "proba"))
+        TRY(compute_proba(s, p));
+    if (args_flag(a, "decision"))
+        TRY(compute_decision(s, p));
+    if (args_flag(a, "std") || p->samples)
+        TRY(compute_uncertainty(s, p));
+    return deliver(s, p);
+}
+
+static int run_predict(session *s) {
+    prediction p = {0};
+    const int code = predict(s, &p);
+    free(p.std);
+    free(p.drawn);
+    free(p.proba);
+    free(p.decision);
+    free(p.values);
+    free(p.class_of);
+    mercer_data_free(p.data);
+    mercer_model_free(p.model);
+    return code;
+}
+
+const verb verb_predict = {
+    .name = "predict",
+    .summary = "predict new rows with a saved model",
+    .usage = "MODEL DATA [-o FILE] [--proba | --decision | --std | --samples N] [options]",
+    .notes = "Writes CSV with the header 'prediction': a number or a class label per row of DATA. Columns are found by "
+             "name where the files have\n"
+             "headers; the target may be absent. Numbers read back to the same double.\n\n"
+             "  mercer predict houses.mercer new.csv -o prices.csv\n"
+             "  mercer predict flowers.mercer flowers.csv --decision\n"
+             "  mercer predict flowers.mercer flowers.csv --proba | head",
+    .least = 2,
+    .most = 2,
+    .tables = {options, missing_options, seed_options, common_options},
+    .computes = true,
+    .run = run_predict,
+};

@@ -1,0 +1,154 @@
+/* prove_verb.c: mercer prove KERNEL: is the expression a kernel? The argument as on a blackboard, or as data. */
+#include "cli/cli.h"
+#include <math.h>
+#include <string.h>
+
+static const option options[] = {
+    {"dimension", 'd', "D", "decide on R^D only (default: for every number of columns the expression allows)"},
+    {0},
+};
+
+static const char *const verdict_names[] = {
+    [MERCER_PROVED] = "proved", [MERCER_REFUTED] = "refuted", [MERCER_UNKNOWN] = "unknown"};
+static const int verdict_status[] = {
+    [MERCER_PROVED] = EXIT_DONE, [MERCER_REFUTED] = EXIT_NEGATIVE, [MERCER_UNKNOWN] = EXIT_OPEN};
+
+/* ---- JSON ---- */
+
+static json_t *json_shape(mercer_shape shape) {
+    json_t *object = json_object();
+    json_put(object, "stationary", json_boolean(shape.stationary));
+    json_put(object, "isotropic", json_boolean(shape.isotropic));
+    json_put(object, "dot_product", json_boolean(shape.dot_product));
+    json_put(object, "normalised", json_boolean(shape.normalised));
+    json_put(object, "bounded", json_boolean(shape.bounded));
+    json_put(object, "bound", json_value(shape.bounded ? shape.bound : NAN));
+    json_put(object, "dimension", shape.dimension < 0 ? json_null() : json_integer(shape.dimension));
+    return object;
+}
+
+static json_t *json_step(mercer_step step) {
+    json_t *object = json_object(), *premises = json_array();
+    for (int i = 0; i < step.premise_count; i++)
+        json_array_append_new(premises, json_integer(step.premises[i]));
+    json_put(object, "claim", json_text(step.claim));
+    json_put(object, "rule", json_text(step.rule));
+    json_put(object, "because", json_text(step.because));
+    json_put(object, "premises", premises);
+    return object;
+}
+
+static json_t *json_derivation(const mercer_proof *proof) {
+    json_t *steps = json_array();
+    for (int i = 0; i < mercer_proof_steps(proof); i++)
+        json_array_append_new(steps, json_step(mercer_proof_step(proof, i)));
+    return steps;
+}
+
+static json_t *json_witness(const mercer_witness *w) {
+    if (!w)
+        return json_null();
+    json_t *object = json_object(), *points = json_array();
+    for (int64_t i = 0; i < w->count; i++)
+        json_array_append_new(points, json_values(w->points + i * w->d, w->d));
+    json_put(object, "kernel", json_text(w->kernel));
+    json_put(object, "points", points);
+    json_put(object, "weights", json_values(w->weights, w->count));
+    json_put(object, "value", json_value(w->value));
+    json_put(object, "bound", json_value(w->bound));
+    if (w->pair[0] >= 0)
+        json_put(object, "cauchy_schwarz", json_pack("[I, I]", (json_int_t)w->pair[0], (json_int_t)w->pair[1]));
+    return object;
+}
+
+static void report_json(session *s, const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
+    json_t *object = json_object();
+    json_put(object, "verdict", json_text(verdict_names[mercer_proof_verdict(proof)]));
+    json_put(object, "canonical", json_text(mercer_kernel_text(kernel)));
+    json_put(object, "domain", json_text(mercer_proof_domain(proof)));
+    json_put(object, "shape", json_shape(mercer_kernel_shape(kernel, d)));
+    json_put(object, "derivation", json_derivation(proof));
+    json_put(object, "witness", json_witness(mercer_proof_witness(proof)));
+    json_finish(s, object);
+}
+
+/* ---- People ---- */
+
+static void add_word(char *bytes, size_t size, const char *word) {
+    const size_t length = strlen(bytes);
+    snprintf(bytes + length, size - length, "%s%s", length ? ", " : "", word);
+}
+
+static void say_shape(session *s, mercer_shape shape) {
+    char words[200] = "", bound[48];
+    const struct {
+        bool holds;
+        const char *word;
+    } rows[] = {{shape.isotropic, "isotropic"},
+                {shape.stationary && !shape.isotropic, "stationary"},
+                {shape.dot_product, "a function of <x,z>"},
+                {shape.normalised, "normalised"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].holds)
+            add_word(words, sizeof words, rows[i].word);
+    snprintf(bound, sizeof bound, "k(x,x) <= %.4g", shape.bound);
+    if (shape.bounded && !shape.normalised)
+        add_word(words, sizeof words, bound);
+    snprintf(bound, sizeof bound, "%lld features", (long long)shape.dimension);
+    if (shape.dimension >= 0)
+        add_word(words, sizeof words, bound);
+    if (*words)
+        say_text(s, "\nshape: %s\n", words);
+}
+
+static void report_people(session *s, const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
+    const char *argument = mercer_proof_text(proof);
+    const size_t length = strlen(argument);
+    say_lines(s, argument);
+    if (length && argument[length - 1] != '\n')
+        say_text(s, "\n");
+    if (mercer_proof_verdict(proof) == MERCER_PROVED)
+        say_shape(s, mercer_kernel_shape(kernel, d));
+}
+
+static int prove(session *s, const mercer_kernel *kernel) {
+    int64_t d = 0;
+    TRY(args_whole(&s->args, "dimension", 1, 1000000, &d));
+    mercer_proof *proof = NULL;
+    const mercer_status status = mercer_prove(s->ctx, kernel, d, &proof);
+    if (status)
+        return session_fail_at(s, status, s->args.operand[0]);
+    const mercer_verdict verdict = mercer_proof_verdict(proof);
+    if (s->json)
+        report_json(s, kernel, d, proof);
+    else
+        report_people(s, kernel, d, proof);
+    mercer_proof_free(proof);
+    return verdict_status[verdict];
+}
+
+static int run_prove(session *s) {
+    mercer_kernel *kernel = NULL;
+    int code = input_kernel(s, s->args.operand[0], &kernel);
+    if (code == EXIT_DONE)
+        code = prove(s, kernel);
+    mercer_kernel_free(kernel);
+    return code;
+}
+
+const verb verb_prove = {
+    .name = "prove",
+    .summary = "prove that an expression is a kernel, or refute it",
+    .usage = "KERNEL [-d D] [options]",
+    .notes = "Prints a derivation, or points and weights that show the expression is not positive definite, or that "
+             "neither was found.\n"
+             "Exit status: 0 proved, 1 refuted, 3 unknown, 2 error. Put -- before an expression that starts with a "
+             "minus.\n\n"
+             "  mercer prove 'rbf(sigma=1) + linear^2'\n"
+             "  mercer prove 'tanh(a=1, c=0)'\n"
+             "  mercer prove -- '-linear'",
+    .least = 1,
+    .most = 1,
+    .tables = {options, seed_options, common_options},
+    .run = run_prove,
+};

@@ -1,0 +1,212 @@
+/* score_verb.c: mercer score MODEL DATA: how good a model is on data with a known target. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option options[] = {
+    {"bins", 0, "N",
+     "print the calibration curve in so many bins; for machines that give probabilities (with --json: default 15)"},
+    {0},
+};
+
+/* The calibration curve; bins 0: none. */
+typedef struct curve {
+    int64_t bins;
+    mercer_calibration_bin *bin;
+} curve;
+
+static json_t *json_curve(const curve *c) {
+    json_t *list = json_array();
+    for (int64_t b = 0; b < c->bins; b++) {
+        json_t *row = json_object();
+        json_put(row, "low", json_value(c->bin[b].low));
+        json_put(row, "high", json_value(c->bin[b].high));
+        json_put(row, "weight", json_value(c->bin[b].weight));
+        json_put(row, "confidence", json_value(c->bin[b].confidence));
+        json_put(row, "accuracy", json_value(c->bin[b].accuracy));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static void report_json(session *s, const mercer_model *model, const mercer_scores *r, const curve *c) {
+    json_t *object = json_object();
+    json_put(object, "n", json_integer(r->n));
+    if (mercer_model_classes(model)) {
+        json_put(object, "accuracy", json_value(r->accuracy));
+        json_put(object, "balanced_accuracy", json_value(r->balanced_accuracy));
+        json_put(object, "log_loss", json_value(r->log_loss));
+        json_put(object, "auc", json_value(r->auc));
+        json_put(object, "f1", json_value(r->f1));
+        if (c->bins) {
+            json_put(object, "ece", json_value(r->ece));
+            json_put(object, "calibration", json_curve(c));
+        }
+    } else {
+        json_put(object, "rmse", json_value(r->rmse));
+        json_put(object, "mae", json_value(r->mae));
+        json_put(object, "r2", json_value(r->r2));
+        if (!isnan(r->pinball))
+            json_put(object, "pinball", json_value(r->pinball));
+    }
+    json_finish(s, object);
+}
+
+static void say_curve(session *s, const curve *c) {
+    if (c->bins)
+        say_text(s, "\n%12s %12s %12s %12s\n", "from", "to", "confidence", "right");
+    for (int64_t b = 0; b < c->bins; b++)
+        if (c->bin[b].weight > 0)
+            say_text(s, "%12.4g %12.4g %12.4g %12.4g  %s\n", c->bin[b].low, c->bin[b].high, c->bin[b].confidence,
+                     c->bin[b].accuracy, text_count((int64_t)llround(c->bin[b].weight), "row").bytes);
+}
+
+static void say_classes(session *s, const mercer_scores *r, const curve *c) {
+    say(s, "accuracy", "%.4g%% (%lld of %lld rows)", 100 * r->accuracy, (long long)llround(r->accuracy * (double)r->n),
+        (long long)r->n);
+    say(s, "balanced", "%.4g%%, the mean over classes", 100 * r->balanced_accuracy);
+    say(s, "F1", "%.4g", r->f1);
+    if (!isnan(r->auc))
+        say(s, "AUC", "%.4g", r->auc);
+    if (!isnan(r->log_loss))
+        say(s, "log loss", "%.4g", r->log_loss);
+    if (!isnan(r->ece))
+        say(s, "calibration",
+            "error %.3g%%: how far the probability of the predicted class is from the share that is right, in %d bins",
+            100 * r->ece, MERCER_CALIBRATION_BINS);
+    say_curve(s, c);
+}
+
+static void say_numbers(session *s, const mercer_scores *r) {
+    say(s, "RMSE", "%.4g (%lld rows)", r->rmse, (long long)r->n);
+    say(s, "MAE", "%.4g", r->mae);
+    if (isnan(r->r2))
+        say(s, "R2", "undefined, for want of variance in the target");
+    else
+        say(s, "R2", "%.4g", r->r2);
+    if (!isnan(r->pinball))
+        say(s, "pinball", "%.4g, the loss of its quantile", r->pinball);
+}
+
+void say_scores(session *s, const mercer_model *model, const mercer_scores *scores) {
+    const curve none = {0};
+    if (mercer_model_classes(model))
+        say_classes(s, scores, &none);
+    else
+        say_numbers(s, scores);
+}
+
+/* ---- One class: which rows are inside ---- */
+
+static int count_inside(session *s, const mercer_model *model, const mercer_data *data, int64_t *inside) {
+    const int64_t n = mercer_data_rows(data);
+    int64_t *side = session_take(s, n, 1, sizeof *side);
+    if (!side)
+        return EXIT_MEMORY;
+    const mercer_status status = mercer_classify(s->ctx, model, data, side);
+    for (int64_t i = 0; i < n && !status; i++)
+        *inside += strcmp(mercer_model_label(model, side[i]), "1") == 0;
+    free(side);
+    return status ? session_fail(s, status) : EXIT_DONE;
+}
+
+/* Whether the target tells rows that belong inside (positive) from others: otherwise there is nothing to be right
+   about. */
+static bool has_sides(const mercer_data *data) {
+    const bool numbers = mercer_data_outputs(data) == 1;
+    int64_t positive = 0;
+    for (int64_t i = 0; numbers && i < mercer_data_rows(data); i++)
+        positive += mercer_data_target(data, i, 0) > 0;
+    return positive > 0 && positive < mercer_data_rows(data);
+}
+
+static int report_region(session *s, const mercer_model *model, const mercer_data *data) {
+    const int64_t n = mercer_data_rows(data);
+    const bool sides = has_sides(data);
+    const curve none = {0};
+    int64_t inside = 0;
+    mercer_scores scores = {0};
+    TRY(count_inside(s, model, data, &inside));
+    if (sides)
+        TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
+    if (s->json) {
+        json_t *object = json_object();
+        json_put(object, "n", json_integer(n));
+        json_put(object, "inside", json_value(n ? (double)inside / (double)n : 0));
+        json_put(object, "accuracy", sides ? json_value(scores.accuracy) : json_null());
+        json_put(object, "balanced_accuracy", sides ? json_value(scores.balanced_accuracy) : json_null());
+        json_put(object, "auc", sides ? json_value(scores.auc) : json_null());
+        json_put(object, "f1", sides ? json_value(scores.f1) : json_null());
+        return json_finish(s, object);
+    }
+    say(s, "inside", "%.4g%% (%lld of %lld rows)", n ? 100 * (double)inside / (double)n : 0, (long long)inside,
+        (long long)n);
+    if (!sides)
+        return EXIT_DONE;
+    say(s, "target", "'%s': rows where it is positive belong inside, the others outside",
+        mercer_data_target_name(data, 0));
+    say_classes(s, &scores, &none);
+    return EXIT_DONE;
+}
+
+static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
+    mercer_scores scores;
+    if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
+        return report_region(s, model, data);
+    TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
+    if (c->bins)
+        TRY_CTX(s, mercer_calibration(s->ctx, model, data, c->bins, c->bin));
+    if (s->json)
+        report_json(s, model, &scores, c);
+    else if (mercer_model_classes(model))
+        say_classes(s, &scores, c);
+    else
+        say_numbers(s, &scores);
+    return EXIT_DONE;
+}
+
+static int score(session *s, const mercer_model *model, const mercer_data *data) {
+    const bool has = mercer_model_has_proba(model), asked = args_text(&s->args, "bins") != NULL;
+    curve c = {.bins = has && s->json ? MERCER_CALIBRATION_BINS : 0};
+    if (asked && !has)
+        return complain("--bins: %s gives no probabilities, logistic does", mercer_model_report(model)->machine);
+    TRY(args_whole(&s->args, "bins", 1, 100000, &c.bins));
+    c.bin = session_take(s, c.bins, 1, sizeof *c.bin);
+    if (!c.bin)
+        return EXIT_MEMORY;
+    const int code = report(s, model, data, &c);
+    free(c.bin);
+    return code;
+}
+
+static int run_score(session *s) {
+    mercer_model *model = NULL;
+    mercer_data *data = NULL;
+    int code = input_model(s, s->args.operand[0], &model);
+    if (code == EXIT_DONE)
+        code = input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data);
+    if (code == EXIT_DONE)
+        code = score(s, model, data);
+    mercer_data_free(data);
+    mercer_model_free(model);
+    return code;
+}
+
+const verb verb_score = {
+    .name = "score",
+    .summary = "measure a saved model on data with a known target",
+    .usage = "MODEL DATA [options]",
+    .notes =
+        "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, for "
+        "two classes, the area\n"
+        "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
+        "  mercer score houses.mercer new.csv\n"
+        "  mercer score flowers.mercer flowers.csv --bins 10\n"
+        "  mercer score houses.mercer new.csv --json",
+    .least = 2,
+    .most = 2,
+    .tables = {options, missing_options, common_options},
+    .computes = true,
+    .run = run_score,
+};

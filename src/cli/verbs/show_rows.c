@@ -1,0 +1,174 @@
+/* show_rows.c: mercer show MODEL --rows DATA: how a support vector machine stands with every row it was fitted to:
+   margin, slack, multiplier, and whether the row is free, bounded or unused. One line for each row and decision it
+   takes part in. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const states[] = {[MERCER_VECTOR_ABSENT] = "absent",
+                                     [MERCER_VECTOR_UNUSED] = "unused",
+                                     [MERCER_VECTOR_FREE] = "free",
+                                     [MERCER_VECTOR_BOUNDED] = "bounded"};
+
+typedef struct rows {
+    mercer_model *model;
+    mercer_data *data;
+    mercer_svm_view *view; /* n x decisions */
+    int64_t n, decisions;
+} rows;
+
+/* What one decision adds up to. */
+typedef struct total {
+    int64_t count[4];
+    double slack;
+} total;
+
+static total total_of(const rows *r, int64_t k) {
+    total t = {{0}, 0};
+    for (int64_t i = 0; i < r->n; i++) {
+        const mercer_svm_view *v = &r->view[i * r->decisions + k];
+        t.count[v->state]++;
+        t.slack += v->state == MERCER_VECTOR_ABSENT ? 0 : v->slack;
+    }
+    return t;
+}
+
+static bool has_numbers(const rows *r) {
+    return mercer_model_classes(r->model) == 0;
+}
+
+/* "ash_elm" of a pair, "ash" against the rest, the name of a target. */
+static void name_of(const rows *r, int64_t k, char *bytes, size_t size) {
+    int64_t first, second;
+    mercer_model_decision(r->model, k, &first, &second);
+    if (first < 0)
+        snprintf(bytes, size, "%s", mercer_model_target_name(r->model, k));
+    else
+        snprintf(bytes, size, "%s%s%s", mercer_model_label(r->model, first), second < 0 ? "" : "_",
+                 second < 0 ? "" : mercer_model_label(r->model, second));
+}
+
+/* ---- CSV ---- */
+
+static void write_lines(FILE *out, const rows *r) {
+    char name[600], number[32];
+    fprintf(out, "row,decision,%s,slack,alpha,state\n", has_numbers(r) ? "residual" : "margin");
+    for (int64_t i = 0; i < r->n; i++)
+        for (int64_t k = 0; k < r->decisions; k++) {
+            const mercer_svm_view *v = &r->view[i * r->decisions + k];
+            if (v->state == MERCER_VECTOR_ABSENT)
+                continue;
+            name_of(r, k, name, sizeof name);
+            fprintf(out, "%lld,", (long long)i + 1);
+            csv_field(out, "", name);
+            fprintf(out, ",%s", mercer_number_text(v->margin, number));
+            fprintf(out, ",%s", mercer_number_text(v->slack, number));
+            fprintf(out, ",%s,%s\n", mercer_number_text(v->alpha, number), states[v->state]);
+        }
+}
+
+static int write_csv(session *s, const rows *r, const char *path) {
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (out)
+        write_lines(out, r);
+    const bool failed = !out || ferror(out) || fclose(out);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
+    free(bytes);
+    return code;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_line(const rows *r, int64_t i, int64_t k, const char *name) {
+    const mercer_svm_view *v = &r->view[i * r->decisions + k];
+    json_t *one = json_object();
+    json_put(one, "row", json_integer(i + 1));
+    json_put(one, "decision", json_text(name));
+    json_put(one, has_numbers(r) ? "residual" : "margin", json_value(v->margin));
+    json_put(one, "slack", json_value(v->slack));
+    json_put(one, "alpha", json_value(v->alpha));
+    json_put(one, "state", json_text(states[v->state]));
+    return one;
+}
+
+static json_t *json_total(const rows *r, int64_t k, const char *name) {
+    const total t = total_of(r, k);
+    const mercer_svm_box box = mercer_model_box(r->model, k);
+    json_t *one = json_object();
+    json_put(one, "decision", json_text(name));
+    json_put(one, "C", json_value(box.C));
+    json_put(one, "epsilon", has_numbers(r) ? json_value(box.epsilon) : json_null());
+    json_put(one, "intercept", json_value(mercer_model_intercept(r->model, k)));
+    for (int state = MERCER_VECTOR_UNUSED; state <= MERCER_VECTOR_BOUNDED; state++)
+        json_put(one, states[state], json_integer(t.count[state]));
+    json_put(one, "slack", json_value(t.slack));
+    return one;
+}
+
+static int report_json(session *s, const rows *r, const char *path) {
+    json_t *object = json_object(), *decisions = json_array(), *lines = json_array();
+    char name[600];
+    for (int64_t k = 0; k < r->decisions; k++) {
+        name_of(r, k, name, sizeof name);
+        json_array_append_new(decisions, json_total(r, k, name));
+        for (int64_t i = 0; !path && i < r->n; i++)
+            if (r->view[i * r->decisions + k].state != MERCER_VECTOR_ABSENT)
+                json_array_append_new(lines, json_line(r, i, k, name));
+    }
+    json_put(object, "type", json_text("rows"));
+    json_put(object, "n", json_integer(r->n));
+    json_put(object, "decisions", decisions);
+    json_put(object, path ? "output" : "rows", path ? json_text(path) : lines);
+    if (path)
+        json_decref(lines);
+    return json_finish(s, object);
+}
+
+/* ---- For people ---- */
+
+static void say_totals(session *s, const rows *r, const char *path) {
+    char name[600];
+    for (int64_t k = 0; k < r->decisions; k++) {
+        const total t = total_of(r, k);
+        name_of(r, k, name, sizeof name);
+        char tube[40] = "";
+        if (has_numbers(r))
+            snprintf(tube, sizeof tube, ", epsilon %.6g", mercer_model_box(r->model, k).epsilon);
+        say(s, k ? "" : "decisions", "%s: C %.6g%s; %lld free, %lld bounded, %lld unused; slacks add up to %.6g", name,
+            mercer_model_box(r->model, k).C, tube, (long long)t.count[MERCER_VECTOR_FREE],
+            (long long)t.count[MERCER_VECTOR_BOUNDED], (long long)t.count[MERCER_VECTOR_UNUSED], t.slack);
+    }
+    say(s, "written", "%s", path);
+}
+
+static int look(session *s, rows *r) {
+    const char *path = args_text(&s->args, "output");
+    TRY(input_model(s, s->args.operand[0], &r->model));
+    TRY(input_data_for(s, r->model, args_text(&s->args, "rows"), MERCER_TARGET_AUTO, &r->data));
+    r->n = mercer_data_rows(r->data);
+    r->decisions = mercer_model_decisions(r->model);
+    r->view = session_take(s, r->n, r->decisions, sizeof *r->view);
+    if (!r->view)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_svm_rows(s->ctx, r->model, r->data, r->view));
+    TRY(session_alive(s));
+    if (path || !s->json)
+        TRY(write_csv(s, r, path ? path : "-"));
+    if (s->json)
+        return report_json(s, r, path);
+    if (path && strcmp(path, "-") != 0)
+        say_totals(s, r, path);
+    return EXIT_DONE;
+}
+
+int show_rows(session *s) {
+    rows r = {0};
+    const int code = look(s, &r);
+    free(r.view);
+    mercer_data_free(r.data);
+    mercer_model_free(r.model);
+    return code;
+}

@@ -1,0 +1,115 @@
+/* test_verb.c: mercer test mmd A B, mercer test hsic DATA: two-sample and independence tests by permutation. */
+#include "cli/cli.h"
+#include <string.h>
+
+static const option options[] = {
+    {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf, its bandwidth from all rows)"},
+    {"x", 0, "COLUMNS", "hsic: the columns of the one side, as in [1:3] or [age, income] of the language"},
+    {"y", 0, "COLUMNS", "hsic: those of the other"},
+    {"permutations", 0, "B", "how often to shuffle (default 999)"},
+    {0},
+};
+
+typedef struct testing {
+    bool independence;
+    int64_t permutations, seed;
+    mercer_kernel *kernel, *other;
+    mercer_data *x, *z;
+    mercer_test result;
+} testing;
+
+static const char *kernel_text(const args *a) {
+    return args_text(a, "kernel") ? args_text(a, "kernel") : "rbf";
+}
+
+static int side(session *s, const char *name, mercer_kernel **out) {
+    char expression[8192];
+    const char *columns = args_text(&s->args, name);
+    if (!columns)
+        return complain("test hsic needs --x COLUMNS and --y COLUMNS: which columns are to be independent of which");
+    snprintf(expression, sizeof expression, "(%s)[%s]", kernel_text(&s->args), columns);
+    return input_kernel(s, expression, out);
+}
+
+static int compute(session *s, testing *t) {
+    const args *a = &s->args;
+    t->independence = strcmp(a->operand[0], "hsic") == 0;
+    if (!t->independence && strcmp(a->operand[0], "mmd") != 0)
+        return complain(
+            "there is no test '%s'; there is: mmd (are two samples drawn alike?), hsic (are columns independent?)",
+            a->operand[0]);
+    if (a->operands != (t->independence ? 2 : 3))
+        return complain(t->independence ? "test hsic takes one data file" : "test mmd takes two data files");
+    TRY(args_whole(a, "permutations", 1, 10000000, &t->permutations));
+    TRY(args_whole(a, "seed", 0, (int64_t)1 << 53, &t->seed));
+    if (t->independence) {
+        TRY(side(s, "x", &t->kernel));
+        TRY(side(s, "y", &t->other));
+        TRY(input_data(s, NULL, a->operand[1], NULL, MERCER_TARGET_AUTO, &t->x));
+        TRY_CTX(s, mercer_test_hsic(s->ctx, t->kernel, t->other, t->x, t->permutations, (uint64_t)t->seed, &t->result));
+        return EXIT_DONE;
+    }
+    TRY(input_kernel(s, kernel_text(a), &t->kernel));
+    TRY(input_data(s, t->kernel, a->operand[1], NULL, MERCER_TARGET_AUTO, &t->x));
+    TRY(input_data(s, t->kernel, a->operand[2], NULL, MERCER_TARGET_AUTO, &t->z));
+    TRY_CTX(s, mercer_test_mmd(s->ctx, t->kernel, t->x, t->z, t->permutations, (uint64_t)t->seed, &t->result));
+    return EXIT_DONE;
+}
+
+static int report(session *s, const testing *t) {
+    const mercer_test *r = &t->result;
+    if (!s->json) {
+        say(s, "kernel", "%s%s%s", mercer_kernel_text(t->kernel), t->other ? " and " : "",
+            t->other ? mercer_kernel_text(t->other) : "");
+        if (t->independence)
+            say(s, "data", "%lld rows", (long long)r->n);
+        else
+            say(s, "data", "%lld and %lld rows", (long long)r->n, (long long)r->m);
+        say(s, t->independence ? "HSIC" : "MMD^2", "%.6g; shuffled %.6g, give or take %.2g", r->statistic, r->null_mean,
+            r->null_std);
+        say(s, "p-value", "%.4g, of %lld permutations", r->p_value, (long long)r->permutations);
+        return EXIT_DONE;
+    }
+    json_t *object = json_object();
+    json_put(object, "test", json_text(t->independence ? "hsic" : "mmd"));
+    json_put(object, "kernel", json_text(mercer_kernel_text(t->kernel)));
+    json_put(object, "statistic", json_value(r->statistic));
+    json_put(object, "p_value", json_value(r->p_value));
+    json_put(object, "permutations", json_integer(r->permutations));
+    json_put(object, "null_mean", json_value(r->null_mean));
+    json_put(object, "null_std", json_value(r->null_std));
+    json_put(object, "n", json_integer(r->n));
+    json_put(object, "m", json_integer(r->m));
+    return json_finish(s, object);
+}
+
+static int run_test(session *s) {
+    testing t = {.permutations = 999};
+    int code = compute(s, &t);
+    if (code == EXIT_DONE)
+        code = report(s, &t);
+    mercer_data_free(t.x);
+    mercer_data_free(t.z);
+    mercer_kernel_free(t.kernel);
+    mercer_kernel_free(t.other);
+    return code;
+}
+
+const verb verb_test = {
+    .name = "test",
+    .summary = "are two samples drawn alike, are columns independent",
+    .usage = "mmd A B | hsic DATA --x COLUMNS --y COLUMNS [-k KERNEL] [options]",
+    .notes = "mmd compares the means of two samples in feature space, hsic looks for any dependence between two sets "
+             "of columns.\n"
+             "The p-value is that of a permutation test, valid for every number of rows; the same seed gives the same "
+             "one on any\n"
+             "number of threads. The target column is left out; --no-target keeps it.\n\n"
+             "  mercer test mmd houses.csv new.csv --no-target\n"
+             "  mercer test hsic houses.csv --x 2:3 --y price --no-target\n"
+             "  mercer test mmd houses.csv new.csv --no-target --permutations 99 --json",
+    .least = 2,
+    .most = 3,
+    .tables = {options, data_options, seed_options, common_options},
+    .computes = true,
+    .run = run_test,
+};

@@ -1,0 +1,151 @@
+/* update_verb.c: mercer update MODEL DATA: a saved model learns new rows, one after the other, under a budget of
+   centres. */
+#include "cli/cli.h"
+#include <math.h>
+#include <string.h>
+
+static const option options[] = {
+    {"output", 'o', "MODEL", "the new model file (default: MODEL itself, replaced in one piece)"},
+    {"budget", 0, "N", "most centres the model may have; the least important are dropped (default 0: no limit)"},
+    {"step", 0, "S", "length of a step (default 0: 1 over the largest eigenvalue of K over the new rows)"},
+    {"passes", 0, "N", "passes over the new rows, in their order (default 1)"},
+    {0},
+};
+
+typedef struct updating {
+    const char *path; /* of the new model */
+    mercer_model *from, *to;
+    mercer_data *data;
+    mercer_update set;
+    double seconds;
+    mercer_scores before, after; /* on the new rows */
+} updating;
+
+static int read_settings(session *s, updating *u) {
+    const args *a = &s->args;
+    u->set = mercer_update_defaults();
+    u->path = args_text(a, "output") ? args_text(a, "output") : a->operand[0];
+    TRY(args_whole(a, "budget", 0, (int64_t)1e15, &u->set.budget));
+    TRY(args_real(a, "step", 0, 1e300, &u->set.step));
+    return args_whole(a, "passes", 1, (int64_t)1e12, &u->set.passes);
+}
+
+static int check_path(const updating *u) {
+    return strcmp(u->path, "-") == 0 ? complain("a model is updated into a file; name one with -o")
+                                     : check_model_path(u->path);
+}
+
+static bool was_stopped(const updating *u) {
+    return strcmp(mercer_model_report(u->to)->stopped, "no") != 0;
+}
+
+static int learn(session *s, updating *u) {
+    const double began = clock_now();
+    TRY_CTX(s, mercer_model_update(s->ctx, u->from, u->data, &u->set, &u->to));
+    u->seconds = clock_now() - began;
+    if (was_stopped(u))
+        session_resume(s);
+    else
+        TRY(session_alive(s));
+    TRY_CTX(s, mercer_score(s->ctx, u->from, u->data, &u->before));
+    TRY_CTX(s, mercer_score(s->ctx, u->to, u->data, &u->after));
+    TRY_CTX(s, mercer_model_save(s->ctx, u->to, u->path));
+    return EXIT_DONE;
+}
+
+/* ---- The report ---- */
+
+/* New rows met; fewer than there are when it was stopped or some have no weight. */
+static int64_t learned(const updating *u) {
+    return mercer_model_report(u->to)->n - mercer_model_report(u->from)->n;
+}
+
+static void say_errors(session *s, const updating *u) {
+    if (mercer_model_classes(u->to))
+        say(s, "new rows", "accuracy %.4g%% before, %.4g%% now", 100 * u->before.accuracy, 100 * u->after.accuracy);
+    else
+        say(s, "new rows", "RMSE %.4g before, %.4g now", u->before.rmse, u->after.rmse);
+}
+
+static void report_people(session *s, const updating *u) {
+    const mercer_report *r = mercer_model_report(u->to);
+    const long long centres = (long long)mercer_model_centres(u->to);
+    const int64_t dropped = mercer_model_centres(u->from) + learned(u) - mercer_model_centres(u->to);
+    say(s, "update", "%s learned with %s", text_count(learned(u), "new row").bytes, text_penalty(r).bytes);
+    if (mercer_model_features(u->to) > 0)
+        say(s, "weights", "%lld of the features of the kernel, as many as before",
+            (long long)mercer_model_features(u->to));
+    else if (dropped > 0)
+        say(s, "centres", "%lld; %lld dropped, the least important", centres, (long long)dropped);
+    else
+        say(s, "centres", "%lld", centres);
+    if (strcmp(mercer_model_report(u->from)->machine, "ridge") == 0)
+        say(s, "machine", "lms now: the ridge solution was where it started");
+    say_errors(s, u);
+    say_certificate(s, r);
+    say(s, "time", "%s", text_seconds(u->seconds).bytes);
+    if (was_stopped(u))
+        say(s, "stopped", "early by the %s: %lld of %lld passes are finished",
+            s->expired || strcmp(r->stopped, "time") == 0 ? "time limit" : "user", (long long)r->iterations,
+            (long long)u->set.passes);
+    say(s, "model", "%s", u->path);
+}
+
+static int report_json(session *s, const updating *u) {
+    json_t *object = json_report(u->to);
+    json_put(object, "new_rows", json_integer(learned(u)));
+    const bool classes = mercer_model_classes(u->to) > 0;
+    json_put(object, classes ? "accuracy_before" : "rmse_before",
+             json_value(classes ? u->before.accuracy : u->before.rmse));
+    json_put(object, classes ? "accuracy_now" : "rmse_now", json_value(classes ? u->after.accuracy : u->after.rmse));
+    json_put(object, "centres", json_integer(mercer_model_centres(u->to)));
+    json_put(object, "model", json_text(u->path));
+    return json_finish(s, object);
+}
+
+static int update(session *s, updating *u) {
+    TRY(read_settings(s, u));
+    TRY(input_model(s, s->args.operand[0], &u->from));
+    TRY(check_path(u));
+    TRY(input_data_for(s, u->from, s->args.operand[1], MERCER_TARGET_AUTO, &u->data));
+    TRY(learn(s, u));
+    if (s->json)
+        TRY(report_json(s, u));
+    else
+        report_people(s, u);
+    return was_stopped(u) ? EXIT_STOPPED : EXIT_DONE;
+}
+
+static int run_update(session *s) {
+    updating u = {0};
+    const int code = update(s, &u);
+    mercer_data_free(u.data);
+    mercer_model_free(u.to);
+    mercer_model_free(u.from);
+    return code;
+}
+
+const verb verb_update = {
+    .name = "update",
+    .summary = "let a saved model learn new rows",
+    .usage = "MODEL DATA [-o MODEL] [--budget N] [--step S] [options]",
+    .notes = "Every row of DATA becomes a centre of the model and takes a step against the model's error on it (least "
+             "mean squares), "
+             "in the order\n"
+             "of the file. Beyond the budget the centres with the smallest |coefficients| sqrt(k(x,x)) are dropped. "
+             "The kernel, the scaling "
+             "and the\n"
+             "intercept stay. For lms models, and for ridge models, whose function is then the start: the result is an "
+             "lms model.\n"
+             "An update that meets the new rows worse than the model did says so, exit status 6, and MODEL stays as it "
+             "was.\n\n"
+             "  mercer update houses.mercer monday.csv\n"
+             "  mercer update houses.mercer tuesday.csv --budget 500 -o small.mercer\n"
+             "  mercer update houses.mercer monday.csv --passes 3 --json",
+    .renews = true,
+    .least = 2,
+    .most = 2,
+    .tables = {options, missing_options, common_options},
+    .computes = true,
+    .run = run_update,
+};

@@ -1,0 +1,11 @@
+/* libsvm_text.h: LIBSVM (svmlight) text: "label index:value index:value ... # comment", indices from 1, increasing. */
+#ifndef MC_DATA_LIBSVM_LIBSVM_TEXT_H
+#define MC_DATA_LIBSVM_LIBSVM_TEXT_H
+
+#include "data/read/raw.h"
+
+/* Whether the first lines look like it. */
+bool mc_libsvm_looks(const mc_input *input);
+mercer_status mc_libsvm_read(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out);
+
+#endif

@@ -1,0 +1,134 @@
+/* read.c: which reader a file belongs to. gzip and .npy say so in their first bytes; LIBSVM text by its first lines, or
+   by the name
+   (.libsvm, .svm, .svmlight) when they do not tell; everything else is CSV. */
+#include "data/read/read.h"
+#include "base/ctx.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/csv/csv.h"
+#include "data/libsvm/libsvm_text.h"
+#include "data/npy/npy.h"
+#include "data/read/gram_rows.h"
+
+mercer_read mercer_read_defaults(void) {
+    return (mercer_read){.kind = MERCER_TARGET_AUTO, .missing = MERCER_MISSING_ERROR, .dtype = MERCER_F64};
+}
+
+static bool has_ending(const char *name, const char *ending) {
+    size_t n = strlen(name);
+    const size_t k = strlen(ending);
+    n -= n > 3 && strcmp(name + n - 3, ".gz") == 0 ? 3 : 0;
+    return n > k && memcmp(name + n - k, ending, k) == 0;
+}
+
+static bool is_npy(const mc_input *input) {
+    return mc_npy_looks(input->bytes, input->size) || has_ending(input->name, ".npy");
+}
+
+static bool is_libsvm(const mc_input *input) {
+    return mc_libsvm_looks(input) || has_ending(input->name, ".libsvm") || has_ending(input->name, ".svm")
+           || has_ending(input->name, ".svmlight");
+}
+
+bool mc_is_csv(const mc_input *input) {
+    return !mc_is_gzip(input->bytes, input->size) && !is_npy(input) && !is_libsvm(input);
+}
+
+static mercer_status dispatch(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {
+    if (input->size == 0)
+        return mc_fail(ctx, MERCER_DATA, "%s is empty", input->name);
+    if (is_npy(input))
+        return mc_npy_read(ctx, input, reading, out);
+    return is_libsvm(input) ? mc_libsvm_read(ctx, input, reading, out) : mc_csv_read(ctx, input, reading, out);
+}
+
+static mercer_status check_settings(mercer_ctx *ctx, const mercer_read *set) {
+    if ((unsigned)set->kind > MERCER_TARGET_CLASS || (unsigned)set->missing > MERCER_MISSING_DROP
+        || (unsigned)set->dtype > MERCER_F64)
+        return mc_fail(ctx, MERCER_INVALID, "read: kind %d, missing %d or dtype %d is out of range", (int)set->kind,
+                       (int)set->missing, (int)set->dtype);
+    return MERCER_OK;
+}
+
+static bool is_plain_npy(const mc_input *input) {
+    char magic[8];
+    return input->plain_file && input->total >= (int64_t)sizeof magic && !mc_input_piece(input, 0, magic, sizeof magic)
+           && mc_npy_looks(magic, sizeof magic);
+}
+
+static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_reading *reading, mercer_data **out) {
+    if (is_plain_npy(input))
+        return mc_npy_read(ctx, input, reading, out);
+    bool done = false;
+    MC_TRY(mc_csv_stream(ctx, input, reading, &done, out));
+    if (done)
+        return MERCER_OK;
+    mc_span(ctx, 0, 0.3);
+    MC_TRY(mc_input_load(ctx, input));
+    mc_span(ctx, 0.3, 1);
+    return dispatch(ctx, input, reading, out);
+}
+
+/* What was read, its rows numbered where they are those of a Gram matrix. */
+static mercer_status numbered(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_status status,
+                              mercer_data **out) {
+    if (!status)
+        status = mc_data_serial(ctx, reading, input->name, *out);
+    if (status) {
+        mercer_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out) {
+    *out = NULL;
+    MC_TRY(check_settings(ctx, reading->set));
+    mc_phase(ctx, "read");
+    mc_input input;
+    MC_TRY(mc_input_open(ctx, path, &input));
+    const mercer_status status = numbered(ctx, &input, reading, read_input(ctx, &input, reading, out), out);
+    mc_input_close(&input);
+    return status;
+}
+
+mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, path, out);
+    mc_begin(ctx);
+    const mercer_read defaults = mercer_read_defaults();
+    return mc_data_read_as(ctx, path, &(mc_reading){.set = set ? set : &defaults}, out);
+}
+
+mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema,
+                                int64_t d, int64_t classes, char *const *labels, mercer_data **out) {
+    const mercer_read defaults = mercer_read_defaults();
+    const mc_reading reading = {
+        .set = set ? set : &defaults, .schema = schema, .d = d, .classes = classes, .labels = labels};
+    return mc_data_read_as(ctx, path, &reading, out);
+}
+
+mercer_status mc_data_parse_as(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
+                               const mc_reading *reading, mercer_data **out) {
+    *out = NULL;
+    MC_TRY(check_settings(ctx, reading->set));
+    mc_input input;
+    MC_TRY(mc_input_copy(ctx, name, bytes, size, &input));
+    const mercer_status status = numbered(ctx, &input, reading, dispatch(ctx, &input, reading, out), out);
+    mc_input_close(&input);
+    return status;
+}
+
+mercer_status mc_data_parse_like(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name,
+                                 const mercer_read *set, const mc_schema *schema, int64_t d, int64_t classes,
+                                 char *const *labels, mercer_data **out) {
+    const mercer_read defaults = mercer_read_defaults();
+    const mc_reading reading = {
+        .set = set ? set : &defaults, .schema = schema, .d = d, .classes = classes, .labels = labels};
+    return mc_data_parse_as(ctx, bytes, size, name, &reading, out);
+}
+
+mercer_status mc_data_parse(mercer_ctx *ctx, const void *bytes, int64_t size, const char *name, const mercer_read *set,
+                            mercer_data **out) {
+    return mc_data_parse_like(ctx, bytes, size, name, set, NULL, 0, 0, NULL, out);
+}

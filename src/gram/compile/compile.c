@@ -1,0 +1,506 @@
+/* compile.c: from the expression to parts and lines.
+
+   emit(node, t, SET | ADD | MULTIPLY, factor) appends lines that make temporary t become (grow by, be multiplied by)
+   factor * node. A sum adds its terms into t one by one and a product multiplies its factors in, so that most
+   expressions need no other temporary. Atoms that read the same statistic of the same columns share a part: all of
+   linear, poly, tanh, rbf, matern, rq, ... on one set of columns cost one dot product a pair. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "gram/pack/string_features.h"
+#include "kernel/language/node.h"
+#include "kernel/evaluate/view.h"
+#include <math.h>
+#include <string.h>
+
+static const double log2e = 1.44269504088896340736;
+static const double WHOLE_MOST = 0x1p30; /* powers by squaring: beyond it they lose more digits than logarithms do */
+
+typedef struct compiler {
+    mercer_ctx *ctx;
+    mc_plan *plan;
+} compiler;
+
+/* Where a node stands: its view, the temporary it goes to and how. */
+typedef struct place {
+    const mc_view *view;
+    int target;
+    mc_combine combine;
+    double factor;
+} place;
+
+static mercer_status emit(compiler *c, const mc_node *node, place at);
+
+static int new_temporary(compiler *c) {
+    return c->plan->temporaries++;
+}
+
+static mercer_status new_line(compiler *c, mc_function_of_tile function, place at, mc_tile_line **out) {
+    mc_plan *plan = c->plan;
+    mc_tile_line *line = mc_grow(c->ctx, plan->line, plan->lines + 1, sizeof *line);
+    if (!line)
+        return MERCER_MEMORY;
+    plan->line = line;
+    *out = &line[plan->lines++];
+    **out = (mc_tile_line){.step = {.function = function,
+                                    .combine = at.combine,
+                                    .target = at.target,
+                                    .source = at.target,
+                                    .alpha = 1,
+                                    .coefficient = at.factor},
+                           .part = -1};
+    return MERCER_OK;
+}
+
+static mercer_status flatten(compiler *c, const mc_view *view, int64_t **out) {
+    MC_TRY(MC_ALLOC(c->ctx, *out, view->d));
+    for (int64_t j = 0; j < view->d; j++)
+        (*out)[j] = mc_view_place(view, j);
+    return MERCER_OK;
+}
+
+/* ---- Parts ---- */
+
+/* What an atom wants of a pair: the statistic, the weights per column, and what it multiplies the statistic by. */
+typedef struct want {
+    mc_statistic kind;
+    mc_feature feature;
+    mc_use use;
+    double a; /* the argument of the function is a statistic + c */
+    double c;
+    const mc_value *weight;            /* NULL: all 1 */
+    double (*weigh)(double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
+    const mc_value *period, *matrix;
+    const mc_node *given, *strings;
+} want;
+
+static bool same_columns(const mc_tile_part *a, const mc_tile_part *b) {
+    return a->columns == b->columns && memcmp(a->column, b->column, (size_t)a->columns * sizeof *a->column) == 0;
+}
+
+static bool same_numbers(const double *a, const double *b, int64_t n) {
+    return (!a && !b) || (a && b && memcmp(a, b, (size_t)n * sizeof *a) == 0);
+}
+
+static bool same_node(const mc_node *a, const mc_node *b) {
+    return a == b || (a && b && mc_node_equal(a, b));
+}
+
+static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
+    return a->kind == b->kind && a->feature == b->feature && same_columns(a, b)
+           && same_numbers(a->weight, b->weight, a->columns) && same_numbers(a->period, b->period, a->columns)
+           && a->matrix == b->matrix && same_node(a->given, b->given) && same_node(a->strings, b->strings);
+}
+
+static void free_part(mc_tile_part *p) {
+    mc_pack *const sides[] = {&p->left, &p->right};
+    for (int s = 0; s < (p->shared ? 1 : 2); s++) {
+        mc_free(sides[s]->values);
+        mc_free(sides[s]->start);
+        mc_free(sides[s]->coordinate);
+        mc_free(sides[s]->half);
+        mc_free(sides[s]->norm2);
+        mc_free(sides[s]->shift);
+    }
+    mc_free(p->column);
+    mc_free(p->weight);
+    mc_free(p->period);
+    mc_free(p->blank);
+    mc_free(p->centre);
+    mc_string_features_close(p);
+}
+
+/* A weight whose square has left the range of doubles, or come so near to it that digits are lost, is none: the bounds
+   see it, and the judge takes over. */
+static double sound(double weight) {
+    return isnormal(weight) ? weight : NAN;
+}
+
+/* Weights relative to the first, whose value goes into the factor a: rbf(gamma=[1, 2]) and rbf(gamma=[3, 6]) share a
+   part. */
+static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_tile_part *p) {
+    *p = (mc_tile_part){.kind = w->kind,
+                        .feature = w->feature,
+                        .columns = view->d,
+                        .matrix = w->matrix,
+                        .given = w->given,
+                        .strings = w->strings,
+                        .scale = 1};
+    MC_TRY(flatten(c, view, &p->column));
+    MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
+    const double first = w->weight && view->d ? sound(w->weigh(mc_value_at(w->weight, 0))) : 1;
+    for (int64_t j = 0; j < view->d; j++)
+        p->weight[j] = w->weight ? sound(w->weigh(mc_value_at(w->weight, j))) / first : 1;
+    w->a *= first;
+    if (!w->period)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(c->ctx, p->period, view->d));
+    for (int64_t j = 0; j < view->d; j++)
+        p->period[j] = mc_value_at(w->period, j);
+    return MERCER_OK;
+}
+
+static mercer_status add_part(compiler *c, mc_tile_part *fresh, int *out) {
+    mc_plan *plan = c->plan;
+    for (*out = 0; *out < plan->parts; (*out)++)
+        if (same_part(&plan->part[*out], fresh)) {
+            free_part(fresh);
+            return MERCER_OK;
+        }
+    mc_tile_part *grown = mc_grow(c->ctx, plan->part, plan->parts + 1, sizeof *grown);
+    if (!grown) {
+        free_part(fresh);
+        return MERCER_MEMORY;
+    }
+    plan->part = grown;
+    plan->part[plan->parts++] = *fresh;
+    return MERCER_OK;
+}
+
+static mercer_status find_part(compiler *c, want *w, const mc_view *view, int *out) {
+    mc_tile_part fresh;
+    const mercer_status status = fill_part(c, w, view, &fresh);
+    if (status) {
+        free_part(&fresh);
+        return status;
+    }
+    MC_TRY(add_part(c, &fresh, out));
+    mc_tile_part *p = &c->plan->part[*out];
+    p->uses[w->use] = true;
+    if (p->first == 0)
+        p->first = w->use == MC_USE_DISTANCE ? -2 * w->a : w->a; /* -|x - z|^2 / 2 is what the tiles have */
+    return MERCER_OK;
+}
+
+static mercer_status emit_want(compiler *c, want w, mc_function_of_tile function, place at, mc_tile_line **out) {
+    int part = 0;
+    MC_TRY(find_part(c, &w, at.view, &part));
+    MC_TRY(new_line(c, function, at, out));
+    (*out)->part = part;
+    (*out)->use = w.use;
+    (*out)->a = w.a;
+    (*out)->c = w.c;
+    return MERCER_OK;
+}
+
+/* ---- Atoms ---- */
+
+static double itself(double v) {
+    return v;
+}
+
+static double squared(double v) {
+    return v * v;
+}
+
+static double inverse_square(double v) {
+    return 1 / (v * v);
+}
+
+static want dot_of(double a, double c) {
+    return (want){.kind = MC_DOT, .use = MC_USE_DOT, .a = a, .c = c};
+}
+
+static want distance_of(double a, const mc_value *weight, double (*weigh)(double)) {
+    return (want){.kind = MC_DOT, .use = MC_USE_DISTANCE, .a = a, .weight = weight, .weigh = weigh};
+}
+
+static want sum_of(mc_statistic kind, double a, const mc_value *weight) {
+    return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .weigh = itself};
+}
+
+/* What raises to the power n: by squaring where n is whole and small enough to count with, otherwise as pow does. */
+static mc_function_of_tile function_of_power(double n) {
+    return n == 1 ? MC_SAME : fabs(n) <= WHOLE_MOST && n == floor(n) ? MC_WHOLE_POWER : MC_REAL_POWER;
+}
+
+static void set_power(mc_tile_line *line, double n) {
+    const int64_t parity = n != floor(n) ? 0 : fmod(n, 2) == 0 ? 2 : 1;
+    line->step.p = n;
+    line->step.degree = line->step.function == MC_WHOLE_POWER ? (int64_t)n : parity;
+}
+
+/* (a <x, z> + c)^n. */
+static mercer_status emit_power_of_dot(compiler *c, want w, double n, place at) {
+    mc_tile_line *line;
+    MC_TRY(emit_want(c, w, function_of_power(n), at, &line));
+    set_power(line, n);
+    return MERCER_OK;
+}
+
+static mercer_status emit_rq(compiler *c, const mc_node *node, place at) {
+    const double alpha = node->parameter[0].number;
+    mc_tile_line *line;
+    MC_TRY(emit_want(c, distance_of(-1 / (2 * alpha), &node->parameter[1], inverse_square), MC_RATIONAL, at, &line));
+    line->step.p = alpha;
+    line->step.degree = alpha <= 8 && alpha == floor(alpha) ? -(int64_t)alpha : 0;
+    return MERCER_OK;
+}
+
+static mercer_status emit_matern(compiler *c, const mc_node *node, place at) {
+    const double nu = node->parameter[0].number;
+    const mc_function_of_tile function = nu == 0.5 ? MC_ROOT : nu == 1.5 ? MC_MATERN3 : MC_MATERN5;
+    mc_tile_line *line;
+    return emit_want(c, distance_of(-2 * nu * log2e * log2e, &node->parameter[1], inverse_square), function, at, &line);
+}
+
+static mercer_status emit_periodic(compiler *c, const mc_node *node, place at) {
+    want w = distance_of(-0.5 * log2e, &node->parameter[1], inverse_square);
+    w.feature = MC_WAVE;
+    w.period = &node->parameter[0];
+    mc_tile_line *line;
+    return emit_want(c, w, MC_EXP2, at, &line);
+}
+
+/* A line that multiplies by vectors: t <- t row_i column_j. */
+static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node *node, int source, place at,
+                                 mc_tile_line **out) {
+    const mc_function_of_tile function = kind == MC_VECTOR_NORMALIZE  ? MC_SCALE_SIGN
+                                         : kind == MC_VECTOR_IDENTITY ? MC_EQUAL
+                                                                      : MC_SCALE;
+    MC_TRY(new_line(c, function, at, out));
+    (*out)->step.source = source;
+    (*out)->vector = kind;
+    (*out)->node = node;
+    (*out)->columns = at.view->d;
+    return flatten(c, at.view, &(*out)->column);
+}
+
+/* Where a value is made before it is scaled into its place: the place itself when it will be overwritten anyway. */
+static place workshop(compiler *c, place at) {
+    return (place){
+        .view = at.view, .target = at.combine == MC_SET ? at.target : new_temporary(c), .combine = MC_SET, .factor = 1};
+}
+
+static mercer_status emit_arccos(compiler *c, const mc_node *node, place at) {
+    static const mc_function_of_tile functions[] = {MC_ARC0, MC_ARC1, MC_ARC2};
+    const int order = (int)node->parameter[0].number;
+    const want w = {.kind = MC_DOT, .feature = MC_UNIT, .use = MC_USE_ANGLE, .a = 1};
+    mc_tile_line *line;
+    if (order == 0)
+        return emit_want(c, w, MC_ARC0, at, &line);
+    const place there = workshop(c, at);
+    MC_TRY(emit_want(c, w, functions[order], there, &line));
+    MC_TRY(emit_vector(c, MC_VECTOR_NORM, node, there.target, at, &line));
+    line->power = order;
+    return MERCER_OK;
+}
+
+static mercer_status emit_white(compiler *c, const mc_node *node, place at) {
+    mc_tile_line *line;
+    return emit_vector(c, MC_VECTOR_IDENTITY, node, at.target, at, &line);
+}
+
+static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
+    const mc_value *p = node->parameter;
+    mc_tile_line *line;
+    switch (node->atom) {
+    case MC_LINEAR: return emit_power_of_dot(c, dot_of(1, 0), 1, at);
+    case MC_POLY: return emit_power_of_dot(c, dot_of(p[2].number, p[1].number), p[0].number, at);
+    case MC_RBF: return emit_want(c, distance_of(-log2e, &p[0], itself), MC_EXP2, at, &line);
+    case MC_LAPLACIAN: return emit_want(c, sum_of(MC_ABSOLUTE, -log2e, &p[0]), MC_EXP2, at, &line);
+    case MC_EXPONENTIAL: return emit_want(c, distance_of(-log2e * log2e, &p[0], squared), MC_ROOT, at, &line);
+    case MC_MATERN: return emit_matern(c, node, at);
+    case MC_RQ: return emit_rq(c, node, at);
+    case MC_PERIODIC: return emit_periodic(c, node, at);
+    case MC_COSINE: return emit_want(c, (want){.feature = MC_UNIT, .use = MC_USE_DOT, .a = 1}, MC_SAME, at, &line);
+    case MC_CHI2: return emit_want(c, sum_of(MC_CHI, -log2e * p[0].number, NULL), MC_EXP2, at, &line);
+    case MC_INTERSECTION: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_SAME, at, &line);
+    case MC_ARCCOS: return emit_arccos(c, node, at);
+    case MC_TANH: return emit_want(c, dot_of(p[0].number, p[1].number), MC_HYPERBOLIC, at, &line);
+    case MC_WHITE: return emit_white(c, node, at);
+    case MC_FORM:
+        return emit_want(c, (want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME, at,
+                         &line);
+    case MC_SPECTRUM: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
+    case MC_PRECOMPUTED:
+    case MC_USER:
+        return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = node}, MC_SAME, at, &line);
+    case MC_ATOM_COUNT: break;
+    }
+    return mc_fail(c->ctx, MERCER_INTERNAL, "an atom without a tile");
+}
+
+/* ---- Inner nodes ---- */
+
+/* Is node a <x, z> + c for one atom of that kind? Then a power or an exponential of it is one line. */
+static bool affine_in_dot(const mc_node *node, want *w) {
+    if (node->kind == MC_ATOM
+        && (node->atom == MC_LINEAR || (node->atom == MC_POLY && node->parameter[0].number == 1))) {
+        *w = node->atom == MC_LINEAR ? dot_of(1, 0) : dot_of(node->parameter[2].number, node->parameter[1].number);
+        return true;
+    }
+    if (node->kind != MC_SUM && node->kind != MC_PRODUCT)
+        return false;
+    double number = node->kind == MC_SUM ? 0 : 1;
+    int found = 0;
+    for (int i = 0; i < node->children; i++) {
+        const mc_node *child = node->child[i];
+        if (child->kind == MC_NUMBER)
+            number = node->kind == MC_SUM ? number + child->number : number * child->number;
+        else if (!affine_in_dot(child, w) || found++)
+            return false;
+    }
+    w->a *= node->kind == MC_SUM ? 1 : number;
+    w->c = node->kind == MC_SUM ? w->c + number : w->c * number;
+    return found == 1;
+}
+
+static mercer_status emit_number(compiler *c, double number, place at) {
+    mc_tile_line *line;
+    at.factor *= number;
+    return new_line(c, MC_CONSTANT, at, &line);
+}
+
+/* t <-, +=, *= factor f(t'), t' holding the child. */
+static mercer_status emit_function(compiler *c, const mc_node *child, mc_function_of_tile function, place at,
+                                   mc_tile_line **out) {
+    const place there = workshop(c, at);
+    MC_TRY(emit(c, child, there));
+    MC_TRY(new_line(c, function, at, out));
+    (*out)->step.source = there.target;
+    return MERCER_OK;
+}
+
+static mercer_status emit_sum(compiler *c, const mc_node *node, place at) {
+    if (at.combine == MC_MULTIPLY && node->children > 1) {
+        mc_tile_line *line;
+        return emit_function(c, node, MC_SAME, at, &line);
+    }
+    for (int i = 0; i < node->children; i++) {
+        place here = at;
+        here.combine = i > 0 ? MC_ADD : at.combine;
+        MC_TRY(emit(c, node->child[i], here));
+    }
+    return MERCER_OK;
+}
+
+static mercer_status emit_factors(compiler *c, const mc_node *node, place at) {
+    bool first = true;
+    for (int i = 0; i < node->children; i++) {
+        if (node->child[i]->kind == MC_NUMBER)
+            continue;
+        place here = at;
+        here.combine = first ? at.combine : MC_MULTIPLY;
+        here.factor = first ? at.factor : 1;
+        first = false;
+        MC_TRY(emit(c, node->child[i], here));
+    }
+    return first ? emit_number(c, 1, at) : MERCER_OK;
+}
+
+static mercer_status emit_product(compiler *c, const mc_node *node, place at) {
+    int others = 0;
+    double number = 1;
+    for (int i = 0; i < node->children; i++)
+        if (node->child[i]->kind == MC_NUMBER)
+            number *= node->child[i]->number;
+        else
+            others++;
+    at.factor *= number;
+    if (at.combine != MC_ADD || others <= 1)
+        return emit_factors(c, node, at);
+    const place there = workshop(c, at);
+    MC_TRY(emit_factors(c, node, there));
+    mc_tile_line *line;
+    MC_TRY(new_line(c, MC_SAME, at, &line));
+    line->step.source = there.target;
+    return MERCER_OK;
+}
+
+static mercer_status emit_power(compiler *c, const mc_node *node, place at) {
+    const mc_node *child = node->child[0];
+    want w;
+    mc_tile_line *line;
+    if (node->number != 0 && affine_in_dot(child, &w))
+        return emit_power_of_dot(c, w, node->number, at);
+    MC_TRY(emit_function(c, child, function_of_power(node->number), at, &line));
+    set_power(line, node->number);
+    return MERCER_OK;
+}
+
+static mercer_status emit_exp(compiler *c, const mc_node *node, place at) {
+    want w;
+    mc_tile_line *line;
+    if (affine_in_dot(node->child[0], &w)) {
+        w.a *= log2e;
+        w.c *= log2e;
+        return emit_want(c, w, MC_EXP2, at, &line);
+    }
+    MC_TRY(emit_function(c, node->child[0], MC_EXP2, at, &line));
+    line->step.alpha = log2e;
+    return MERCER_OK;
+}
+
+static mercer_status emit_scaled(compiler *c, mc_vector_kind kind, const mc_node *node, place at) {
+    const place there = workshop(c, at);
+    MC_TRY(emit(c, node->child[0], there));
+    mc_tile_line *line;
+    return emit_vector(c, kind, node, there.target, at, &line);
+}
+
+static mercer_status emit_columns(compiler *c, const mc_node *node, place at) {
+    const mc_view inner = mc_view_columns(at.view, node);
+    at.view = &inner;
+    return emit(c, node->child[0], at);
+}
+
+static mercer_status emit(compiler *c, const mc_node *node, place at) {
+    switch (node->kind) {
+    case MC_NUMBER: return emit_number(c, node->number, at);
+    case MC_ATOM: return emit_atom(c, node, at);
+    case MC_SUM: return emit_sum(c, node, at);
+    case MC_PRODUCT: return emit_product(c, node, at);
+    case MC_POWER: return emit_power(c, node, at);
+    case MC_EXP: return emit_exp(c, node, at);
+    case MC_NORMALIZE: return emit_scaled(c, MC_VECTOR_NORMALIZE, node, at);
+    case MC_WEIGH: return emit_scaled(c, MC_VECTOR_WEIGH, node, at);
+    case MC_COLUMNS: return emit_columns(c, node, at);
+    }
+    return mc_fail(c->ctx, MERCER_INTERNAL, "a node without a tile");
+}
+
+mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
+    *plan = (mc_plan){.temporaries = 1};
+    compiler c = {.ctx = ctx, .plan = plan};
+    const mc_view all = {.d = d};
+    return emit(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
+}
+
+mercer_status mc_plan_judged(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
+    *plan = (mc_plan){.temporaries = 1};
+    compiler c = {.ctx = ctx, .plan = plan};
+    const mc_view all = {.d = d};
+    const want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = root};
+    mc_tile_line *line;
+    MC_TRY(emit_want(&c, w, MC_SAME, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
+    plan->part[0].judged = true;
+    return MERCER_OK;
+}
+
+/* What a matrix or a function of the program says is not asked pair by pair. */
+bool mc_plan_can_be_judged(const mc_node *root) {
+    if (root->kind == MC_ATOM && (root->atom == MC_PRECOMPUTED || root->atom == MC_USER))
+        return false;
+    for (int i = 0; i < root->children; i++)
+        if (!mc_plan_can_be_judged(root->child[i]))
+            return false;
+    return true;
+}
+
+void mc_plan_free(mc_plan *plan) {
+    for (int i = 0; i < plan->parts; i++)
+        free_part(&plan->part[i]);
+    for (int i = 0; i < plan->lines; i++) {
+        mc_tile_line *line = &plan->line[i];
+        mc_free(line->column);
+        if (line->col_double != line->row_double)
+            mc_free(line->col_double);
+        mc_free(line->row_double);
+        if (line->col != line->row)
+            mc_free(line->col);
+        mc_free(line->row);
+    }
+    mc_free(plan->part);
+    mc_free(plan->line);
+    *plan = (mc_plan){0};
+}

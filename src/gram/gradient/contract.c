@@ -1,0 +1,341 @@
+/* contract.c: sum_ij M_ij dk(x_i, x_j)/dtheta by running the expression forwards and backwards over tiles of pairs.
+
+   Forwards, every node of the tree gets a tile of values. Backwards, every node gets the tile of its adjoint, the
+   derivative of sum M_ij k_ij with respect to its value: a sum hands its own down, a product hands down its own times
+   the other factors, and so on; an atom contracts its adjoint with the derivatives of its parameters
+   (contract_atoms.c). One pass yields all parameters, so a length scale per column costs no more than a single one, up
+   to one multiply-add per pair and column.
+
+   Expressions with a part that is not covered there (normalize, arccos, ...) go through the reference evaluator, pair
+   by pair. Each pair is visited once; the tile rows are the chunks, their sums are added in order. */
+#include "gram/gradient/contract.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "gram/gradient/contract_atoms.h"
+#include <math.h>
+#include <string.h>
+
+enum { SIDE = MC_CONTRACT_SIDE, TILE = SIDE * SIDE, NODES_MAX = 64 };
+
+/* A node of the tree in postfix order, with what the passes need to know. */
+typedef struct step {
+    const mc_node *node;
+    int children, child[NODES_MAX];
+    int64_t d, *column;              /* columns of the whole row that an atom or weigh sees */
+    int64_t slot[MC_PARAMETERS_MAX]; /* first slot of each parameter; -1: none */
+    int64_t number_slot;
+    double *weight; /* weigh: f of every row */
+} step;
+
+typedef struct plan {
+    const mercer_kernel *kernel;
+    const mercer_data *x;
+    mc_block_source *block;
+    const void *self;
+    int count;
+    step step[NODES_MAX];
+    int64_t n, d, width, slots;
+    double *rows;    /* n x width: whole rows as the reference evaluator reads them */
+    double *part;    /* slots per chunk */
+    double *scratch; /* per thread */
+    int64_t scratch_size;
+} plan;
+
+/* ---- the tree, laid flat ---- */
+
+static void find_slots(const mercer_kernel *kernel, step *s) {
+    s->number_slot = -1;
+    for (int k = 0; k < MC_PARAMETERS_MAX; k++)
+        s->slot[k] = -1;
+    for (int64_t i = kernel->slots - 1; i >= 0; i--) {
+        if (kernel->slot[i].node != s->node)
+            continue;
+        if (kernel->slot[i].parameter < 0)
+            s->number_slot = i;
+        else
+            s->slot[kernel->slot[i].parameter] = i - kernel->slot[i].element;
+    }
+}
+
+static bool covered(const mc_node *node) {
+    if (node->kind == MC_NORMALIZE || (node->kind == MC_ATOM && !mc_contract_atoms[node->atom].forward))
+        return false;
+    if (node->kind == MC_ATOM && node->atom == MC_POLY && node->parameter[0].number != floor(node->parameter[0].number))
+        return false;
+    for (int i = 0; i < node->children; i++)
+        if (!covered(node->child[i]))
+            return false;
+    return true;
+}
+
+static int count_nodes(const mc_node *node) {
+    int total = 1;
+    for (int i = 0; i < node->children && total <= NODES_MAX; i++)
+        total += count_nodes(node->child[i]);
+    return total;
+}
+
+/* column: the columns in view, d of them. Returns the step of the node in *out. */
+static mercer_status lay_flat(mercer_ctx *ctx, plan *p, const mc_node *node, const int64_t *column, int64_t d,
+                              int *out) {
+    int64_t *view = NULL;
+    const int64_t count = node->kind == MC_COLUMNS ? node->columns : d;
+    MC_TRY(MC_ALLOC(ctx, view, count));
+    for (int64_t j = 0; j < count; j++)
+        view[j] = node->kind == MC_COLUMNS ? column[node->column[j]] : column[j];
+    step s = {.node = node, .d = count, .column = view};
+    for (int i = 0; i < node->children; i++) {
+        const mercer_status status = lay_flat(ctx, p, node->child[i], view, count, &s.child[i]);
+        if (status) {
+            mc_free(view);
+            return status;
+        }
+        s.children++;
+    }
+    find_slots(p->kernel, &s);
+    *out = p->count;
+    p->step[p->count++] = s;
+    return MERCER_OK;
+}
+
+/* f of every row, for weigh. */
+static mercer_status fill_weights(mercer_ctx *ctx, plan *p) {
+    double *seen = NULL;
+    MC_TRY(MC_ALLOC(ctx, seen, p->d));
+    mercer_status status = MERCER_OK;
+    for (int k = 0; k < p->count && !status; k++) {
+        step *s = &p->step[k];
+        if (s->node->kind != MC_WEIGH)
+            continue;
+        status = MC_ALLOC(ctx, s->weight, p->n);
+        for (int64_t i = 0; i < p->n && !status; i++) {
+            for (int64_t j = 0; j < s->d; j++)
+                seen[j] = p->rows[i * p->width + s->column[j]];
+            s->weight[i] = mc_function_eval(s->node->function, seen, s->d);
+        }
+    }
+    mc_free(seen);
+    return status;
+}
+
+/* ---- one tile ---- */
+
+typedef struct tile {
+    const plan *p;
+    int64_t i0, j0, rows, columns;
+    double *value, *adjoint, *statistic; /* TILE per step */
+    double *x, *z;                       /* d x SIDE: the columns of the rows in this tile */
+    double *sums;                        /* slots */
+} tile;
+
+/* The columns an atom sees, as panels. */
+static mc_pairs gather(const tile *t, const step *s) {
+    const plan *p = t->p;
+    for (int64_t c = 0; c < s->d; c++)
+        for (int64_t i = 0; i < SIDE; i++) {
+            t->x[c * SIDE + i] = i < t->rows ? p->rows[(t->i0 + i) * p->width + s->column[c]] : 0;
+            t->z[c * SIDE + i] = i < t->columns ? p->rows[(t->j0 + i) * p->width + s->column[c]] : 0;
+        }
+    return (mc_pairs){.rows = t->rows, .columns = t->columns, .d = s->d, .x = t->x, .z = t->z};
+}
+
+static void forward_step(const tile *t, int k) {
+    const step *s = &t->p->step[k];
+    double *v = t->value + (int64_t)k * TILE;
+    const double *first = s->children ? t->value + (int64_t)s->child[0] * TILE : NULL;
+    if (s->node->kind == MC_ATOM) {
+        const mc_pairs pairs = gather(t, s);
+        mc_contract_atoms[s->node->atom].forward(s->node, &pairs, t->statistic + (int64_t)k * TILE, v);
+        return;
+    }
+    for (int64_t i = 0; i < t->rows * SIDE; i++)
+        switch (s->node->kind) {
+        case MC_NUMBER: v[i] = s->node->number; break;
+        case MC_EXP: v[i] = exp(first[i]); break;
+        case MC_POWER: v[i] = pow(first[i], s->node->number); break;
+        default: v[i] = first[i]; break;
+        }
+    for (int c = 1; c < s->children; c++) {
+        const double *other = t->value + (int64_t)s->child[c] * TILE;
+        for (int64_t i = 0; i < t->rows * SIDE; i++)
+            v[i] = s->node->kind == MC_SUM ? v[i] + other[i] : v[i] * other[i];
+    }
+    for (int64_t i = 0; s->weight && i < t->rows; i++)
+        for (int64_t j = 0; j < t->columns; j++)
+            v[i * SIDE + j] *= s->weight[t->i0 + i] * s->weight[t->j0 + j];
+}
+
+/* The adjoint of a product's child: its own times all the other factors. */
+static void product_back(const tile *t, const step *s, const double *a) {
+    for (int c = 0; c < s->children; c++) {
+        double *down = t->adjoint + (int64_t)s->child[c] * TILE;
+        memcpy(down, a, TILE * sizeof *down);
+        for (int o = 0; o < s->children; o++)
+            for (int64_t i = 0; o != c && i < t->rows * SIDE; i++)
+                down[i] *= t->value[(int64_t)s->child[o] * TILE + i];
+    }
+}
+
+static void single_back(const tile *t, const step *s, const double *a, const double *v) {
+    double *down = t->adjoint + (int64_t)s->child[0] * TILE;
+    const double *below = t->value + (int64_t)s->child[0] * TILE;
+    for (int64_t i = 0; i < t->rows * SIDE; i++)
+        switch (s->node->kind) {
+        case MC_EXP: down[i] = a[i] * v[i]; break;
+        case MC_POWER: down[i] = a[i] == 0 ? 0 : a[i] * s->node->number * pow(below[i], s->node->number - 1); break;
+        default: down[i] = a[i]; break;
+        }
+    for (int64_t i = 0; s->weight && i < t->rows; i++)
+        for (int64_t j = 0; j < t->columns; j++)
+            down[i * SIDE + j] *= s->weight[t->i0 + i] * s->weight[t->j0 + j];
+}
+
+static void atom_back(const tile *t, int k, double *a) {
+    const step *s = &t->p->step[k];
+    double *sums[MC_PARAMETERS_MAX];
+    for (int q = 0; q < MC_PARAMETERS_MAX; q++)
+        sums[q] = s->slot[q] < 0 ? NULL : t->sums + s->slot[q];
+    const mc_pairs pairs = gather(t, s);
+    mc_contract_atoms[s->node->atom].backward(s->node, &pairs, t->statistic + (int64_t)k * TILE,
+                                              t->value + (int64_t)k * TILE, a, sums);
+}
+
+static void backward_step(const tile *t, int k) {
+    const step *s = &t->p->step[k];
+    double *a = t->adjoint + (int64_t)k * TILE;
+    if (s->node->kind == MC_ATOM)
+        atom_back(t, k, a);
+    else if (s->node->kind == MC_PRODUCT)
+        product_back(t, s, a);
+    else if (s->node->kind == MC_SUM)
+        for (int c = 0; c < s->children; c++)
+            memcpy(t->adjoint + (int64_t)s->child[c] * TILE, a, TILE * sizeof *a);
+    else if (s->node->kind != MC_NUMBER)
+        single_back(t, s, a, t->value + (int64_t)k * TILE);
+    else if (s->number_slot >= 0)
+        for (int64_t i = 0; i < t->rows * SIDE; i++)
+            t->sums[s->number_slot] += a[i];
+}
+
+/* The adjoint of the root: M, twice below the diagonal, nothing above it. */
+static void root_adjoint(const tile *t) {
+    double *a = t->adjoint + (int64_t)(t->p->count - 1) * TILE;
+    memset(a, 0, TILE * sizeof *a);
+    t->p->block(t->p->self, t->i0, t->i0 + t->rows, t->j0, t->j0 + t->columns, a, SIDE);
+    for (int64_t i = 0; i < t->rows; i++)
+        for (int64_t j = 0; j < t->columns; j++)
+            a[i * SIDE + j] *= t->i0 + i > t->j0 + j ? 2 : t->i0 + i == t->j0 + j ? 1 : 0;
+}
+
+static void do_tile(const tile *t) {
+    for (int k = 0; k < t->p->count; k++)
+        forward_step(t, k);
+    root_adjoint(t);
+    for (int k = t->p->count - 1; k >= 0; k--)
+        backward_step(t, k);
+}
+
+static void tile_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    const plan *p = arg;
+    double *s = p->scratch + thread * p->scratch_size;
+    tile t = {.p = p, .i0 = begin, .rows = end - begin, .sums = p->part + chunk * p->slots};
+    t.value = s;
+    t.adjoint = t.value + (int64_t)p->count * TILE;
+    t.statistic = t.adjoint + (int64_t)p->count * TILE;
+    t.x = t.statistic + (int64_t)p->count * TILE;
+    t.z = t.x + p->d * SIDE;
+    for (t.j0 = 0; t.j0 < end; t.j0 += SIDE) {
+        t.columns = p->n - t.j0 < SIDE ? p->n - t.j0 : SIDE;
+        do_tile(&t);
+    }
+}
+
+/* ---- pair by pair, for what the tiles do not cover ---- */
+
+static void judge_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    const plan *p = arg;
+    double *m = p->scratch + thread * p->scratch_size, *g = m + TILE, *sums = p->part + chunk * p->slots;
+    for (int64_t j0 = 0; j0 < end; j0 += SIDE) {
+        const int64_t j1 = j0 + SIDE < p->n ? j0 + SIDE : p->n;
+        p->block(p->self, begin, end, j0, j1, m, SIDE);
+        for (int64_t i = begin; i < end; i++)
+            for (int64_t j = j0; j < j1 && j <= i; j++) {
+                mc_eval_gradient(p->kernel->root, p->rows + i * p->width, p->rows + j * p->width, p->d, g);
+                const double weight = m[(i - begin) * SIDE + j - j0] * (i > j ? 2 : 1);
+                for (int64_t k = 0; k < p->slots; k++)
+                    sums[k] += weight * g[k];
+            }
+    }
+}
+
+/* ---- the whole ---- */
+
+static mercer_status run(mercer_ctx *ctx, plan *p, mc_body *body, int64_t scratch, double *gradient) {
+    const int64_t chunks = mc_chunks(p->n, SIDE);
+    p->scratch_size = scratch;
+    MC_TRY(MC_ALLOC(ctx, p->part, chunks * p->slots));
+    MC_TRY(MC_ALLOC(ctx, p->scratch, scratch * mercer_threads(ctx)));
+    MC_TRY(mc_for(ctx, p->n, SIDE, body, p));
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t k = 0; k < p->slots; k++)
+            gradient[k] += p->part[c * p->slots + k];
+    return MERCER_OK;
+}
+
+static mercer_status run_tiles(mercer_ctx *ctx, plan *p, double *gradient) {
+    int64_t *all = NULL;
+    int root;
+    MC_TRY(MC_ALLOC(ctx, all, p->d));
+    for (int64_t j = 0; j < p->d; j++)
+        all[j] = j;
+    const mercer_status status = lay_flat(ctx, p, p->kernel->root, all, p->d, &root);
+    mc_free(all);
+    MC_TRY(status);
+    MC_TRY(fill_weights(ctx, p));
+    return run(ctx, p, tile_row, 3 * (int64_t)p->count * TILE + 2 * p->d * SIDE, gradient);
+}
+
+static mercer_status contract(mercer_ctx *ctx, plan *p, double *gradient) {
+    MC_TRY(MC_ALLOC(ctx, p->rows, p->n * p->width));
+    for (int64_t i = 0; i < p->n; i++)
+        mc_data_row(p->x, i, p->rows + i * p->width);
+    if (covered(p->kernel->root) && count_nodes(p->kernel->root) <= NODES_MAX)
+        return run_tiles(ctx, p, gradient);
+    return run(ctx, p, judge_row, TILE + p->slots, gradient);
+}
+
+size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x) {
+    const int64_t nodes = count_nodes(kernel->root) + 2; /* a search may put an amplitude before it */
+    const int64_t tiles = 3 * nodes * TILE + 2 * x->d * SIDE, pairs = TILE + kernel->slots + 1;
+    const int64_t scratch = (tiles > pairs ? tiles : pairs) * mercer_threads(ctx);
+    const int64_t numbers =
+        x->n * mc_data_row_width(x) + mc_chunks(x->n, SIDE) * kernel->slots + scratch + nodes * (x->d + x->n);
+    return sizeof(plan) + (size_t)numbers * sizeof(double) + (size_t)(5 + 2 * nodes) * 2 * MC_ALIGN;
+}
+
+mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                               mc_block_source *block, const void *self, double *gradient) {
+    plan *p = NULL;
+    MC_TRY(MC_ALLOC(ctx, p, 1));
+    *p = (plan){.kernel = kernel,
+                .x = x,
+                .block = block,
+                .self = self,
+                .n = x->n,
+                .d = x->d,
+                .width = mc_data_row_width(x),
+                .slots = kernel->slots};
+    memset(gradient, 0, (size_t)kernel->slots * sizeof *gradient);
+    const mercer_status status = contract(ctx, p, gradient);
+    for (int k = 0; k < p->count; k++) {
+        mc_free(p->step[k].column);
+        mc_free(p->step[k].weight);
+    }
+    mc_free(p->rows);
+    mc_free(p->part);
+    mc_free(p->scratch);
+    mc_free(p);
+    return status;
+}

@@ -1,0 +1,354 @@
+/* lowrank.c: accelerated randomly pivoted Cholesky. mc_lowrank_open, mc_lowrank_grow as often as wanted,
+   mc_lowrank_close.
+
+   Plain randomly pivoted Cholesky draws one row i with probability E_ii / tr E, E = K - F F', adds the column E(:, i) /
+   sqrt(E_ii) to F, and starts again. Here a block of proposals is drawn at once from the same diagonal, and each is
+   kept with the probability that makes up for those kept before it in the block:
+
+       H  <- E(I, I);  u <- diag H
+       for j = 0, 1, ...: keep j when U_j u_j < H_jj, U_j uniform;  then H <- H - H(:, j) H(j, :) / H_jj
+       F  <- [F, (K(:, J) - F F(J, :)') L^-T],  J the rows kept, L their Cholesky factor
+
+   which has the law of the plain method and the speed of matrix products. Chen, Epperly, Tropp and Webber (2023);
+   Epperly, Tropp and Webber (2024).
+
+   A proposal whose H_jj is within rounding of zero is never kept: so that a row drawn twice, or equal to one already
+   used, adds nothing. The size of a block follows from counted operations, not from a clock: the pivots are the same on
+   every machine. */
+#include "gram/lowrank/lowrank.h"
+#include "backend/blas.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include <math.h>
+
+enum {
+    ROWS = 512,       /* rows of F that one call of BLAS updates */
+    BLOCK_LEAST = 10, /* proposals in a block */
+    BLOCK_MOST = 512,
+    ENTRY = 60,  /* operations that one entry of K counts for */
+    PATIENCE = 3 /* blocks in a row without a pivot before nothing is said to be left */
+};
+/* 32 units of float rounding: below this share of K_ii a remainder means nothing */
+static const double NOISE = 0x1p-19;
+
+/* What one call of grow works with. kept counts the proposals that became pivots. */
+typedef struct draw {
+    mc_lowrank *f;
+    int64_t b, kept;
+    int64_t *proposal, *pivot; /* b proposals, and those kept */
+    int64_t *place;            /* of the kept ones among the proposals */
+    double *sums, *H, *rows, *least;
+    float *L, *kept_rows, *scratch;
+} draw;
+
+static int64_t block_most(int64_t rank) {
+    const int64_t third = rank / 3;
+    return third < BLOCK_LEAST ? BLOCK_LEAST : third < BLOCK_MOST ? third : BLOCK_MOST;
+}
+
+static size_t draw_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
+    const int64_t b = block_most(rank);
+    return 3 * mc_work_need(b, sizeof(int64_t)) + mc_work_need(n, sizeof(double)) + mc_work_need(b * b, sizeof(double))
+           + mc_work_need(b * rank, sizeof(double)) + mc_work_need(b, sizeof(double))
+           + mc_work_need(b * b, sizeof(float)) + mc_work_need(b * rank, sizeof(float))
+           + mc_work_need(b * ROWS * mercer_threads(ctx), sizeof(float));
+}
+
+static void draw_cut(mercer_ctx *ctx, draw *r, mc_work *work, int64_t n, int64_t rank) {
+    const int64_t b = block_most(rank);
+    r->proposal = mc_work_take(work, b, sizeof(int64_t));
+    r->pivot = mc_work_take(work, b, sizeof(int64_t));
+    r->place = mc_work_take(work, b, sizeof(int64_t));
+    r->sums = mc_work_take(work, n, sizeof(double));
+    r->H = mc_work_take(work, b * b, sizeof(double));
+    r->rows = mc_work_take(work, b * rank, sizeof(double));
+    r->least = mc_work_take(work, b, sizeof(double));
+    r->L = mc_work_take(work, b * b, sizeof(float));
+    r->kept_rows = mc_work_take(work, b * rank, sizeof(float));
+    r->scratch = mc_work_take(work, b * ROWS * mercer_threads(ctx), sizeof(float));
+}
+
+size_t mc_lowrank_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
+    rank = rank < n ? rank : n;
+    const int64_t panels = mc_chunks(rank, MC_PANEL);
+    const size_t block = 2 * MC_ALIGN, panel = mc_work_need(n * MC_PANEL, sizeof(float)) + block;
+    return sizeof(mc_lowrank) + mc_work_need(n, sizeof(double)) + 2 * mc_work_need(rank + MC_PANEL, sizeof(int64_t))
+           + 6 * block + (size_t)panels * (panel + 2 * sizeof(float *)) + draw_bytes(ctx, n, rank);
+}
+
+static void sum_up(mc_lowrank *f) {
+    f->trace_left = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        f->trace_left += f->left[i];
+}
+
+static double scale_at(const mc_lowrank *f, int64_t i) {
+    return f->scale ? f->scale[i] : 1;
+}
+
+mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_entries *entries, const double *scale, uint64_t seed,
+                              mc_lowrank **out) {
+    *out = NULL;
+    mc_lowrank *f = NULL;
+    MC_TRY(MC_ALLOC(ctx, f, 1));
+    *f = (mc_lowrank){.n = entries->n, .entries = *entries, .scale = scale, .seed = seed};
+    mercer_status status = MC_ALLOC(ctx, f->left, f->n);
+    if (!status)
+        status = entries->diagonal(ctx, entries->self, f->left);
+    if (status) {
+        mc_lowrank_close(f);
+        return status;
+    }
+    for (int64_t i = 0; i < f->n; i++)
+        f->left[i] = fmax(0, scale_at(f, i) * f->left[i] * scale_at(f, i));
+    sum_up(f);
+    f->trace = f->trace_left;
+    *out = f;
+    return MERCER_OK;
+}
+
+void mc_lowrank_close(mc_lowrank *f) {
+    if (!f)
+        return;
+    for (int64_t p = 0; p < f->room; p++)
+        mc_free(f->panel[p]);
+    mc_free(f->panel);
+    mc_free(f->pivot);
+    mc_free(f->left);
+    mc_free(f);
+}
+
+/* Room for columns up to rank. */
+static mercer_status reserve(mercer_ctx *ctx, mc_lowrank *f, int64_t rank) {
+    const int64_t panels = mc_chunks(rank, MC_PANEL);
+    if (panels > f->room) {
+        float **panel = mc_grow(ctx, f->panel, panels, sizeof *panel);
+        MC_TRY(panel ? MERCER_OK : MERCER_MEMORY);
+        f->panel = panel;
+        f->room = panels;
+        int64_t *pivot = mc_grow(ctx, f->pivot, panels * MC_PANEL, sizeof *pivot);
+        MC_TRY(pivot ? MERCER_OK : MERCER_MEMORY);
+        f->pivot = pivot;
+    }
+    for (int64_t p = 0; p < panels; p++)
+        if (!f->panel[p] && !(f->panel[p] = mc_alloc_unset(ctx, f->n * MC_PANEL, sizeof(float))))
+            return MERCER_MEMORY;
+    return MERCER_OK;
+}
+
+/* The place of x among running sums: the first i with x < sums[i]. */
+static int64_t place_of(const double *sums, int64_t n, double x) {
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (x < sums[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void propose(draw *r, mc_rng *rng) {
+    const mc_lowrank *f = r->f;
+    double sum = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        r->sums[i] = sum += f->left[i];
+    for (int64_t a = 0; a < r->b; a++)
+        r->proposal[a] = place_of(r->sums, f->n, mc_rng_uniform(rng) * sum);
+}
+
+/* out[a + k * count] <- F(rows[a], k). */
+static void gather(const mc_lowrank *f, const int64_t *rows, int64_t count, double *out) {
+    for (int64_t k = 0; k < f->rank; k++) {
+        const float *column = mc_lowrank_column(f, k);
+        for (int64_t a = 0; a < count; a++)
+            out[a + k * count] = (double)column[rows[a]];
+    }
+}
+
+/* H <- E(I, I), its lower half by columns; least_a: what H_aa must pass to count. */
+static mercer_status remainder_at(mercer_ctx *ctx, draw *r) {
+    const mc_lowrank *f = r->f;
+    const int b = (int)r->b, rank = (int)f->rank;
+    const double minus = -1, one = 1;
+    MC_TRY(f->entries.pairs(ctx, f->entries.self, r->proposal, r->b, r->H));
+    for (int64_t a = 0; a < b; a++)
+        for (int64_t c = 0; c < b; c++)
+            r->H[a + c * b] *= scale_at(f, r->proposal[a]) * scale_at(f, r->proposal[c]);
+    for (int64_t a = 0; a < b; a++)
+        r->least[a] = NOISE * r->H[a + a * b];
+    if (!rank)
+        return MERCER_OK;
+    gather(f, r->proposal, b, r->rows);
+    const mc_region region = mc_blas_begin();
+    dsyrk_("L", "N", &b, &rank, &minus, r->rows, &b, &one, r->H, &b, 1, 1);
+    mc_blas_end(region);
+    return MERCER_OK;
+}
+
+/* H(j+1.., j+1..) <- H - h h', h the j-th column over sqrt(H_jj), which takes that column's place. */
+static void eliminate(double *H, int64_t b, int64_t j) {
+    double *h = H + j * b;
+    const double root = sqrt(h[j]);
+    for (int64_t i = j; i < b; i++)
+        h[i] /= root;
+    for (int64_t k = j + 1; k < b; k++) {
+        const double factor = h[k];
+        for (int64_t i = k; i < b; i++)
+            H[i + k * b] -= factor * h[i];
+    }
+}
+
+/* Keep proposals by the rule at the top, at most as many as there is need for. */
+static void select_pivots(draw *r, mc_rng *rng, int64_t need) {
+    const int64_t b = r->b;
+    double *u = r->rows; /* its rows have served */
+    for (int64_t j = 0; j < b; j++)
+        u[j] = r->H[j + j * b] * mc_rng_uniform(rng);
+    r->kept = 0;
+    for (int64_t j = 0; j < b && r->kept < need; j++) {
+        const double h = r->H[j + j * b];
+        if (!(h > u[j] && h > r->least[j]))
+            continue;
+        eliminate(r->H, b, j);
+        r->place[r->kept] = j;
+        r->pivot[r->kept++] = r->proposal[j];
+    }
+    for (int64_t a = 0; a < r->kept; a++)
+        for (int64_t c = 0; c <= a; c++)
+            r->L[a + c * r->kept] = (float)r->H[r->place[a] + r->place[c] * b];
+}
+
+/* The columns of K at the pivots, where the new columns of F will stand. */
+static mercer_status fetch(mercer_ctx *ctx, const draw *r) {
+    const mc_lowrank *f = r->f;
+    for (int64_t a = 0, run; a < r->kept; a += run) {
+        const int64_t to_end = MC_PANEL - (f->rank + a) % MC_PANEL;
+        run = to_end < r->kept - a ? to_end : r->kept - a;
+        MC_TRY(f->entries.take(ctx, f->entries.self, r->pivot + a, run, mc_lowrank_column(f, f->rank + a), f->n));
+    }
+    return MERCER_OK;
+}
+
+/* T <- S(rows) K(rows, J) S(J): rows begin to end of the columns fetched, m x kept. */
+static void load(const draw *r, int64_t begin, int64_t m, float *T) {
+    const mc_lowrank *f = r->f;
+    for (int64_t a = 0; a < r->kept; a++) {
+        const float *column = mc_lowrank_column(f, f->rank + a) + begin;
+        const double s = scale_at(f, r->pivot[a]);
+        for (int64_t i = 0; i < m; i++)
+            T[i + a * m] = f->scale ? (float)(s * f->scale[begin + i] * (double)column[i]) : column[i];
+    }
+}
+
+static void store(const draw *r, int64_t begin, int64_t m, const float *T) {
+    mc_lowrank *f = r->f;
+    for (int64_t a = 0; a < r->kept; a++) {
+        float *column = mc_lowrank_column(f, f->rank + a) + begin;
+        for (int64_t i = 0; i < m; i++) {
+            column[i] = T[i + a * m];
+            f->left[begin + i] -= (double)column[i] * (double)column[i];
+        }
+    }
+    for (int64_t i = begin; i < begin + m; i++)
+        f->left[i] = fmax(0, f->left[i]);
+}
+
+/* The new columns (K(:, J) - F F(J, :)') L^-T, and what is left of the diagonal, on one chunk of rows. */
+static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const draw *r = arg;
+    const mc_lowrank *f = r->f;
+    const int m = (int)(end - begin), kept = (int)r->kept, n = (int)f->n;
+    const float one = 1, minus = -1;
+    float *T = r->scratch + (int64_t)thread * ROWS * r->b;
+    load(r, begin, m, T);
+    for (int64_t k = 0; k < f->rank; k += MC_PANEL) {
+        const int width = (int)(f->rank - k < MC_PANEL ? f->rank - k : MC_PANEL);
+        sgemm_("N", "T", &m, &kept, &width, &minus, mc_lowrank_column(f, k) + begin, &n, r->kept_rows + k * kept, &kept,
+               &one, T, &m, 1, 1);
+    }
+    strsm_("R", "L", "T", "N", &m, &kept, &one, r->L, &kept, T, &m, 1, 1, 1, 1);
+    store(r, begin, m, T);
+}
+
+/* Stopped halfway, the columns up to rank stand; of left only the sum, which is then that of before, may still be used.
+   */
+static mercer_status extend(mercer_ctx *ctx, draw *r) {
+    mc_lowrank *f = r->f;
+    MC_TRY(reserve(ctx, f, f->rank + r->kept));
+    MC_TRY(fetch(ctx, r));
+    for (int64_t k = 0; k < f->rank; k++)
+        for (int64_t a = 0; a < r->kept; a++)
+            r->kept_rows[a + k * r->kept] = mc_lowrank_column(f, k)[r->pivot[a]];
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, f->n, ROWS, extend_rows, r);
+    mc_blas_end(region);
+    MC_TRY(status);
+    for (int64_t a = 0; a < r->kept; a++) {
+        f->pivot[f->rank + a] = r->pivot[a];
+        f->left[r->pivot[a]] = 0;
+    }
+    f->rank += r->kept;
+    return MERCER_OK;
+}
+
+/* Proposals for the next block: drawing and rejecting them should cost a quarter of what their columns cost. */
+static void resize(draw *r, int64_t most) {
+    mc_lowrank *f = r->f;
+    const double b = (double)r->b, each = (double)(f->rank + ENTRY);
+    const double rejecting = b * b * each + b * b * (double)r->kept, extending = (double)(r->kept * f->n) * each;
+    const double wanted = fmax(b / 3, fmin(1.5 * b, b * extending / (4 * rejecting)));
+    f->block = (int64_t)fmax(BLOCK_LEAST, fmin((double)most, ceil(wanted)));
+}
+
+/* A block may be a single column, drawn at random: the gain is the mean over the last columns, about a quarter of all.
+   */
+static void learn_gain(mc_lowrank *f, double each, double kept, double before) {
+    const double weight = kept / (kept + before / 4);
+    f->gain = weight * each + (1 - weight) * f->gain;
+}
+
+static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
+    mc_lowrank *f = r->f;
+    mc_rng rng = mc_rng_at(f->seed, MC_STREAM_PIVOTS, (uint64_t)f->rounds);
+    r->b = f->block;
+    propose(r, &rng);
+    MC_TRY(remainder_at(ctx, r));
+    select_pivots(r, &rng, rank - f->rank);
+    if (r->kept) {
+        const double before = f->trace_left;
+        mc_span(ctx, (double)f->rank / (double)rank, (double)(f->rank + r->kept) / (double)rank);
+        MC_TRY(extend(ctx, r));
+        sum_up(f);
+        learn_gain(f, (before - f->trace_left) / (double)r->kept, (double)r->kept, (double)(f->rank - r->kept));
+    }
+    f->rounds++;
+    resize(r, block_most(rank));
+    return mc_progress(ctx, (double)f->rank / (double)rank);
+}
+
+mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace) {
+    rank = rank < f->n ? rank : f->n;
+    if (rank <= f->rank || f->exhausted)
+        return MERCER_OK;
+    draw r = {.f = f};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, draw_bytes(ctx, f->n, rank)));
+    draw_cut(ctx, &r, &work, f->n, rank);
+    const int64_t most = block_most(rank), wanted = f->block ? f->block : rank / 10;
+    f->block = wanted < BLOCK_LEAST ? BLOCK_LEAST : wanted < most ? wanted : most;
+    mercer_status status = MERCER_OK;
+    for (int empty = 0; !status && f->rank < rank && f->trace_left > trace && !f->exhausted;) {
+        status = one_block(ctx, &r, rank);
+        empty = r.kept ? 0 : empty + 1;
+        f->exhausted = empty >= PATIENCE || f->trace_left <= 0;
+    }
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* lowrank.h: K ~ F F' from a few columns of K, by randomly pivoted Cholesky.
+
+       mc_lowrank *f = NULL;
+       MC_TRY(mc_lowrank_open(ctx, &entries, scale, seed, &f));
+       s = mc_lowrank_grow(ctx, f, rank, trace);      as often as wanted: the columns so far stay
+       mc_lowrank_close(f);
+
+   K - F F' is positive semidefinite with the diagonal f->left and the trace f->trace_left, so that
+
+       F F' + lambda I  <=  K + lambda I  <=  (1 + trace_left/lambda) (F F' + lambda I). */
+#ifndef MC_GRAM_LOWRANK_LOWRANK_H
+#define MC_GRAM_LOWRANK_LOWRANK_H
+
+#include "gram/operator/operator.h"
+
+/* Columns of F lie in panels of this width, each n floats long, one after the other: F grows without being moved. */
+enum { MC_PANEL = 128 };
+
+typedef struct mc_lowrank {
+    int64_t n, rank;
+    int64_t *pivot; /* rank of them: the rows that the columns came from */
+    float **panel;  /* column k is panel[k / MC_PANEL] + (k % MC_PANEL) * n */
+    double *left;   /* n: the diagonal of S K S - F F', never negative */
+    double trace;   /* of S K S */
+    double trace_left;
+    /* by how much the last columns lowered the trace: tr(E^2)/tr(E) on average, E = S K S - F F' */
+    double gain;
+    bool exhausted; /* what is left cannot be told from rounding: no more columns will come */
+    mc_entries entries;
+    const double *scale; /* S; NULL: the identity */
+    uint64_t seed;
+    int64_t rounds, room, block; /* blocks drawn so far; panels there is room to name; proposals in the next block */
+} mc_lowrank;
+
+/* Bytes a factor of this rank takes, work included. */
+size_t mc_lowrank_bytes(mercer_ctx *ctx, int64_t n, int64_t rank);
+/* The empty factor of S K S. entries and scale (n numbers >= 0; NULL: all 1) must outlive it. */
+mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_entries *entries, const double *scale, uint64_t seed,
+                              mc_lowrank **out);
+/* Add columns until there are rank of them, or the trace left is at most trace, or nothing is left. */
+mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace);
+void mc_lowrank_close(mc_lowrank *f);
+
+static inline float *mc_lowrank_column(const mc_lowrank *f, int64_t k) {
+    return f->panel[k / MC_PANEL] + k % MC_PANEL * f->n;
+}
+
+#endif

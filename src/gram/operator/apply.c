@@ -1,0 +1,298 @@
+/* apply.c: Y <- K V without K.
+
+   Rectangular: a task takes a block of rows against a range of columns; with few rows there are several ranges, whose
+   sums are added in order.
+
+   Symmetric: n is cut into blocks of rows, and a task takes a pair (I, J): the tile K_IJ is made once and gives y_I +=
+   K_IJ w_J and y_J += K_IJ' w_I. Tasks come in the rounds of a tournament, in each of which every block plays once, so
+   tasks in flight hardly ever meet. A task adds to block b in round r only when b has had its r earlier rounds: the
+   sums have one order on any number of threads. Waiting cannot lock up: tasks are handed out in order and each waits
+   for earlier ones only.
+
+   V is scaled by powers of two, so that floats hold it. */
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "gram/operator/entry_fault.h"
+#include "gram/tile/multiply.h"
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+
+enum {
+    BLOCKS = 8,          /* of a problem that is not small */
+    TASK_WORK = 4 << 20, /* pairs times coordinates of a task */
+    TASKS = 32           /* of a rectangular product, at least */
+};
+
+static int64_t real_size(const mc_product *p) {
+    return mc_real_size(p->g);
+}
+
+static mc_sums sums_of(const mc_product *p, int thread) {
+    char *at = p->buffers + thread * p->buffer_bytes;
+    const int64_t doubles = p->rows_each * p->t * (int64_t)sizeof(double);
+    const int64_t reals = p->rows_each * mc_row_reals(p->g->ops, p->t) * real_size(p);
+    return (mc_sums){.rows = (double *)(void *)at,
+                     .columns = (double *)(void *)(at + doubles),
+                     .rows_real = at + 2 * doubles,
+                     .columns_real = at + 2 * doubles + reals};
+}
+
+/* ---- Rectangular ---- */
+
+static void apply_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const mc_product *p = arg;
+    const mc_gram *g = p->g;
+    const int64_t block = chunk / p->ranges, range = chunk % p->ranges, panels = mc_chunks(g->z->n, g->ops->columns);
+    const int64_t i0 = block * p->rows_each, last = (range + 1) * p->range_panels;
+    mc_product_task t = {.p = p,
+                         .space = &p->space[thread],
+                         .s = sums_of(p, thread),
+                         .i0 = i0,
+                         .count = i0 + p->rows_each < g->x->n ? p->rows_each : g->x->n - i0,
+                         .p0 = range * p->range_panels,
+                         .p1 = last < panels ? last : panels};
+    mc_task_compute(&t, false);
+    double *out = p->partial ? p->partial + range * g->x->n * p->t : p->Y;
+    const int64_t ld = p->partial ? p->t : p->ld;
+    for (int64_t i = 0; i < t.count; i++)
+        for (int64_t c = 0; c < p->t; c++)
+            out[(i0 + i) * ld + c] = t.s.rows[c * p->rows_each + i];
+}
+
+static void add_ranges(const mc_product *p) {
+    const int64_t n = p->g->x->n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < p->t; c++) {
+            double sum = 0;
+            for (int64_t r = 0; r < p->ranges; r++)
+                sum += p->partial[(r * n + i) * p->t + c];
+            p->Y[i * p->ld + c] = sum;
+        }
+}
+
+/* ---- Symmetric ---- */
+
+/* The pair that task c is: round 0 plays each block against itself, then the circle method. A pair may name a block
+   that is not there: its partner rests. */
+static void pair_of(const mc_product *p, int64_t c, int64_t *round, int64_t *I, int64_t *J) {
+    *round = 0, *I = *J = c;
+    if (c < p->blocks)
+        return;
+    const int64_t circle = p->rounds_of - 1, half = p->rounds_of / 2, at = c - p->blocks, r = at / half, s = at % half;
+    *round = r + 1;
+    *I = s == 0 ? circle : (r + s) % circle;
+    *J = s == 0 ? r : (r + circle - s) % circle;
+    if (*I > *J) {
+        const int64_t swap = *I;
+        *I = *J, *J = swap;
+    }
+}
+
+static void take_turn(const mc_product *p, int64_t block, int64_t round, const double *sum) {
+    while (atomic_load_explicit(&p->turn[block], memory_order_acquire) != round)
+        sched_yield();
+    const int64_t i0 = block * p->rows_each, n = p->g->x->n, count = i0 + p->rows_each < n ? p->rows_each : n - i0;
+    for (int64_t i = 0; sum && i < count; i++)
+        for (int64_t c = 0; c < p->t; c++)
+            p->Y[(i0 + i) * p->ld + c] += sum[c * p->rows_each + i];
+    atomic_store_explicit(&p->turn[block], round + 1, memory_order_release);
+}
+
+static void apply_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const mc_product *p = arg;
+    const int64_t n = p->g->x->n, width = p->g->ops->columns;
+    int64_t round, I, J;
+    pair_of(p, chunk, &round, &I, &J);
+    if (J >= p->blocks) {
+        take_turn(p, I, round, NULL);
+        return;
+    }
+    const int64_t i0 = I * p->rows_each, j0 = J * p->rows_each, columns = j0 + p->rows_each < n ? p->rows_each : n - j0;
+    mc_product_task t = {.p = p,
+                         .space = &p->space[thread],
+                         .s = sums_of(p, thread),
+                         .i0 = i0,
+                         .count = i0 + p->rows_each < n ? p->rows_each : n - i0,
+                         .p0 = j0 / width,
+                         .p1 = mc_chunks(j0 + columns, width),
+                         .symmetric = true};
+    mc_task_compute(&t, I == J);
+    if (I == J)
+        for (int64_t k = 0; k < p->rows_each * p->t; k++)
+            t.s.rows[k] += t.s.columns[k];
+    take_turn(p, I, round, t.s.rows);
+    if (I != J)
+        take_turn(p, J, round, t.s.columns);
+}
+
+static void clear_result(const mc_product *p) {
+    for (int64_t i = 0; i < p->g->x->n; i++)
+        memset(p->Y + i * p->ld, 0, (size_t)p->t * sizeof(double));
+}
+
+/* ---- Shape of the work, from n, m and d alone ---- */
+
+static int64_t coordinates(const mc_gram *g) {
+    int64_t d = 0;
+    for (int i = 0; i < g->plan.parts; i++)
+        d += g->plan.part[i].sparse ? 0 : g->plan.part[i].d;
+    return d;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Rows of a block, whole panels: its packed points fit the cache, a task is worth starting (TASK_WORK operations), and
+   a large problem has blocks enough for many threads. */
+static int64_t block_rows(const mc_size *s) {
+    const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunks(s->n, width);
+    const int64_t cached = 4 * MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
+    const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(s->d + 16)) / width;
+    const int64_t panels = least(least(many > worthy ? many : worthy, cached), least(most, all));
+    return (panels > 1 ? panels : 1) * width;
+}
+
+mc_cut mc_product_shape(const mc_size *s) {
+    mc_cut shape = {.rows_each = block_rows(s), .ranges = 1};
+    shape.blocks = mc_chunks(s->n, shape.rows_each);
+    const int64_t panels = mc_chunks(s->m, s->ops->columns), wanted = shape.blocks ? mc_chunks(TASKS, shape.blocks) : 1;
+    shape.range_panels = mc_chunks(panels, wanted);
+    shape.range_panels = shape.range_panels < MC_BLOCK_PANELS ? MC_BLOCK_PANELS : shape.range_panels;
+    if (!s->symmetric && panels > shape.range_panels)
+        shape.ranges = mc_chunks(panels, shape.range_panels);
+    return shape;
+}
+
+static void shape(mc_product *p) {
+    const mc_gram *g = p->g;
+    const mc_size size = {.ops = g->ops,
+                          .real = mc_real_size(g),
+                          .n = g->x->n,
+                          .m = g->z->n,
+                          .d = coordinates(g),
+                          .groups = mc_tile_space_groups(g),
+                          .symmetric = g->symmetric};
+    const mc_cut shape = mc_product_shape(&size);
+    p->rows_each = shape.rows_each;
+    p->blocks = shape.blocks;
+    p->rounds_of = p->blocks + p->blocks % 2;
+    p->range_panels = shape.range_panels;
+    p->ranges = shape.ranges;
+    p->length = mc_chunks(g->z->n, g->ops->columns) * g->ops->columns;
+}
+
+/* ---- Right-hand sides ---- */
+
+/* A power of two that brings the column near 1; 1 for zeros and for what is not finite. */
+static double scale_of(const mc_product *p, int64_t c) {
+    double largest = 0;
+    for (int64_t j = 0; j < p->g->z->n; j++)
+        largest = fmax(largest, fabs(p->V[j * p->ld + c]));
+    return largest > 0 && isfinite(largest) ? exp2(-fmin(fmax(ilogb(largest), -1000), 1000)) : 1;
+}
+
+static void load_right(mc_product *p, int64_t c) {
+    const double scale = scale_of(p, c);
+    p->unscale[c] = 1 / scale;
+    for (int64_t j = 0; j < p->g->z->n; j++) {
+        const int64_t at = p->many ? j * p->stride + c : c * p->length + j;
+        const double v = p->V[j * p->ld + c] * scale;
+        if (p->g->precision == MERCER_F32)
+            ((float *)(void *)p->w)[at] = (float)v;
+        else
+            ((double *)(void *)p->w)[at] = v;
+    }
+}
+
+static void unscale(const mc_product *p) {
+    for (int64_t i = 0; i < p->g->x->n; i++)
+        for (int64_t c = 0; c < p->t; c++)
+            p->Y[i * p->ld + c] *= p->unscale[c];
+}
+
+static int64_t tasks(const mc_product *p) {
+    if (!p->g->symmetric)
+        return p->blocks * p->ranges;
+    return p->blocks + (p->rounds_of > 0 ? (p->rounds_of - 1) * (p->rounds_of / 2) : 0);
+}
+
+static mercer_status run(mercer_ctx *ctx, mc_product *p) {
+    memset(p->w, 0, (size_t)(p->length * p->stride * real_size(p)));
+    for (int64_t c = 0; c < p->t; c++)
+        load_right(p, c);
+    if (!p->g->symmetric) {
+        MC_TRY(mc_for(ctx, tasks(p), 1, apply_rectangle, p));
+        if (p->partial)
+            add_ranges(p);
+    } else {
+        clear_result(p);
+        for (int64_t b = 0; b < p->blocks; b++)
+            atomic_init(&p->turn[b], 0);
+        MC_TRY(mc_for(ctx, tasks(p), 1, apply_pair, p));
+    }
+    unscale(p);
+    return mc_fault_report(ctx, p->g);
+}
+
+/* ---- The call ---- */
+
+static void set_width(mc_product *p, int64_t t) {
+    p->t = t;
+    p->many = t > MC_SINGLES;
+    p->stride = mc_right_stride(p->g->ops, t);
+}
+
+static int64_t partial_sums(const mc_product *p) {
+    return p->ranges > 1 ? p->ranges * p->g->x->n * p->t : 0;
+}
+
+static int64_t turns(const mc_product *p) {
+    return p->g->symmetric ? p->blocks : 0;
+}
+
+static int64_t buffer_bytes(const mc_product *p) {
+    return mc_sums_bytes(p->g->ops, real_size(p), p->rows_each, p->t);
+}
+
+static size_t work_bytes(const mc_product *p, int threads) {
+    return mc_work_need(p->t, sizeof(double)) + mc_work_need(p->length * p->stride, (size_t)real_size(p))
+           + mc_work_need(partial_sums(p), sizeof(double)) + mc_work_need(turns(p), sizeof *p->turn)
+           + mc_work_need(threads, (size_t)buffer_bytes(p));
+}
+
+static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, mc_work *spaces, mc_work *work) {
+    MC_TRY(mc_tile_spaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
+    MC_TRY(mc_work_open(ctx, work, work_bytes(p, threads)));
+    p->unscale = mc_work_take(work, p->t, sizeof(double));
+    p->w = mc_work_take(work, p->length * p->stride, (size_t)real_size(p));
+    p->partial = mc_work_take(work, partial_sums(p), sizeof(double));
+    p->partial = partial_sums(p) ? p->partial : NULL;
+    p->turn = mc_work_take(work, turns(p), sizeof *p->turn);
+    p->buffer_bytes = buffer_bytes(p);
+    p->buffers = mc_work_take(work, threads, (size_t)p->buffer_bytes);
+    return MERCER_OK;
+}
+
+mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y) {
+    const int64_t most = MC_RIGHTS * gram->ops->lanes;
+    mc_product p = {.g = gram, .ld = t};
+    mc_work spaces = {0}, work = {0};
+    shape(&p);
+    set_width(&p, t < most ? t : most);
+    mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, tasks(&p)), &spaces, &work);
+    for (int64_t c = 0; c < t && !status; c += most) {
+        set_width(&p, t - c < most ? t - c : most);
+        memset(p.buffers, 0, (size_t)mc_for_threads(ctx, tasks(&p)) * (size_t)p.buffer_bytes);
+        p.V = V + c;
+        p.Y = Y + c;
+        status = run(ctx, &p);
+    }
+    mc_work_close(&work);
+    mc_work_close(&spaces);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* block.c: pieces of K written out: rectangles, listed rows, the diagonal, the packed triangle. A square of a symmetric
+   K is evaluated on one side of its diagonal only and mirrored. */
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "gram/operator/entry_fault.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    COLUMN_PANELS = 40, /* of one task: rows are packed once for as many columns */
+    GROUPS = 60,        /* of rows */
+    /* at least, where rows and columns suffice: groups of one task share its panels while they are near */
+    TASKS = 32
+};
+
+/* A rectangle of K to write: rows[0 .. count-1] or i0 .. against columns j0 .. j1 - 1. */
+typedef struct rectangle {
+    const mc_gram *gram;
+    const int64_t *rows;
+    int64_t i0, count, j0, j1, ld;
+    mercer_dtype dtype;
+    void *out;
+    void *const *scattered; /* one place per row, in place of out and ld; NULL: none */
+    int16_t *low;           /* what floats round off, in units of 1/per_unit, laid out as out is; NULL: it is lost */
+    double per_unit;
+    bool mirror; /* rows and columns are the same range: what is below the diagonal is copied from above */
+    int64_t group_rows, column_tasks;
+    mc_tile_space *space; /* per thread */
+} rectangle;
+
+static double real_at(const mc_gram *g, const void *values, int64_t at) {
+    return g->precision == MERCER_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
+}
+
+/* The number of row i of a rectangle in K. */
+static int64_t row_of(const rectangle *r, int64_t i) {
+    return r->rows ? r->rows[i] : r->i0 + i;
+}
+
+/* n doubles as floats, from column j0 + at on; what floats cannot hold is a fault. */
+static void narrow_run(const rectangle *r, int64_t i, int64_t at, const double *values, int64_t n, float *out) {
+    for (int64_t k = 0; k < n; k++)
+        out[k] = (float)values[k];
+    for (int64_t k = 0; r->gram->fault && k < n; k++)
+        if (!isfinite(out[k]))
+            mc_fault_note(r->gram, row_of(r, i), r->j0 + at + k);
+}
+
+/* n reals to row i of out from column at on, in its own type. */
+static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *values, int64_t from, int64_t n) {
+    const int64_t size = mc_real_size(r->gram);
+    char *row = r->scattered ? r->scattered[i] : (char *)r->out + i * r->ld * (int64_t)(r->dtype == MERCER_F64 ? 8 : 4);
+    if (r->gram->precision == r->dtype)
+        memcpy(row + at * size, (const char *)values + from * size, (size_t)(n * size));
+    else if (r->dtype == MERCER_F64)
+        for (int64_t k = 0; k < n; k++)
+            ((double *)(void *)row)[at + k] = (double)((const float *)values)[from + k];
+    else
+        narrow_run(r, i, at, (const double *)values + from, n, (float *)(void *)row + at);
+}
+
+/* n doubles as floats and what these round off. */
+static void split_run(const rectangle *r, int64_t at, const double *values, int64_t n) {
+    float *high = (float *)r->out + at;
+    int16_t *low = r->low + at;
+    for (int64_t k = 0; k < n; k++) {
+        high[k] = (float)values[k];
+        low[k] = (int16_t)(int32_t)((values[k] - (double)high[k]) * r->per_unit);
+    }
+}
+
+typedef struct rows_written {
+    const rectangle *rectangle;
+    int64_t begin; /* place of the first loaded row in the rectangle */
+} rows_written;
+
+static void write_strip(void *arg, const mc_strip *strip) {
+    const rows_written *w = arg;
+    const rectangle *r = w->rectangle;
+    const int64_t rows = r->gram->ops->rows, width = r->gram->ops->columns;
+    for (int64_t k = 0; k < rows && strip->group * rows + k < strip->space->count; k++) {
+        const int64_t i = w->begin + strip->group * rows + k;
+        for (int64_t p = 0; p < strip->panels; p++) {
+            const int64_t first = (strip->panel + p) * width, j = first > r->j0 ? first : r->j0;
+            const int64_t end = first + width < r->j1 ? first + width : r->j1,
+                          from = (p * rows + k) * width + j - first;
+            const int64_t skip = r->mirror && j < r->i0 + i ? (r->i0 + i < end ? r->i0 + i - j : end - j) : 0;
+            if (r->low)
+                split_run(r, i * r->ld + j - r->j0, (const double *)strip->values + from, end - j);
+            else
+                copy_run(r, i, j + skip - r->j0, strip->values, from + skip, end - j - skip);
+        }
+    }
+}
+
+/* Task (row group, run of columns). */
+static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    rectangle *r = arg;
+    const mc_gram *g = r->gram;
+    const int64_t width = g->ops->columns, first = chunk / r->column_tasks * r->group_rows;
+    const int64_t count = first + r->group_rows < r->count ? r->group_rows : r->count - first;
+    int64_t p0 = r->j0 / width + chunk % r->column_tasks * COLUMN_PANELS;
+    const int64_t last = mc_chunks(r->j1, width), p1 = p0 + COLUMN_PANELS < last ? p0 + COLUMN_PANELS : last;
+    if (r->mirror && p0 < (r->i0 + first) / width)
+        p0 = (r->i0 + first) / width;
+    if (p0 >= p1)
+        return;
+    mc_tile_space *space = &r->space[thread];
+    mc_tile_space_rows(g, space, r->rows ? r->rows + first : NULL, r->i0 + first, count);
+    rows_written w = {.rectangle = r, .begin = first};
+    mc_tile_space_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
+}
+
+enum { SQUARE = 64 }; /* rows and columns turned over at once: both sides stay in the first cache */
+
+/* Rows begin .. end-1 below the diagonal, from the columns above it. */
+static void turn_over(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const rectangle *r = arg;
+    for (int64_t j0 = 0; j0 < end; j0 += SQUARE)
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t j1 = j0 + SQUARE < i ? j0 + SQUARE : i;
+            if (r->dtype == MERCER_F64)
+                for (int64_t j = j0; j < j1; j++)
+                    ((double *)r->out)[i * r->ld + j] = ((const double *)r->out)[j * r->ld + i];
+            else
+                for (int64_t j = j0; j < j1; j++)
+                    ((float *)r->out)[i * r->ld + j] = ((const float *)r->out)[j * r->ld + i];
+        }
+}
+
+int64_t mc_block_column_tasks(const mc_tile_ops *ops, int64_t j0, int64_t j1) {
+    return mc_chunks(mc_chunks(j1, ops->columns) - j0 / ops->columns, COLUMN_PANELS);
+}
+
+int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count, int64_t column_tasks) {
+    const int64_t best = suits < GROUPS ? suits : GROUPS, each = TASKS * ops->rows;
+    const int64_t share = count / each * column_tasks + count % each * column_tasks / each;
+    return share < 1 ? 1 : share < best ? share : best;
+}
+
+/* A sparse panel is unpacked for each task that meets it: there a task has many rows, and the columns make the tasks.
+   */
+static int64_t groups_for(const mc_gram *g, int64_t count, int64_t column_tasks) {
+    if (mc_gram_sparse(g))
+        return count < GROUPS * g->ops->rows ? mc_chunks(count, g->ops->rows) : GROUPS;
+    return mc_block_groups(g->ops, mc_tile_space_groups(g), count, column_tasks);
+}
+
+size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram) {
+    return (size_t)ctx->threads * (mc_tile_space_bytes(gram, groups_for(gram, INT64_MAX, 1)) + sizeof(mc_tile_space))
+           + 4 * MC_ALIGN;
+}
+
+static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
+    if (r->count <= 0 || r->j1 <= r->j0)
+        return MERCER_OK;
+    const mc_gram *g = r->gram;
+    r->column_tasks = mc_block_column_tasks(g->ops, r->j0, r->j1);
+    const int64_t groups = groups_for(g, r->count, r->column_tasks);
+    mc_work work;
+    MC_TRY(mc_tile_spaces_open(ctx, g, ctx->threads, groups, &work, &r->space));
+    r->group_rows = groups * g->ops->rows;
+    mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
+    mc_work_close(&work);
+    status = status ? status : mc_fault_report(ctx, g);
+    return !status && r->mirror ? mc_for(ctx, r->count, SQUARE, turn_over, r) : status;
+}
+
+mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                            mercer_dtype dtype, void *out, int64_t ld) {
+    rectangle r = {.gram = gram,
+                   .i0 = i0,
+                   .count = i1 - i0,
+                   .j0 = j0,
+                   .j1 = j1,
+                   .dtype = dtype,
+                   .out = out,
+                   .ld = ld,
+                   .mirror = gram->symmetric && !gram->as_given && i0 == j0 && i1 == j1};
+    return run_rectangle(ctx, &r);
+}
+
+mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                            double unit, float *high, int16_t *low, int64_t ld) {
+    rectangle r = {.gram = gram,
+                   .i0 = i0,
+                   .count = i1 - i0,
+                   .j0 = j0,
+                   .j1 = j1,
+                   .dtype = MERCER_F32,
+                   .out = high,
+                   .ld = ld,
+                   .low = low,
+                   .per_unit = 1 / unit};
+    return run_rectangle(ctx, &r);
+}
+
+mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
+                           void *out, int64_t ld) {
+    rectangle r = {.gram = gram, .rows = rows, .count = count, .j1 = gram->z->n, .dtype = dtype, .out = out, .ld = ld};
+    return run_rectangle(ctx, &r);
+}
+
+mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0,
+                              int64_t j1, mercer_dtype dtype, void *const *out) {
+    rectangle r = {.gram = gram, .rows = rows, .count = count, .j0 = j0, .j1 = j1, .dtype = dtype, .scattered = out};
+    return run_rectangle(ctx, &r);
+}
+
+mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out) {
+    if (!gram->symmetric)
+        return mc_fail(ctx, MERCER_INTERNAL, "the diagonal of a Gram operator that is not symmetric was asked for");
+    memcpy(out, gram->diagonal, (size_t)gram->x->n * sizeof *out);
+    return mc_fault_diagonal(ctx, gram, out);
+}
+
+/* ---- Packed ---- */
+
+/* Column c of the packed rectangle, h = ceil(n/2) columns of length n (n odd) or n + 1 (even): K(i, h..i) of one row i
+   of the second half, then K(c, c..n-1). */
+typedef struct triangle {
+    const mc_gram *gram;
+    const double *shift;
+    double *out;
+    int64_t n, h, even, ld;
+    mc_tile_space *space;
+} triangle;
+
+typedef struct part_written {
+    const triangle *triangle;
+    int64_t first; /* row of K that was loaded first */
+    bool lower;    /* rows of the second half: columns h .. i; otherwise columns i .. n - 1 */
+} part_written;
+
+static void write_packed(void *arg, const mc_strip *strip) {
+    const part_written *w = arg;
+    const triangle *t = w->triangle;
+    const int64_t rows = t->gram->ops->rows, width = t->gram->ops->columns;
+    for (int64_t k = 0; k < rows && strip->group * rows + k < strip->space->count; k++) {
+        const int64_t i = w->first + strip->group * rows + k;
+        const int64_t low = w->lower ? t->h : i, high = w->lower ? i + 1 : t->n;
+        const int64_t base = w->lower ? (i - t->h + 1 - t->even) * t->ld - t->h : i * t->ld + t->even;
+        for (int64_t p = 0; p < strip->panels; p++) {
+            const int64_t first = (strip->panel + p) * width, begin = first > low ? first : low;
+            const int64_t end = first + width < high ? first + width : high;
+            for (int64_t j = begin; j < end; j++)
+                t->out[base + j] = real_at(t->gram, strip->values, (p * rows + k) * width + j - first);
+        }
+        if (t->shift && i / width >= strip->panel && i / width < strip->panel + strip->panels)
+            t->out[base + i] += t->shift[i];
+    }
+}
+
+static void pack_part(triangle *t, mc_tile_space *space, int64_t first, int64_t count, bool lower) {
+    const int64_t width = t->gram->ops->columns;
+    const int64_t p0 = (lower ? t->h : first) / width, p1 = mc_chunks(lower ? first + count : t->n, width);
+    if (count <= 0)
+        return;
+    part_written w = {.triangle = t, .first = first, .lower = lower};
+    mc_tile_space_rows(t->gram, space, NULL, first, count);
+    mc_tile_space_walk(t->gram, space, 0, space->groups, p0, p1, write_packed, &w);
+}
+
+/* Columns begin .. end - 1 of the packed rectangle. */
+static void fill_packed(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    triangle *t = arg;
+    const int64_t row = begin + t->h - 1 + t->even, low = row > t->h ? row : t->h;
+    pack_part(t, &t->space[thread], begin, end - begin, false);
+    pack_part(t, &t->space[thread], low, end + t->h - 1 + t->even - low, true);
+}
+
+mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out) {
+    const int64_t n = gram->x->n, even = n % 2 == 0;
+    triangle t = {.gram = gram, .shift = shift, .out = out, .n = n, .h = (n + 1) / 2, .even = even, .ld = n + even};
+    mc_work work;
+    const int64_t groups = mc_block_groups(gram->ops, mc_tile_space_groups(gram), t.h, 1);
+    MC_TRY(mc_tile_spaces_open(ctx, gram, ctx->threads, groups, &work, &t.space));
+    const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
+    mc_work_close(&work);
+    return status ? status : mc_fault_report(ctx, gram);
+}

@@ -1,0 +1,310 @@
+/* bound.c: how large entries can be, and how wrong. u is the unit roundoff of the tiles.
+
+   Two answers. The worst case holds whatever the roundings are; certificates take it. The likely one chooses precision
+   and ways: long sums are then given what random roundings pass with a probability below 1e-7 (Higham and Mary, 2019),
+   which for 784 coordinates is a fourth of the worst case.
+
+   Covered, in the worst case, of an entry, alone or inside a product: the coordinates (centred and weighted in double,
+   then rounded), the sums of the tile bodies, the argument, the elementary function (its polynomial and the roundings
+   around it: 2 units in the last place for 2^x, log2, roots and reciprocals, tests/backend/t_tile.c), coefficients,
+   sums and products of lines. Not covered: what the reference evaluator itself loses in double where its values are
+   taken as they are: k(x, x) under normalize, the functions of weigh, norms of rows.
+
+   A sum of d terms runs in one chain of d additions on every instruction set, lanes being different pairs: its error is
+   at most gamma_d+2 = (d + 2) u / (1 - (d + 2) u) times the sum of absolute terms, the rounding of the products and of
+   a start value included; d is the longest row for compressed ones. With N = max(|x|^2 + |z|^2)/2 the exponent s = -|x
+   - z|^2/2 is wrong by at most
+
+     norms     e0 = (3 gamma + 7 u) N       the sums |x|^2/2 + |z|^2/2, <x, z>, and the start value |z|^2/2 of the fused
+     Gaussian
+     guarded   the same times |s| / (share N) where |s| >= share N, else as direct
+     direct    input sqrt(2|s|) + (gamma + 7 u) |s|
+
+   that is by e0 + e1 sqrt|s| + e2 |s|, input = 4 u sqrt(2N) being what the rounding of the coordinates can change |x -
+   z| by. A function of s passes on at most sup |f'(t)| (e0 + e1 sqrt t + e2 t) times 1/(1 - 1/64 - e2), t between s and
+   its computed value, with 16 e1^2 more in e0: |s| <= t + error, and e1 sqrt(error) <= 16 e1^2 + error/64. That is
+   finite for every radial kernel however far apart the points are; the root of matern 1/2 alone turns e0 into its
+   square root. Values of other lines are followed by size, error and what they cannot fall below, which roots and
+   negative powers need to know, rule by rule. One per cent on top covers what is of second order. */
+#include "gram/compile/tile_program.h"
+#include <float.h>
+#include <math.h>
+
+static const double ln2 = 0.693147180559945309417;
+
+/* Size and error of an argument; for distances the three-term form. */
+typedef struct argument {
+    double size, e0, e1, e2;
+    double share; /* of a dot product or a plain sum: its error over what the rows of the pair make of it */
+} argument;
+
+/* What is counted with: the unit roundoff, and whether the worst is to be met. */
+typedef struct arithmetic {
+    double u;
+    bool worst;
+} arithmetic;
+
+static double rounding(mercer_dtype precision) {
+    return precision == MERCER_F32 ? 0x1p-24 : 0x1p-53;
+}
+
+/* The error of `sums` sums along a row that meet in one value, in units of u, and a few roundings around them. */
+static double sum_factor(const mc_tile_part *p, double sums, arithmetic a) {
+    const double d = (double)p->longest;
+    if (!a.worst)
+        return fmin(d, 6 * sqrt(d)) + 3;
+    const double gamma = (d + 2) / fmax(1 - (d + 2) * a.u, 0x1p-10);
+    return sums * gamma + 8;
+}
+
+/* The exponent -|x - z|^2/2 of a part, times alpha. */
+static argument distance(const mc_tile_part *p, double alpha, arithmetic a) {
+    const double N = 0.5 * (p->left.norm2_max + p->right.norm2_max), u = a.u;
+    const double c = sum_factor(p, p->way == MC_WAY_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
+    const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
+    argument s = {.size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
+    if (p->grain > 0)
+        s.e2 = 4 * u; /* sums of whole numbers are exact; pack_uint8.c keeps the coordinates within what input says */
+    else if (p->way == MC_WAY_NORMS)
+        s.e0 += fabs(alpha) * e0;
+    else
+        s.e2 = (c + 4) * u * (p->way == MC_WAY_GUARDED ? 1 / MC_GUARD_SHARE : 1);
+    if (a.worst)
+        s.e2 += 8 * u; /* the weights, a common factor of the coordinates, and alpha */
+    return s;
+}
+
+static argument dot(const mc_tile_part *p, double a, double c, arithmetic by) {
+    const double reach = sqrt(p->left.norm2_max * p->right.norm2_max), f = sum_factor(p, 1, by), u = by.u;
+    const double shifts = p->left.shift_max + p->right.shift_max + p->centre2;
+    const double size = fabs(a) * (reach + shifts) + fabs(c);
+    const double double_u = rounding(MERCER_F64); /* the shifts are summed up in double */
+    const double e0 = u * (fabs(a) * (f + 2) * reach + 3 * size) + double_u * (f + 3) * fabs(a) * shifts;
+    /* what a centre rounds off hurts the shortest rows */
+    const double least = fabs(a) * sqrt(p->left.least2 * p->right.least2) + fabs(c);
+    return (argument){.size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5)};
+}
+
+static argument plain_sum(const mc_tile_part *p, double a, double c, arithmetic by) {
+    const double reach = p->left.norm2_max + p->right.norm2_max, u = by.u;
+    const double again = p->sparse ? 2 : 1; /* cancelling terms */
+    const double size = fabs(a) * reach + fabs(c);
+    const double f = sum_factor(p, 1, by) + 4;
+    return (argument){.size = size, .e0 = u * (fabs(a) * f * again * reach + 3 * size), .share = u * (f + 3)};
+}
+
+/* The angle: the cosine is wrong by (c_d + 4) u, the norms that made the vectors unit included; its arc by that over
+   the sine, which the guard keeps from 0. */
+static argument angle(const mc_tile_part *p, arithmetic a) {
+    const double e = (sum_factor(p, 2, a) + 4) * a.u;
+    return (argument){.size = 2,
+                      .e0 = p->way == MC_WAY_NORMS ? sqrt(2 * e) + e : 2 * e / sqrt(MC_GUARD_SHARE) + 8 * a.u};
+}
+
+static argument argument_of(const mc_plan *plan, const mc_tile_line *line, arithmetic by) {
+    const mc_tile_part *p = &plan->part[line->part];
+    const double a = line->a / mc_part_unit(p);
+    switch (line->use) {
+    case MC_USE_DOT: return dot(p, a, line->c, by);
+    case MC_USE_DISTANCE: return distance(p, 2 * a, by);
+    case MC_USE_SUM: return plain_sum(p, a, line->c, by);
+    default: return angle(p, by);
+    }
+}
+
+/* sup |f'| against 1, sqrt|s| and |s|, and the error of f itself in units of u, for the radial functions (values in [0,
+   1]). */
+typedef struct slopes {
+    double by0, by1, by2, own;
+} slopes;
+
+static const slopes radial[MC_TILE_FUNCTIONS] = {
+    [MC_EXP2] = {0.694, 0.358, 0.368, 10}, /* 2^s, the square of 2^(s/2) at worst */
+    [MC_ROOT] = {0, 0.694, 0.368, 8},      /* by0 is a square root, below */
+    [MC_MATERN3] = {0.241, 0.128, 0.271, 12}, [MC_MATERN5] = {0.081, 0.098, 0.310, 16},
+    [MC_RATIONAL] = {1, 1, 0.368, 8}, /* by0 and by1 times p, below */
+};
+
+/* Of a function whose error is told by the largest value it can have. */
+static mc_bound whole(double size, double error, double low) {
+    return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
+}
+
+static mc_bound radial_bound(const mc_tile_line *line, argument s, double u) {
+    const slopes *f = &radial[line->step.function];
+    const double by = line->step.function == MC_RATIONAL ? line->step.p : 1, e0 = s.e0 + 16 * s.e1 * s.e1;
+    double error =
+        (f->by0 * by * e0 + f->by1 * by * s.e1 + f->by2 * s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10) + f->own * u;
+    if (line->step.function == MC_ROOT)
+        error += ln2 * sqrt(s.e0);
+    if (line->step.function == MC_RATIONAL)
+        error += (line->step.degree ? 2 * by : 16) * u;
+    return whole(1, fmin(error, 1), 0);
+}
+
+static const mc_bound unknown = {.size = INFINITY, .error = INFINITY, .low = -INFINITY, .share = INFINITY};
+
+static mc_bound plain(double size, double error) {
+    return whole(size, error, -size);
+}
+
+/* v^n; a negative n wants v away from 0, as far as its error. */
+static mc_bound whole_power(mc_bound v, double n, double u) {
+    const double away = v.low - v.error;
+    if (n < 0)
+        return away > 0
+                   ? whole(pow(v.low, n), -n * pow(away, n - 1) * v.error + (1 - n) * u * pow(away, n), pow(v.size, n))
+                   : unknown;
+    const double size = pow(v.size, n);
+    return (mc_bound){.size = size,
+                      .error =
+                          n == 0 ? 0 : n * pow(v.size + v.error, n - 1) * v.error + n * u * pow(v.size + v.error, n),
+                      .low = v.low >= 0        ? pow(v.low, n)
+                             : fmod(n, 2) == 0 ? 0
+                                               : -size,
+                      .share = expm1(n * (v.share + u))};
+}
+
+/* v^p of v >= 0, or of any v where p is a number that is large and whole. Near 0 a root turns an error into its root;
+   away from it the slope is bounded. */
+static mc_bound real_power(mc_bound v, double p, double u) {
+    const double away = v.low - v.error, M = v.size, E = v.error;
+    if (p < 0 && !(away > 0))
+        return unknown;
+    const double most = pow(p < 0 ? away : M + E, p),
+                 largest_log = fmax(fabs(log(fmax(M, 1))), away > 0 ? fabs(log(fmin(away, 1))) : 0);
+    const double steep = away > 0 ? fabs(p) * pow(p < 1 ? away : M + E, p - 1) * E : INFINITY;
+    const double passed = p < 0 ? steep : p < 1 ? fmin(pow(E, p), steep) : p * pow(M + E, p - 1) * E;
+    mc_bound out = whole(p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (8 + fabs(p) * (40 + 6 * largest_log)) * most,
+                         p < 0                          ? pow(M, p)
+                         : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p)
+                                                        : pow(fmax(v.low, 0), p));
+    out.share = p >= 1 ? expm1(p * v.share) + u * (8 + p * (40 + 6 * largest_log)) : out.share;
+    return out;
+}
+
+static mc_bound scaled(const mc_tile_line *line, mc_bound v, double u) {
+    const double by = line->row_max * line->col_max;
+    mc_bound out = plain(v.size * by, by * (v.error + 4 * u * v.size));
+    out.share = v.share + 4 * u;
+    return out;
+}
+
+/* f of a value. */
+static mc_bound function_bound(const mc_tile_line *line, mc_bound v, double u) {
+    const double M = v.size, E = v.error;
+    switch (line->step.function) {
+    case MC_SAME: return v;
+    case MC_WHOLE_POWER: return whole_power(v, (double)line->step.degree, u);
+    case MC_REAL_POWER: return real_power(v, line->step.p, u);
+    case MC_EXP2: return whole(exp2(M), exp2(M) * (expm1(ln2 * E) + (10 + M) * u), exp2(v.low));
+    case MC_HYPERBOLIC: return plain(1, fmin(E + 16 * u, 2));
+    case MC_ARC0: return whole(1, E / 3 + 16 * u, 0);
+    case MC_ARC1: return whole(1, E + 32 * u, 0);
+    case MC_ARC2: return whole(3, 4 * E + 64 * u, 0);
+    case MC_SCALE:
+    case MC_SCALE_SIGN: return scaled(line, v, u);
+    case MC_EQUAL: return whole(1, 0, 0);
+    default: return whole(1, 0, 1);
+    }
+}
+
+/* factor v; a negative factor puts what was above below. */
+static mc_bound times(mc_bound v, double factor, double u) {
+    const double size = fabs(factor) * v.size;
+    return (mc_bound){.size = size,
+                      .error = fabs(factor) * (v.error + u * v.size),
+                      .low = factor >= 0 ? factor * v.low : -size,
+                      .share = v.share + u};
+}
+
+static mc_bound line_bound(const mc_plan *plan, const mc_tile_line *line, const mc_bound *temporary, arithmetic by) {
+    const double u = by.u;
+    const bool node = line->vector != MC_VECTOR_NONE, constant = line->step.function == MC_CONSTANT;
+    const mc_bound in = temporary[line->step.source];
+    if (constant || node)
+        return function_bound(line, in, u);
+    if (line->part < 0)
+        return function_bound(line, times(in, line->step.alpha, u), u);
+    const argument s = argument_of(plan, line, by);
+    /* a radial function of an argument that is never positive */
+    const bool falls = line->a < 0 && line->use != MC_USE_DOT;
+    if (falls && radial[line->step.function].own > 0)
+        return radial_bound(line, s, u);
+    mc_bound v = plain(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);
+    v.share = s.share > 0 ? s.share : v.share;
+    return function_bound(line, v, u);
+}
+
+static mc_bound combined(mc_combine combine, mc_bound old, mc_bound v, double u) {
+    switch (combine) {
+    case MC_SET: return v;
+    case MC_ADD:
+        return (mc_bound){.size = old.size + v.size,
+                          .error = old.error + v.error + u * (old.size + v.size),
+                          .low = old.low + v.low,
+                          .share = fmax(old.share, v.share) + u};
+    case MC_MULTIPLY: break;
+    }
+    const double size = old.size * v.size;
+    return (mc_bound){.size = size,
+                      .error = old.size * v.error + v.size * old.error + old.error * v.error + u * size,
+                      .low = old.low >= 0 && v.low >= 0 ? old.low * v.low : -size,
+                      .share = old.share + v.share + old.share * v.share + u};
+}
+
+/* The larger of the two; what is no number is as large as can be. */
+static double farther(double reach, double size) {
+    return size <= reach ? reach : isnan(size) ? INFINITY : size;
+}
+
+double mc_largest(const double *v, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = farther(most, fabs(v[i]));
+    return most;
+}
+
+/* The argument of a line, where it is one of a part. */
+static double argument_size(const mc_plan *plan, const mc_tile_line *line, arithmetic by) {
+    const bool part = line->part >= 0 && line->vector == MC_VECTOR_NONE && line->step.function != MC_CONSTANT;
+    return part ? argument_of(plan, line, by).size : 0;
+}
+
+mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary, double *reach) {
+    const double u = rounding(precision);
+    const arithmetic by = {u, worst};
+    *reach = 0;
+    for (int i = 0; i < plan->temporaries; i++)
+        temporary[i] = (mc_bound){0};
+    for (int i = 0; i < plan->lines; i++) {
+        const mc_tile_line *line = &plan->line[i];
+        const mc_bound raw = line_bound(plan, line, temporary, by), v = times(raw, line->step.coefficient, u);
+        mc_bound *target = &temporary[line->step.target];
+        *target = combined(line->step.combine, *target, v, u);
+        *reach =
+            farther(farther(farther(*reach, argument_size(plan, line, by)), raw.size), farther(v.size, target->size));
+    }
+    mc_bound all = temporary[0];
+    all.error *= worst ? 1.01 : 1;
+    if (!(all.error <= DBL_MAX)) /* infinity times 0 on the way */
+        all.error = INFINITY;
+    return all;
+}
+
+/* 2^s of a distance s = -t: with e0 + e1 sqrt t + e2 t the error of s, that of 2^s is at most (2^e0 - 1) 2^s and 2^e0
+   times what it would be without e0, which is bounded whatever t is. */
+void mc_plan_terms(const mc_plan *plan, mercer_dtype precision, double all, double *relative, double *rest) {
+    const mc_tile_line *line = &plan->line[0];
+    const double u = rounding(precision);
+    *relative = 0;
+    *rest = all;
+    if (plan->lines != 1 || line->part < 0 || line->vector != MC_VECTOR_NONE || line->use != MC_USE_DISTANCE
+        || line->a >= 0 || line->step.function != MC_EXP2 || line->step.combine != MC_SET)
+        return;
+    argument s = argument_of(plan, line, (arithmetic){u, true});
+    const double e0 = s.e0;
+    s.e0 = 0;
+    *relative = 1.01 * (expm1(ln2 * e0) + 2 * u);
+    *rest = 1.01 * exp2(e0) * fabs(line->step.coefficient) * (radial_bound(line, s, u).error + u);
+}

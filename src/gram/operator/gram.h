@@ -1,0 +1,88 @@
+/* gram.h: the Gram matrix K_ij = k(x_i, z_j) as an operator: products, blocks, rows, diagonal, without storing K.
+
+       mc_gram *gram = NULL;
+       MC_TRY(mc_gram_open(ctx, kernel, x, NULL, MERCER_F64, &gram));   x against itself: symmetric
+       s = mc_gram_apply(ctx, gram, t, V, Y);                           Y <- K V
+       mc_gram_close(gram);
+
+   The rows are packed once for the tile engine (columns in view, scaled, centred, in the tile's precision) and every
+   later call streams tiles. All results are the same bits on any number of threads. */
+#ifndef MC_GRAM_OPERATOR_GRAM_H
+#define MC_GRAM_OPERATOR_GRAM_H
+
+#include <mercer.h>
+
+typedef struct mc_gram mc_gram;
+
+/* z NULL: symmetric, each pair is evaluated once. kernel must be bound to the columns of x. precision is that of the
+   tiles; sums over tiles are kept in double. Borrows kernel, x and z: they must outlive the operator. */
+mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                           mercer_dtype precision, mc_gram **out);
+/* x against itself for mc_gram_block alone, in double: values from elsewhere, a matrix or a function, are written as
+   they are on both sides of the diagonal. mc_gram_open reads one side of them and refuses those that are not symmetric.
+   */
+mercer_status mc_gram_open_as_given(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_gram **out);
+/* K of all rows of a symmetric operator against those listed, which rise: its packed points serve again, so that
+   opening costs no more than copying the listed ones. whole must outlive it. */
+mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,
+                                   mc_gram **out);
+void mc_gram_close(mc_gram *gram);
+/* Operators of double precision, of other rows with the same columns (points z): mc_gram_keep leaves of an operator its
+   right side and says so, or that it is of a kind that cannot be kept and is as it was. mc_gram_again is then
+   mc_gram_open for rows x, the same to the bit, without a look at z; *out stays NULL where these rows would have z laid
+   out otherwise. kept must outlive it. */
+bool mc_gram_keep(mc_gram *gram);
+size_t mc_gram_kept_bytes(const mc_gram *gram); /* that it then holds on to, nearly */
+mercer_status mc_gram_again(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out);
+
+/* Bytes mc_gram_open will take, and the most that blocks, rows and products of so many right-hand sides take beside,
+   for the planner: an upper bound; 0: none but blocks and rows. Where floats are asked for it holds for doubles too,
+   which the operator may fall back to. */
+size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                     mercer_dtype precision, int64_t rights);
+
+/* The part of these that is taken while a block, rows or the packed triangle are written. */
+size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram);
+
+int64_t mc_gram_rows(const mc_gram *gram);
+int64_t mc_gram_columns(const mc_gram *gram);
+mercer_dtype mc_gram_precision(const mc_gram *gram); /* of the tiles: double where floats would not do */
+
+/* Y <- K V: V is columns x t row-major, Y rows x t row-major. */
+mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y);
+/* out[(i - i0) * ld + (j - j0)] <- K_ij for i0 <= i < i1, j0 <= j < j1, as doubles (or floats). */
+mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                            mercer_dtype dtype, void *out, int64_t ld);
+/* The same as floats and, beside each, what it rounds off in units of `unit`: K_ij = high + unit low, wrong by less
+   than a unit. gram is one of doubles, and 2^-24 |K_ij| < 2^15 units. */
+mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                            double unit, float *high, int16_t *low, int64_t ld);
+/* Listed rows of K, each of all columns: out[r * ld + j] <- K(rows[r], j). */
+mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
+                           void *out, int64_t ld);
+/* Columns j0 .. j1-1 of listed rows, each to a place of its own: out[r][j - j0] <- K(rows[r], j). */
+mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0,
+                              int64_t j1, mercer_dtype dtype, void *const *out);
+/* out[k] <- K(row[k], column[k]), the same bits as in a block; columns rise, so that entries of a panel are made
+   together. */
+mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t *row, const int64_t *column,
+                            int64_t count, double *out);
+/* K_ii of a symmetric operator, by the reference evaluator's formula. */
+mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out);
+/* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular
+   full packed format (transr 'N', uplo 'L'), n(n+1)/2 doubles: half the memory of a square, all of the speed. */
+mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out);
+/* A bound on |computed K_ij - K_ij| over all pairs that holds whatever the roundings are: of the coordinates, the sums
+   (whose order is known), the cancellation in |x - z|^2, the elementary functions and the lines; bound.c says what it
+   covers. */
+double mc_gram_entry_error(const mc_gram *gram);
+/* The same in two terms: |computed K_ij - K_ij| <= relative |K_ij| + rest. A Gaussian is wrong by a share of itself. */
+void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest);
+/* The same for a product with t right-hand sides, each c of them: |computed (K c)_i - (K c)_i| <= relative S_i + rest
+   sum |c|, where S_i is the product with |c| as it is computed, and 0 is taken for relative where entries may be
+   negative: nothing is then known of S_i. */
+void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest);
+/* A bound on |K_ij| over all pairs; infinite where none is known. */
+double mc_gram_entry_size(const mc_gram *gram);
+
+#endif

@@ -1,0 +1,180 @@
+/* gram_bytes.c: the memory of an operator before it is made, for planners: an upper bound from the expression and the
+   shape of the data alone. Whether floats will do is known only when the points have been measured: where they are
+   asked for, the dearer of both counts. */
+#include "base/ctx.h"
+#include "backend/dispatch.h"
+#include "base/memory.h"
+#include "base/workspace.h"
+#include "data/encode/dict.h"
+#include "gram/operator/precomputed.h"
+#include "gram/tile/multiply.h"
+#include "gram/pack/string_features.h"
+
+enum { HEADER = 2 * MC_ALIGN };
+
+/* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
+typedef struct need {
+    int64_t coordinates, parts, lines, temporaries;
+    int64_t words; /* bytes of texts that parts read, of both sides */
+    const mercer_data *x, *z;
+    int64_t given; /* columns of parts whose values come from elsewhere */
+    bool shared;   /* the plain coordinates of all columns have been counted */
+} need;
+
+/* Atoms that read plain coordinates with one weight for all columns share them where they see all columns. */
+static bool is_plain(const mc_node *node) {
+    static const bool special[MC_ATOM_COUNT] = {
+        [MC_LAPLACIAN] = true,    [MC_PERIODIC] = true, [MC_COSINE] = true, [MC_CHI2] = true,
+        [MC_INTERSECTION] = true, [MC_ARCCOS] = true,   [MC_FORM] = true};
+    for (int i = 0; i < MC_PARAMETERS_MAX; i++)
+        if (node->parameter[i].kind == MC_VALUE_VECTOR)
+            return false;
+    return !special[node->atom];
+}
+
+static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
+    if (node->atom == MC_SPECTRUM) {
+        n->parts++;
+        n->words += mc_string_features_total(node, n->x) + (n->z != n->x ? mc_string_features_total(node, n->z) : 0);
+        return;
+    }
+    if (mc_atoms[node->atom].given) {
+        n->parts++;
+        n->given += node->atom == MC_USER ? columns : 1;
+        return;
+    }
+    if (node->atom == MC_WHITE || (all && is_plain(node) && n->shared))
+        return;
+    n->shared |= all && is_plain(node);
+    n->parts++;
+    n->coordinates += node->atom == MC_PERIODIC ? 2 * columns : columns;
+}
+
+static void count(const mc_node *node, int64_t columns, bool all, need *n) {
+    n->lines += 2;
+    n->temporaries++;
+    if (node->kind == MC_ATOM)
+        count_atom(node, columns, all, n);
+    for (int i = 0; i < node->children; i++)
+        count(node->child[i], node->kind == MC_COLUMNS ? node->columns : columns, all && node->kind != MC_COLUMNS, n);
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static size_t block(int64_t count, size_t size) {
+    return mc_work_need(count, size) + HEADER;
+}
+
+/* One operator in one precision. */
+typedef struct wanted {
+    need need;
+    const mc_tile_ops *ops;
+    int64_t real, rights;
+    const mercer_data *x, *z;
+    bool symmetric;
+} wanted;
+
+static int64_t stored_of(const mercer_data *data) {
+    return data->row_start ? data->row_start[data->n] : 0;
+}
+
+/* Points, -|x|^2/2 and, while opening, two vectors of doubles, for every part. */
+static size_t side_bytes(const wanted *w, const mercer_data *data) {
+    const need *n = &w->need;
+    const int64_t padded = data->n + w->ops->columns, values = stored_of(data);
+    const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
+    const size_t sparse =
+        mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
+    return larger(dense, sparse) + mc_work_need(padded * n->given, sizeof(double))
+           + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
+           + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
+}
+
+/* One thread's space for rows and strips; panels of either side are unpacked, those of x for its norms. */
+static size_t space_bytes(const wanted *w, int64_t rows) {
+    const need *n = &w->need;
+    const mercer_data *z = w->z;
+    const int64_t slots = n->coordinates > MC_COORDINATES ? 8 : 1, strips = 3 * n->parts + n->temporaries;
+    const int64_t most = stored_of(w->x) > stored_of(z) ? stored_of(w->x) : stored_of(z),
+                  sparse = z->row_start ? most : 0;
+    const int64_t unpacked = sparse < z->d * n->parts ? sparse : z->d * n->parts;
+    return mc_work_need(w->ops->rows * (n->given + 4 * n->parts * w->ops->columns), sizeof(double))
+           + mc_work_need(rows * (n->coordinates + n->parts + n->lines), (size_t)w->real)
+           + mc_work_need(rows, sizeof(int64_t))
+           + mc_work_need(slots * strips * 4 * w->ops->rows * w->ops->columns, (size_t)w->real)
+           + (sparse ? mc_work_need(2 * z->d * n->parts, 2 * sizeof(int32_t))
+                           + mc_work_need(2 * unpacked * w->ops->columns, 8)
+                     : 0)
+           + (size_t)(8 * n->parts + 2 * n->lines + 16) * MC_ALIGN;
+}
+
+static size_t product_bytes(const wanted *w, int threads, const mc_cut *shape) {
+    const int64_t most = MC_RIGHTS * w->ops->lanes, t = w->rights < most ? w->rights : most;
+    const int64_t partial = shape->ranges > 1 ? shape->ranges * w->x->n * t : 0;
+    return mc_work_need((w->z->n + w->ops->columns) * mc_right_stride(w->ops, t), (size_t)w->real)
+           + mc_work_need(t, sizeof(double)) + mc_work_need(partial, sizeof(double))
+           + mc_work_need(shape->blocks, sizeof(double))
+           + mc_work_need(threads, (size_t)mc_sums_bytes(w->ops, w->real, shape->rows_each, t)) + 8 * MC_ALIGN;
+}
+
+/* A block of compressed rows has as many groups as there may be; their coordinates are not copied. */
+static size_t sparse_block_bytes(const wanted *w) {
+    return w->x->row_start
+               ? mc_work_need(MC_GROUPS * w->ops->rows * (w->need.parts + w->need.lines + 1), sizeof(double))
+               : 0;
+}
+
+/* Spaces and sums of a product whose dense parts have d coordinates; without right-hand sides, spaces of a block. */
+static size_t working_bytes(const wanted *w, int threads, int64_t d) {
+    if (!w->rights) {
+        const int64_t groups = mc_block_groups(w->ops, MC_GROUPS, w->x->n, mc_block_column_tasks(w->ops, 0, w->z->n));
+        return (size_t)threads * (space_bytes(w, groups * w->ops->rows) + sparse_block_bytes(w));
+    }
+    const mc_size size = {.ops = w->ops,
+                          .real = w->real,
+                          .n = w->x->n,
+                          .m = w->z->n,
+                          .d = d,
+                          .groups = MC_GROUPS,
+                          .symmetric = w->symmetric};
+    const mc_cut shape = mc_product_shape(&size);
+    return (size_t)threads * space_bytes(w, shape.rows_each) + product_bytes(w, threads, &shape);
+}
+
+static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
+    const need *n = &w->need;
+    const int64_t rows = w->x->n, d = w->x->d;
+    /* A part of a text: its value and coordinate, and in the dictionary an entry, slots and bytes, doubled while they
+       grow. */
+    const size_t dictionary =
+        mc_work_need(n->words, 16 + 4 * (sizeof(mc_dict_entry) + 2 * sizeof(int64_t) + 8))
+        + mc_work_need((int64_t)ctx->threads * n->words, 3 * sizeof(double) + 3 * sizeof(int32_t))
+        + (n->words ? (size_t)ctx->threads * mc_work_need(n->words * w->ops->columns, sizeof(double)) / 4 : 0);
+    const size_t opening =
+        dictionary + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double))
+        + (n->given ? mc_work_need(MC_GIVEN_ROWS * (MC_GIVEN_ROWS + n->given), sizeof(double)) : 0);
+    const size_t working = working_bytes(w, ctx->threads, n->coordinates);
+    return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
+           + (w->x->row_start ? larger(working, working_bytes(w, ctx->threads, 0)) : working)
+           + (size_t)n->parts * (sizeof(mc_tile_part) + 7 * block(d, 8))
+           + (size_t)n->lines * (sizeof(mc_tile_line) + block(d, 8)) + sizeof(mc_gram);
+}
+
+size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                     mercer_dtype precision, int64_t rights) {
+    wanted w = {.ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F64],
+                .real = sizeof(double),
+                .rights = rights,
+                .x = x,
+                .z = z ? z : x,
+                .symmetric = !z};
+    w.need.x = w.x;
+    w.need.z = w.z;
+    count(kernel->root, x->d, true, &w.need);
+    const size_t doubles = bytes_in(ctx, &w);
+    w.ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F32];
+    w.real = sizeof(float);
+    return precision == MERCER_F64 ? doubles : larger(doubles, bytes_in(ctx, &w));
+}

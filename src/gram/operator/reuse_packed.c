@@ -1,0 +1,97 @@
+/* reuse_packed.c: an operator whose right side was packed before, by one that is kept for that.
+
+   Predictions are K(rows, centres) alpha with the same centres every time. Opened anew, an operator of one row spends
+   nearly all its time on the centres. Here everything that depends on the rows alone is done as ever; of the right side
+   the measures are taken over, and with them ways and precision are chosen by the same code. Where the choice comes out
+   as it did for the kept operator its packs serve, and the operator is, to the bit, the one that mc_gram_open would
+   have made; otherwise there is none, and the caller opens. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "gram/operator/operator_state.h"
+#include <string.h>
+
+/* Compressed rows lay out both sides together, as do texts, values from elsewhere and numbers of equal rows; angles on
+   circles are bounded over both sides. */
+static bool right_stands_alone(const mc_gram *g) {
+    for (int i = 0; i < g->plan.parts; i++) {
+        const mc_tile_part *p = &g->plan.part[i];
+        if (p->sparse || p->given || p->strings || p->feature == MC_WAVE)
+            return false;
+    }
+    for (int i = 0; i < g->plan.lines; i++)
+        if (g->plan.line[i].vector == MC_VECTOR_IDENTITY)
+            return false;
+    return !g->judged && !g->symmetric && !g->kept && !g->lent && !g->taken && !g->z->row_start;
+}
+
+size_t mc_gram_kept_bytes(const mc_gram *g) {
+    size_t bytes = 0;
+    for (int i = 0; i < g->plan.parts; i++)
+        bytes += (size_t)g->plan.part[i].right.panels * (size_t)g->ops->columns * (size_t)(g->plan.part[i].d + 1)
+                 * sizeof(double);
+    return bytes + (size_t)g->plan.lines * (size_t)g->z->n * sizeof(double);
+}
+
+static void drop_left(mc_tile_part *p) {
+    mc_free(p->left.values);
+    mc_free(p->left.half);
+    p->left = (mc_pack){0};
+}
+
+bool mc_gram_keep(mc_gram *g) {
+    if (!right_stands_alone(g))
+        return false;
+    for (int i = 0; i < g->plan.parts; i++)
+        drop_left(&g->plan.part[i]);
+    for (int i = 0; i < g->plan.lines; i++) {
+        mc_free(g->plan.line[i].row);
+        g->plan.line[i].row = NULL;
+    }
+    g->x = NULL;
+    return true;
+}
+
+static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
+    return a->sparse == b->sparse && a->way == b->way && a->bare == b->bare && a->d == b->d && a->columns == b->columns
+           && memcmp(a->column, b->column, (size_t)a->columns * sizeof *a->column) == 0
+           && memcmp(a->strip, b->strip, sizeof a->strip) == 0;
+}
+
+static bool same_layout(const mc_gram *g, const mc_gram *kept) {
+    bool same = !g->judged && g->ops == kept->ops && g->precision == kept->precision;
+    for (int i = 0; i < g->plan.parts && same; i++)
+        same = same_part(&g->plan.part[i], &kept->plan.part[i]);
+    return same;
+}
+
+void mc_gram_give_back(mc_gram *g) {
+    for (int i = 0; i < g->plan.parts; i++)
+        g->plan.part[i].right = (mc_pack){0};
+    for (int i = 0; i < g->plan.lines; i++)
+        if (g->plan.line[i].col == g->kept->plan.line[i].col)
+            g->plan.line[i].col = NULL;
+}
+
+static mercer_status fill(mercer_ctx *ctx, mc_gram *g, bool *same) {
+    MC_TRY(mc_gram_choose(ctx, g, MERCER_F64));
+    *same = same_layout(g, g->kept);
+    return *same ? mc_gram_pack(ctx, g) : MERCER_OK;
+}
+
+mercer_status mc_gram_again(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out) {
+    mc_gram *g = NULL;
+    bool same = false;
+    *out = NULL;
+    if (x->row_start)
+        return MERCER_OK;
+    MC_TRY(mc_kernel_check_data(ctx, kept->kernel, x));
+    MC_TRY(MC_ALLOC(ctx, g, 1));
+    *g = (mc_gram){.kernel = kept->kernel, .x = x, .z = kept->z, .kept = kept};
+    const mercer_status status = fill(ctx, g, &same);
+    if (status || !same)
+        mc_gram_close(g);
+    else
+        *out = g;
+    return status;
+}

@@ -1,0 +1,354 @@
+/* stored.c: the lower half of K as floats, and Y <- K V from it; with what the floats round off beside them, K to
+   twelve digits.
+
+   Rows are cut into stripes of BAND. Stripe s holds K(i, j) for its rows i and all j up to its own last row, row-major:
+   n(n + BAND)/2 numbers in all, in one block, which the system can give in huge pages. A product reads each of them
+   once and uses it twice, for Y_I += K_IJ V_J and for Y_J += K_IJ' V_I, in double.
+
+   A fine matrix holds a second number for every entry, what the float rounds off in units of 2^-39 of a bound on |K|:
+   made once from the rows in double, it gives products for steps and products for residuals, and a column of K costs
+   the reading of it.
+
+   Groups of neighbouring stripes with about the same number of entries are the unit of parallel work. A group adds to a
+   Y of its own, and the Ys are added in the order of the groups: the bits do not depend on the number of threads. */
+#include "gram/store/stored.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "backend/dispatch.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    BAND = 256, /* rows of a stripe */
+    ALIGNED = 16,
+    GROUPS = 16, /* at most; each holds a Y, which costs a product its clearing and adding */
+    GRAIN = 2048 /* rows of Y added up at a time */
+};
+static const double UNIT = 1.001 * 0x1p-39; /* of a bound on |K|: 2^-24 of an entry is less than 2^15 of them */
+
+struct mc_stored {
+    int64_t n, t, stripes, groups;
+    const mc_symv_f32_body *body;
+    float *values; /* of all stripes */
+    float **stripe;
+    int16_t *low;              /* laid out as values are; NULL: floats alone */
+    double unit;               /* of low */
+    int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
+    double *V;                 /* t planes of n */
+    float *narrow;             /* the same as floats */
+    double *part[GROUPS];      /* t planes of the rows up to the group's last */
+};
+
+static int64_t rows_of(const mc_stored *k, int64_t stripe) {
+    return k->n - stripe * BAND < BAND ? k->n - stripe * BAND : BAND;
+}
+
+static int64_t width_of(const mc_stored *k, int64_t stripe) {
+    return stripe * BAND + rows_of(k, stripe);
+}
+
+/* A row begins on a boundary of ALIGNED numbers. */
+static int64_t run_of(const mc_stored *k, int64_t stripe) {
+    return (width_of(k, stripe) + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Numbers of all stripes before this one. */
+static int64_t values_before(const mc_stored *k, int64_t stripe) {
+    int64_t sum = 0;
+    for (int64_t s = 0; s < stripe; s++)
+        sum += rows_of(k, s) * run_of(k, s);
+    return sum;
+}
+
+/* Cut the stripes into groups of about equal area, none empty: the stripes before the s-th hold about s^2 / 2 blocks.
+   */
+static void group(mc_stored *k) {
+    for (int64_t g = 1; g < GROUPS; g++) {
+        const int64_t at = (int64_t)((double)k->stripes * sqrt((double)g / GROUPS));
+        if (at > k->first[k->groups])
+            k->first[++k->groups] = at;
+    }
+    k->first[++k->groups] = k->stripes;
+}
+
+static int64_t height_of(const mc_stored *k, int64_t g) {
+    return width_of(k, k->first[g + 1] - 1);
+}
+
+size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
+    mc_stored k = {.n = n, .t = t, .stripes = mc_chunks(n, BAND)};
+    group(&k);
+    const size_t block = 2 * MC_ALIGN;
+    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * (sizeof(double) + sizeof(float))
+                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (fine ? sizeof(int16_t) : 0)) + 6 * block;
+    for (int64_t g = 0; g < k.groups; g++)
+        bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
+    return bytes;
+}
+
+static mercer_status reserve(mercer_ctx *ctx, mc_stored *k, bool fine) {
+    MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
+    MC_TRY(MC_ALLOC(ctx, k->narrow, k->n * k->t));
+    MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
+    for (int64_t g = 0; g < k->groups; g++)
+        MC_TRY(MC_ALLOC(ctx, k->part[g], height_of(k, g) * k->t));
+    k->values = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(float));
+    for (int64_t s = 0; k->values && s < k->stripes; s++)
+        k->stripe[s] = k->values + values_before(k, s);
+    if (k->values && fine)
+        k->low = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(int16_t));
+    return k->values && (k->low || !fine) ? MERCER_OK : MERCER_MEMORY;
+}
+
+static const int16_t *low_stripe(const mc_stored *k, int64_t stripe) {
+    return k->low + (k->stripe[stripe] - k->values);
+}
+
+static mercer_status fill_stripe(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram, int64_t s) {
+    const int64_t begin = s * BAND, end = begin + rows_of(k, s), run = run_of(k, s);
+    if (k->low)
+        return mc_gram_split(ctx, gram, begin, end, 0, width_of(k, s), k->unit, k->stripe[s],
+                             k->low + (k->stripe[s] - k->values), run);
+    return mc_gram_block(ctx, gram, begin, end, 0, width_of(k, s), MERCER_F32, k->stripe[s], run);
+}
+
+static mercer_status fill(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram) {
+    for (int64_t s = 0; s < k->stripes; s++) {
+        const double before = (double)s / (double)k->stripes, after = (double)(s + 1) / (double)k->stripes;
+        mc_span(ctx, before * before, after * after);
+        MC_TRY(fill_stripe(ctx, k, gram, s));
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool fine, mc_stored **out) {
+    *out = NULL;
+    mc_stored *k = NULL;
+    MC_TRY(MC_ALLOC(ctx, k, 1));
+    *k = (mc_stored){.n = mc_gram_rows(gram),
+                     .t = t,
+                     .stripes = mc_chunks(mc_gram_rows(gram), BAND),
+                     .body = mc_bodies_of(ctx->isa)->symv_f32,
+                     .unit = UNIT * mc_gram_entry_size(gram)};
+    group(k);
+    mercer_status status = reserve(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
+    if (!status)
+        status = fill(ctx, k, gram);
+    if (status) {
+        mc_stored_close(k);
+        return status;
+    }
+    *out = k;
+    return MERCER_OK;
+}
+
+void mc_stored_close(mc_stored *k) {
+    if (!k)
+        return;
+    mc_free(k->values);
+    mc_free(k->low);
+    for (int64_t g = 0; g < k->groups; g++)
+        mc_free(k->part[g]);
+    mc_free(k->stripe);
+    mc_free(k->V);
+    mc_free(k->narrow);
+    mc_free(k);
+}
+
+typedef struct product {
+    const mc_stored *k;
+    int64_t t;
+    bool fine, swift;
+    const double *V;
+    double *Y;
+} product;
+
+/* Left of the diagonal the same in float. */
+static void swift_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
+    const mc_stored *k = p->k;
+    const int64_t i = stripe * BAND;
+    k->body->swift(&(mc_symv_fast){.A = k->stripe[stripe] + j,
+                                   .ld = run_of(k, stripe),
+                                   .m = rows_of(k, stripe),
+                                   .n = columns,
+                                   .t = p->t,
+                                   .V = k->narrow + j,
+                                   .vs = k->n,
+                                   .Y = Y + i,
+                                   .ys = height,
+                                   .U = k->narrow + i,
+                                   .us = k->n,
+                                   .Z = Y + j,
+                                   .zs = height});
+}
+
+/* Columns of a block: long runs of A for the memory, with the planes beside it still in the first cache. */
+static int64_t block_columns(int64_t t) {
+    return t == 1 ? 1024 : t == 2 ? 512 : 256;
+}
+
+/* Y(rows of the stripe) += K_IJ V_J and, left of the diagonal, Y(J) += K_IJ' V_I. */
+static void block_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
+    const mc_stored *k = p->k;
+    const int64_t i = stripe * BAND;
+    const mc_symv_f32 s = {.A = k->stripe[stripe] + j,
+                           .low = p->fine ? low_stripe(k, stripe) + j : NULL,
+                           .unit = k->unit,
+                           .ld = run_of(k, stripe),
+                           .m = rows_of(k, stripe),
+                           .n = columns,
+                           .t = p->t,
+                           .V = k->V + j,
+                           .vs = k->n,
+                           .Y = Y + i,
+                           .ys = height,
+                           .U = k->V + i,
+                           .us = k->n,
+                           .Z = Y + j,
+                           .zs = height};
+    if (j == i)
+        (p->fine ? k->body->fine_rows : k->body->rows)(&s);
+    else
+        (p->fine ? k->body->fine_both : k->body->both)(&s);
+}
+
+static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end, (void)thread;
+    const product *p = arg;
+    const mc_stored *k = p->k;
+    const int64_t height = height_of(k, chunk), wide = p->swift ? MC_SYMV_FAST_WIDTH : block_columns(p->t);
+    double *Y = k->part[chunk];
+    memset(Y, 0, (size_t)(height * p->t) * sizeof *Y);
+    for (int64_t s = k->first[chunk]; s < k->first[chunk + 1]; s++) {
+        for (int64_t j = 0; j < s * BAND; j += wide)
+            (p->swift ? swift_product : block_product)(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
+        block_product(p, s, s * BAND, rows_of(k, s), height, Y);
+    }
+}
+
+/* V, row-major, to planes. */
+static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const product *p = arg;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = 0; c < p->t; c++)
+            p->k->narrow[c * p->k->n + i] = (float)(p->k->V[c * p->k->n + i] = p->V[i * p->t + c]);
+}
+
+static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const product *p = arg;
+    memset(p->Y + begin * p->t, 0, (size_t)((end - begin) * p->t) * sizeof *p->Y);
+    for (int64_t g = 0; g < p->k->groups; g++) {
+        const int64_t height = height_of(p->k, g);
+        for (int64_t i = begin; i < end && i < height; i++)
+            for (int64_t c = 0; c < p->t; c++)
+                p->Y[i * p->t + c] += p->k->part[g][c * height + i];
+    }
+}
+
+static mercer_status multiply(mercer_ctx *ctx, product p) {
+    const mc_stored *k = p.k;
+    MC_TRY(mc_for(ctx, k->n, GRAIN, spread, &p));
+    MC_TRY(mc_for(ctx, k->groups, 1, group_product, &p));
+    return mc_for(ctx, k->n, GRAIN, add_groups, &p);
+}
+
+static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply(ctx, (product){.k = self, .t = t, .V = V, .Y = Y});
+}
+
+static mercer_status apply_fine(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply(ctx, (product){.k = self, .t = t, .fine = true, .V = V, .Y = Y});
+}
+
+static mercer_status apply_swift(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply(ctx, (product){.k = self, .t = t, .swift = true, .V = V, .Y = Y});
+}
+
+/* ---- Entries ---- */
+
+/* Where K(i, j), j at most in the stripe of i, stands. */
+static int64_t place_of(const mc_stored *k, int64_t i, int64_t j) {
+    return k->stripe[i / BAND] - k->values + i % BAND * run_of(k, i / BAND) + j;
+}
+
+static double entry(const mc_stored *k, int64_t i, int64_t j) {
+    const int64_t at = i > j ? place_of(k, i, j) : place_of(k, j, i);
+    return (double)k->values[at] + (k->low ? k->unit * (double)k->low[at] : 0);
+}
+
+static mercer_status diagonal(mercer_ctx *ctx, const void *self, double *out) {
+    (void)ctx;
+    const mc_stored *k = self;
+    for (int64_t i = 0; i < k->n; i++)
+        out[i] = entry(k, i, i);
+    return MERCER_OK;
+}
+
+typedef struct taking {
+    const mc_stored *k;
+    const int64_t *rows;
+    int64_t count, ld;
+    float *out;
+} taking;
+
+/* Columns of one stripe: K(rows[r], j) lies along a row of it where rows[r] is beyond, down a column where it is not.
+   */
+static void take_stripe(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end, (void)thread;
+    const taking *t = arg;
+    const mc_stored *k = t->k;
+    const int64_t first = chunk * BAND, rows = rows_of(k, chunk), width = width_of(k, chunk), run = run_of(k, chunk);
+    for (int64_t r = 0; r < t->count; r++)
+        if (t->rows[r] >= width)
+            memcpy(t->out + r * t->ld + first, k->values + place_of(k, t->rows[r], first),
+                   (size_t)rows * sizeof(float));
+    for (int64_t j = 0; j < rows; j++)
+        for (int64_t r = 0; r < t->count; r++)
+            if (t->rows[r] < width)
+                t->out[r * t->ld + first + j] = k->stripe[chunk][j * run + t->rows[r]];
+}
+
+static mercer_status take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, float *out,
+                          int64_t ld) {
+    const mc_stored *k = self;
+    taking t = {.k = k, .rows = rows, .count = count, .ld = ld, .out = out};
+    return mc_for(ctx, k->stripes, 1, take_stripe, &t);
+}
+
+static mercer_status pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, double *out) {
+    (void)ctx;
+    for (int64_t a = 0; a < count; a++)
+        for (int64_t b = 0; b < count; b++)
+            out[a * count + b] = entry(self, rows[a], rows[b]);
+    return MERCER_OK;
+}
+
+mc_entries mc_stored_entries(const mc_stored *k) {
+    return (mc_entries){.n = k->n, .diagonal = diagonal, .take = take, .pairs = pairs, .self = k};
+}
+
+mc_operator mc_stored_operator(const mc_stored *k) {
+    return (mc_operator){.n = k->n, .apply = apply, .diagonal = diagonal, .self = k};
+}
+
+mc_operator mc_stored_swift_operator(const mc_stored *k) {
+    return (mc_operator){.n = k->n, .apply = apply_swift, .diagonal = diagonal, .self = k};
+}
+
+bool mc_stored_is_fine(const mc_stored *k) {
+    return k->low;
+}
+
+mc_operator mc_stored_fine_operator(const mc_stored *k) {
+    return (mc_operator){.n = k->n, .apply = apply_fine, .diagonal = diagonal, .self = k};
+}
+
+/* Less than a unit is lost; an entry is read with two roundings, of unit low and of the sum. */
+double mc_stored_entry_error(const mc_stored *k) {
+    return 1.01 * k->unit * (1 + 0x1p-52 / UNIT);
+}

@@ -1,0 +1,327 @@
+/* feature_map.c: explicit feature maps, built the way kernels are built.
+
+     number c >= 0    sqrt(c)                          k1 + k2      (phi1, phi2)
+     linear           x                                k1 * k2      all products phi1_i phi2_j
+     form A           <s_k, x>, A = sum_k s_k s_k'     k^p          all monomials of degree p in phi, times sqrt(p! /
+   (m1! m2! ...)) poly             (sqrt(gamma) x, sqrt(c))^degree  k[columns]   phi of those columns cosine           x
+   / |x|                          normalize    phi / |phi| weigh        f(x) phi
+
+   Everything else has no finite map. A map of dimension D costs D numbers a row and no more than that in scratch. */
+#include "kernel/evaluate/feature_map.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/language/node.h"
+#include "kernel/evaluate/view.h"
+#include <math.h>
+#include <string.h>
+
+enum { LIMIT = 1 << 24 }; /* no map is larger than this */
+
+/* A matrix of form, factored once: rank rows of d numbers. */
+typedef struct factor {
+    const mc_node *node;
+    double *rows;
+    int64_t rank, d;
+    struct factor *next;
+} factor;
+
+struct mc_features {
+    const mc_node *root;
+    int64_t d, dimension, scratch;
+    factor *factors;
+};
+
+/* C(D + p - 1, p): monomials of degree p in D variables; -1 above the limit. */
+static int64_t monomials(int64_t D, int64_t p, int64_t limit) {
+    double count = 1;
+    for (int64_t i = 1; i <= p && count <= (double)limit; i++)
+        count = round(count * (double)(D + i - 1) / (double)i);
+    return count <= (double)limit ? (int64_t)count : -1;
+}
+
+static bool whole_power(double p) {
+    return p >= 1 && p <= 64 && p == floor(p);
+}
+
+static int64_t count_atom(const mc_node *node, int64_t d, int64_t limit) {
+    if (node->atom == MC_LINEAR || node->atom == MC_COSINE)
+        return d;
+    if (node->atom == MC_FORM)
+        return node->parameter[0].kind == MC_VALUE_MATRIX ? (int64_t)node->parameter[0].number : -1;
+    if (node->atom != MC_POLY || node->parameter[1].kind != MC_VALUE_NUMBER || !whole_power(node->parameter[0].number))
+        return -1;
+    const double c = node->parameter[1].number;
+    return c < 0 ? -1 : monomials(d + (c > 0), (int64_t)node->parameter[0].number, limit);
+}
+
+static int64_t count_children(const mc_node *node, int64_t d, int64_t limit) {
+    int64_t total = node->kind == MC_PRODUCT;
+    for (int i = 0; i < node->children; i++) {
+        const int64_t count = mc_features_count(node->child[i], d, limit);
+        if (count < 0)
+            return -1;
+        total = node->kind == MC_PRODUCT ? total * count : total + count;
+        if (total > limit)
+            return -1;
+    }
+    return total;
+}
+
+int64_t mc_features_count(const mc_node *node, int64_t d, int64_t limit) {
+    limit = limit < LIMIT ? limit : LIMIT;
+    switch (node->kind) {
+    case MC_NUMBER: return node->number < 0 ? -1 : 1;
+    case MC_ATOM: {
+        const int64_t count = count_atom(node, d, limit);
+        return count <= limit ? count : -1;
+    }
+    case MC_SUM:
+    case MC_PRODUCT: return count_children(node, d, limit);
+    case MC_POWER: {
+        const int64_t count = whole_power(node->number) ? mc_features_count(node->child[0], d, limit) : -1;
+        return count < 0 ? -1 : monomials(count, (int64_t)node->number, limit);
+    }
+    case MC_NORMALIZE:
+    case MC_WEIGH: return mc_features_count(node->child[0], d, limit);
+    case MC_COLUMNS: return mc_features_count(node->child[0], node->columns, limit);
+    case MC_EXP: return -1;
+    }
+    return -1;
+}
+
+/* Doubles that the row needs beside its output. */
+static int64_t scratch_of(const mc_node *node, int64_t d) {
+    if (node->kind == MC_COLUMNS)
+        return scratch_of(node->child[0], node->columns);
+    if (node->kind == MC_ATOM)
+        return node->atom == MC_POLY ? d + 1 : 0;
+    int64_t own = 0, deepest = 0;
+    for (int i = 0; i < node->children; i++) {
+        const int64_t below = scratch_of(node->child[i], d);
+        deepest = below > deepest ? below : deepest;
+        own += node->kind == MC_POWER ? mc_features_count(node->child[i], d, LIMIT) : 0;
+    }
+    if (node->kind == MC_PRODUCT) /* the product so far, and the next child */
+        own = 2 * mc_features_count(node, d, LIMIT);
+    return own + deepest;
+}
+
+/* All monomials of degree p in u, in the order of nondecreasing index lists, each times the root of its multinomial
+ * coefficient. */
+static double *write_monomials(const double *u, int64_t D, int64_t from, int64_t p, double product, double *out) {
+    if (p == 0) {
+        *out = product;
+        return out + 1;
+    }
+    if (p == 1) { /* no deeper: a linear map of many columns would take a call for each */
+        for (int64_t j = from; j < D; j++)
+            out[D - 1 - j] = product * u[j];
+        return out + (D - from);
+    }
+    if (from == D - 1) { /* the last variable takes all that is left; 1/p! under the root */
+        for (int64_t k = 1; k <= p; k++)
+            product *= u[from] / sqrt((double)k);
+        *out = product;
+        return out + 1;
+    }
+    for (int64_t k = 0; k <= p; k++) {
+        out = write_monomials(u, D, from + 1, p - k, product, out);
+        product *= u[from] / sqrt((double)(k + 1));
+    }
+    return out;
+}
+
+static void power(const double *u, int64_t D, int64_t p, double *out) {
+    if (D > 0)
+        write_monomials(u, D, 0, p, sqrt(tgamma((double)p + 1)), out);
+}
+
+static double *write_node(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
+                          double *scratch, double *out);
+
+static double *write_poly(const mc_node *node, const mc_view *view, const double *x, double *scratch, double *out) {
+    const double root = sqrt(node->parameter[2].number), c = node->parameter[1].number;
+    const int64_t D = view->d + (c > 0), p = (int64_t)node->parameter[0].number;
+    for (int64_t j = 0; j < view->d; j++)
+        scratch[j] = root * mc_view_at(view, x, j);
+    if (c > 0)
+        scratch[view->d] = sqrt(c);
+    power(scratch, D, p, out);
+    return out + monomials(D, p, LIMIT);
+}
+
+static double *write_form(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
+                          double *out) {
+    const factor *f = map->factors;
+    while (f->node != node)
+        f = f->next;
+    for (int64_t k = 0; k < f->rank; k++) {
+        out[k] = 0;
+        for (int64_t j = 0; j < f->d; j++)
+            out[k] += f->rows[k * f->d + j] * mc_view_at(view, x, j);
+    }
+    return out + f->rank;
+}
+
+static double length_of(const double *v, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+static double *multiply(double *begin, double *end, double by) {
+    for (double *v = begin; v < end; v++)
+        *v *= by;
+    return end;
+}
+
+static double *normalise(double *begin, double *end) {
+    const double length = length_of(begin, end - begin);
+    return multiply(begin, end, length > 0 ? 1 / length : 0);
+}
+
+static double *write_atom(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
+                          double *scratch, double *out) {
+    if (node->atom == MC_POLY)
+        return write_poly(node, view, x, scratch, out);
+    if (node->atom == MC_FORM)
+        return write_form(map, node, view, x, out);
+    for (int64_t j = 0; j < view->d; j++)
+        out[j] = mc_view_at(view, x, j);
+    return node->atom == MC_COSINE ? normalise(out, out + view->d) : out + view->d;
+}
+
+/* out <- all products: the first child's features, then times each further child's. */
+static double *write_product(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
+                             double *scratch, double *out) {
+    const int64_t room = mc_features_count(node, view->d, LIMIT);
+    double *so_far = scratch, *next = scratch + room, *deeper = scratch + 2 * room;
+    int64_t count = 1;
+    out[0] = 1;
+    for (int i = 0; i < node->children; i++) {
+        const int64_t more = write_node(map, node->child[i], view, x, deeper, next) - next;
+        memcpy(so_far, out, (size_t)count * sizeof *out);
+        for (int64_t a = 0; a < count; a++)
+            for (int64_t b = 0; b < more; b++)
+                out[a * more + b] = so_far[a] * next[b];
+        count *= more;
+    }
+    return out + count;
+}
+
+static double *write_power(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
+                           double *scratch, double *out) {
+    const int64_t D = mc_features_count(node->child[0], view->d, LIMIT), p = (int64_t)node->number;
+    write_node(map, node->child[0], view, x, scratch + D, scratch);
+    power(scratch, D, p, out);
+    return out + monomials(D, p, LIMIT);
+}
+
+static double *write_node(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
+                          double *scratch, double *out) {
+    switch (node->kind) {
+    case MC_NUMBER: *out = sqrt(node->number); return out + 1;
+    case MC_ATOM: return write_atom(map, node, view, x, scratch, out);
+    case MC_SUM:
+        for (int i = 0; i < node->children; i++)
+            out = write_node(map, node->child[i], view, x, scratch, out);
+        return out;
+    case MC_PRODUCT: return write_product(map, node, view, x, scratch, out);
+    case MC_POWER: return write_power(map, node, view, x, scratch, out);
+    case MC_NORMALIZE: return normalise(out, write_node(map, node->child[0], view, x, scratch, out));
+    case MC_WEIGH:
+        return multiply(out, write_node(map, node->child[0], view, x, scratch, out),
+                        mc_function_in_view(node->function, view, x));
+    case MC_COLUMNS: {
+        const mc_view inner = mc_view_columns(view, node);
+        return write_node(map, node->child[0], &inner, x, scratch, out);
+    }
+    case MC_EXP: break; /* has no finite map: refused at the door */
+    }
+    return out;
+}
+
+/* A = sum_k s_k s_k' by the Cholesky factorisation that takes the largest diagonal entry left. */
+static void factor_form(factor *f, double *S) {
+    const int64_t d = f->d;
+    for (int64_t k = 0; k < f->rank; k++) {
+        int64_t top = 0;
+        for (int64_t i = 1; i < d; i++)
+            top = S[i * d + i] > S[top * d + top] ? i : top;
+        const double root = sqrt(S[top * d + top]);
+        double *s = f->rows + k * d;
+        for (int64_t i = 0; i < d; i++)
+            s[i] = S[i * d + top] / root;
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = 0; j < d; j++)
+                S[i * d + j] = i == top || j == top ? 0 : S[i * d + j] - s[i] * s[j];
+    }
+}
+
+static mercer_status add_factor(mercer_ctx *ctx, mc_features *map, const mc_node *node) {
+    factor *f = NULL;
+    double *S = NULL;
+    MC_TRY(MC_ALLOC(ctx, f, 1));
+    f->next = map->factors;
+    map->factors = f;
+    f->node = node;
+    f->d = node->parameter[0].rows;
+    f->rank = (int64_t)node->parameter[0].number;
+    MC_TRY(MC_ALLOC(ctx, f->rows, f->rank * f->d));
+    MC_TRY(MC_ALLOC(ctx, S, f->d * f->d));
+    memcpy(S, node->parameter[0].numbers, (size_t)(f->d * f->d) * sizeof *S);
+    factor_form(f, S);
+    mc_free(S);
+    return MERCER_OK;
+}
+
+static mercer_status add_factors(mercer_ctx *ctx, mc_features *map, const mc_node *node) {
+    if (node->kind == MC_ATOM && node->atom == MC_FORM)
+        return add_factor(ctx, map, node);
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(add_factors(ctx, map, node->child[i]));
+    return MERCER_OK;
+}
+
+mercer_status mc_features_open(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_features **out) {
+    *out = NULL;
+    const int64_t dimension = mc_features_count(root, d, LIMIT);
+    if (dimension < 0)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "this kernel has no feature map of at most %d dimensions; linear, poly, form, cosine and "
+                       "their sums, products, powers, weighings and normalisations have one",
+                       LIMIT);
+    mc_features *map = NULL;
+    MC_TRY(MC_ALLOC(ctx, map, 1));
+    *map = (mc_features){.root = root, .d = d, .dimension = dimension, .scratch = scratch_of(root, d)};
+    const mercer_status status = add_factors(ctx, map, root);
+    if (status) {
+        mc_features_close(map);
+        return status;
+    }
+    *out = map;
+    return MERCER_OK;
+}
+
+void mc_features_close(mc_features *map) {
+    for (factor *f = map ? map->factors : NULL, *next; f; f = next) {
+        next = f->next;
+        mc_free(f->rows);
+        mc_free(f);
+    }
+    mc_free(map);
+}
+
+int64_t mc_features_dimension(const mc_features *map) {
+    return map->dimension;
+}
+
+int64_t mc_features_scratch(const mc_features *map) {
+    return map->scratch;
+}
+
+void mc_features_row(const mc_features *map, const double *x, double *scratch, double *phi) {
+    const mc_view all = {.d = map->d};
+    write_node(map, map->root, &all, x, scratch, phi);
+}

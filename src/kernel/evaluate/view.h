@@ -1,0 +1,32 @@
+/* view.h: the columns that a part of an expression sees, without copying a row. k[1:3] evaluates k in a view of three
+   columns; a view within a view asks its parent. */
+#ifndef MC_KERNEL_EVALUATE_VIEW_H
+#define MC_KERNEL_EVALUATE_VIEW_H
+
+#include "kernel/language/kernel.h"
+
+typedef struct mc_view {
+    int64_t d;             /* columns in view */
+    const int64_t *column; /* their places in the parent; NULL: all of them, in order */
+    const struct mc_view *parent;
+} mc_view;
+
+static inline mc_view mc_view_columns(const mc_view *parent, const mc_node *columns) {
+    return (mc_view){.d = columns->columns, .column = columns->column, .parent = parent};
+}
+
+/* Where in the whole row the j-th column in view stands, and its value in the row x. */
+static inline int64_t mc_view_place(const mc_view *view, int64_t j) {
+    for (; view; view = view->parent)
+        j = view->column ? view->column[j] : j;
+    return j;
+}
+
+static inline double mc_view_at(const mc_view *view, const double *x, int64_t j) {
+    return x[mc_view_place(view, j)];
+}
+
+double mc_function_in_view(const mc_function *f, const mc_view *view, const double *x);
+double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x, const double *z);
+
+#endif

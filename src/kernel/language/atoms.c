@@ -1,0 +1,160 @@
+/* atoms.c: the table of atoms: names, parameters, defaults, ranges. Everything else about an atom reads its row.
+
+   With r the Euclidean distance of x and z, and u_j = x_j - z_j (p_j is p, or the j-th number of a vector p):
+
+     linear         <x, z>
+     poly           (gamma <x, z> + c)^degree
+     rbf            exp(-sum_j gamma_j u_j^2)
+     laplacian      exp(-sum_j gamma_j |u_j|)
+     exponential    exp(-sqrt(sum_j (gamma_j u_j)^2))
+     matern         nu = 0.5: e^-s, s = q        with q = sqrt(sum_j (u_j / length_scale_j)^2)
+                    nu = 1.5: (1 + s) e^-s, s = sqrt(3) q
+                    nu = 2.5: (1 + s + s^2/3) e^-s, s = sqrt(5) q
+     rq             (1 + q^2 / (2 alpha))^-alpha
+     periodic       exp(-2 sum_j sin^2(pi u_j / period_j) / length_scale_j^2)
+     cosine         <x, z> / (|x| |z|), 0 when either is 0
+     chi2           exp(-gamma sum_j u_j^2 / (x_j + z_j)), terms 0/0 are 0; x, z >= 0
+     intersection   sum_j min(x_j, z_j); x, z >= 0
+     arccos         (1/pi) |x|^order |z|^order J_order(angle of x and z)            (Cho and Saul, 2009)
+     tanh           tanh(a <x, z> + c): not a kernel, kept to be refuted or used by consent
+     white          1 when x = z, else 0
+     form           x' A z
+     precomputed    x_s, s the first column of z: rows are a serial number from 1 and then the values k(x, x_1), k(x,
+     x_2), ... A row that
+                    is none of the numbered ones has 0 there, or -k(x, x) where that is known
+     spectrum       sum over all strings s of p bytes of count_s(x) count_s(z), in a column of text
+     user           what a function of the calling program says
+
+   A bandwidth that is not given comes from the data when the kernel is bound. With m columns in view and v the variance
+   of all their entries (1 when that is 0): rbf takes gamma = 1 / (m v), which is the Gaussian of length scale sqrt(m v
+   / 2). matern and rq take that length scale, exponential its inverse. laplacian sums m terms of size sqrt(v) and takes
+   gamma = 1 / (m sqrt(v)). */
+#include "kernel/language/atoms.h"
+#include "base/print.h"
+#include "kernel/language/kernel.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define ABOVE_0 .low = DBL_MIN, .high = DBL_MAX, .kernel_low = DBL_MIN
+#define ANY .low = -DBL_MAX, .high = DBL_MAX
+#define ORDERS .integer = true, .choices = 3, .choice = {0, 1, 2}
+
+const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
+    [MC_LINEAR] = {.name = "linear"},
+    [MC_POLY] = {.name = "poly",
+                 .parameters = 3,
+                 .parameter = {{.name = "degree", .initial = 2, ABOVE_0, .integer = true},
+                               {.name = "c", .alias = "coef0", .initial = 1, ANY, .kernel_low = 0},
+                               {.name = "gamma", .initial = 1, ABOVE_0}}},
+    [MC_RBF] = {.name = "rbf",
+                .parameters = 1,
+                .parameter = {{.name = "gamma", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_LAPLACIAN] = {.name = "laplacian",
+                      .parameters = 1,
+                      .parameter = {{.name = "gamma", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_EXPONENTIAL] = {.name = "exponential",
+                        .parameters = 1,
+                        .parameter = {{.name = "gamma", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_MATERN] = {.name = "matern",
+                   .parameters = 2,
+                   .parameter = {{.name = "nu", .initial = 1.5, ABOVE_0, .choices = 3, .choice = {0.5, 1.5, 2.5}},
+                                 {.name = "length_scale", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_RQ] = {.name = "rq",
+               .parameters = 2,
+               .parameter = {{.name = "alpha", .initial = 1, ABOVE_0},
+                             {.name = "length_scale", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_PERIODIC] = {.name = "periodic",
+                     .parameters = 2,
+                     .parameter = {{.name = "period", .initial = 1, ABOVE_0, .vector = true},
+                                   {.name = "length_scale", .initial = 1, ABOVE_0, .vector = true}}},
+    [MC_COSINE] = {.name = "cosine"},
+    [MC_CHI2] = {.name = "chi2",
+                 .parameters = 1,
+                 .parameter = {{.name = "gamma", .initial = 1, ABOVE_0}},
+                 .nonnegative = true},
+    [MC_INTERSECTION] = {.name = "intersection", .nonnegative = true},
+    [MC_ARCCOS] = {.name = "arccos",
+                   .parameters = 1,
+                   .parameter = {{.name = "order", .initial = 1, .high = 2, ORDERS}}},
+    [MC_TANH] = {.name = "tanh",
+                 .alias = "sigmoid",
+                 .parameters = 2,
+                 .parameter = {{.name = "a", .alias = "gamma", .initial = 1, ANY, .kernel_low = 0},
+                               {.name = "c", .alias = "coef0", .initial = 0, ANY, .kernel_low = 0}}},
+    [MC_WHITE] = {.name = "white"},
+    [MC_FORM] = {.name = "form", .parameters = 1, .parameter = {{.name = "matrix", .initial = NAN, ANY}}},
+    [MC_USER] = {.name = "user",
+                 .parameters = 1,
+                 .parameter = {{.name = "function", .initial = NAN, ANY, .integer = true}},
+                 .given = true},
+    [MC_SPECTRUM] =
+        {.name = "spectrum",
+         .parameters = 1,
+         .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 65536, .kernel_low = 1, .integer = true}},
+         .given = true},
+    [MC_PRECOMPUTED] = {.name = "precomputed", .given = true},
+};
+
+static double same(double s) {
+    return s;
+}
+
+static double half_inverse_square(double s) {
+    return s > 0 ? 0.5 / s / s : NAN; /* in this order s^2 cannot overflow before the division */
+}
+
+static double inverse(double s) {
+    return s > 0 ? 1 / s : NAN;
+}
+
+static const mc_measure measures[] = {
+    {MC_RBF, 0, "sigma", half_inverse_square, true},
+    {MC_RBF, 0, "length_scale", half_inverse_square, true},
+    {MC_LAPLACIAN, 0, "length_scale", inverse, true},
+    {MC_EXPONENTIAL, 0, "length_scale", inverse, true},
+};
+
+static bool is(const char *name, const char *text, size_t length) {
+    return name && strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+int mc_atom_find(const char *text, size_t length) {
+    for (int i = 0; i < MC_ATOM_COUNT; i++)
+        if (is(mc_atoms[i].name, text, length) || is(mc_atoms[i].alias, text, length))
+            return i;
+    return -1;
+}
+
+mc_measure mc_parameter_find(mc_atom atom, const char *text, size_t length) {
+    const mc_atom_row *row = &mc_atoms[atom];
+    for (int i = 0; i < row->parameters; i++)
+        if (is(row->parameter[i].name, text, length) || is(row->parameter[i].alias, text, length))
+            return mc_parameter_itself(atom, i);
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++)
+        if (measures[i].atom == atom && is(measures[i].name, text, length))
+            return measures[i];
+    return (mc_measure){.atom = atom, .parameter = -1};
+}
+
+mc_measure mc_parameter_itself(mc_atom atom, int i) {
+    return (mc_measure){.atom = atom, .parameter = i, .name = mc_atoms[atom].parameter[i].name, .convert = same};
+}
+
+static bool is_choice(const mc_parameter_row *row, double v) {
+    for (int i = 0; i < row->choices; i++)
+        if (v == row->choice[i])
+            return true;
+    return row->choices == 0;
+}
+
+bool mc_parameter_allows(const mc_parameter_row *row, double v) {
+    return v >= row->low && v <= row->high && is_choice(row, v); /* NaN fails */
+}
+
+void mc_parameter_range(const mc_parameter_row *row, char *out, size_t room) {
+    if (row->choices > 0)
+        mc_print(out, room, "%g, %g or %g", row->choice[0], row->choice[1], row->choice[2]);
+    else
+        mc_print(out, room, "%s", row->low > 0 ? "above 0" : "finite");
+}

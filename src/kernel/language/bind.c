@@ -1,0 +1,173 @@
+/* bind.c: what an expression leaves to the data is filled in: column names become numbers, matrices are read from their
+   files, default bandwidths come from the variance of the columns in view (the rules are in atoms.c). Then everything
+   is checked against the columns there are. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/suggest.h"
+#include "data/table/data.h"
+#include "kernel/language/fits.h"
+#include "kernel/language/form.h"
+#include "kernel/language/moments.h"
+#include "kernel/language/node.h"
+#include "kernel/language/simplify.h"
+#include "kernel/evaluate/spectrum_kernel.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Column names ---- */
+
+static mercer_status unknown_column(mercer_ctx *ctx, const mc_node *node, const char *name, const mercer_data *data) {
+    const char *near = data->name ? mc_suggest(name, strlen(name), (const char *const *)data->name, data->d) : NULL;
+    return mc_fail_at(ctx, MERCER_DATA, node->offset, "the data have no column '%.80s'%s%.80s%s", name,
+                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int64_t column_of_name(const mercer_data *data, const char *name) {
+    for (int64_t j = 0; j < data->d; j++)
+        if (strcmp(mercer_data_column_name(data, j), name) == 0)
+            return j;
+    return -1;
+}
+
+static int64_t place_in_view(const mc_view *view, int64_t column) {
+    if (!view->parent)
+        return column;
+    for (int64_t j = 0; j < view->d; j++)
+        if (mc_view_place(view, j) == column)
+            return j;
+    return -1;
+}
+
+static mercer_status resolve_name(mercer_ctx *ctx, mc_node *node, int64_t i, const mercer_data *data,
+                                  const mc_view *view) {
+    const char *name = node->column_name[i];
+    const int64_t column = column_of_name(data, name);
+    if (column < 0)
+        return unknown_column(ctx, node, name, data);
+    node->column[i] = place_in_view(view, column);
+    if (node->column[i] < 0)
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "column '%.80s' is not among the columns in view", name);
+    return MERCER_OK;
+}
+
+static mercer_status resolve_columns(mercer_ctx *ctx, mc_node *node, const mercer_data *data, const mc_view *view) {
+    if (!node->column_name)
+        return MERCER_OK;
+    for (int64_t i = 0; i < node->columns; i++) {
+        if (node->column_name[i])
+            MC_TRY(resolve_name(ctx, node, i, data, view));
+        mc_free(node->column_name[i]);
+        node->column_name[i] = NULL;
+    }
+    mc_free(node->column_name);
+    node->column_name = NULL;
+    return mc_columns_distinct(ctx, node);
+}
+
+/* Walk with the columns in view. An index that does not exist ends it here: views below it would point nowhere. */
+static mercer_status resolve(mercer_ctx *ctx, mc_node *node, const mercer_data *data, const mc_view *view) {
+    mc_view inner = *view;
+    if (node->kind == MC_COLUMNS) {
+        MC_TRY(resolve_columns(ctx, node, data, view));
+        MC_TRY(mc_columns_fit(ctx, node, view->d));
+        inner = mc_view_columns(view, node);
+    }
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(resolve(ctx, node->child[i], data, &inner));
+    return MERCER_OK;
+}
+
+/* ---- Bandwidths ---- */
+
+/* The bandwidths of atoms.c for m columns of variance v. */
+static double default_width(mc_atom atom, double m, double v) {
+    switch (atom) {
+    case MC_RBF: return 1 / (m * v);
+    case MC_LAPLACIAN: return 1 / (m * sqrt(v));
+    case MC_EXPONENTIAL: return sqrt(2 / (m * v));
+    default: return sqrt(m * v / 2); /* matern, rq: a length scale */
+    }
+}
+
+static mercer_status set_width(mercer_ctx *ctx, mc_node *node, int i, const mc_moments *moments, const mc_view *view) {
+    const double variance = mc_moments_variance(moments, view), v = variance > 0 ? variance : 1;
+    const double width = default_width(node->atom, (double)view->d, v);
+    if (!(width >= DBL_MIN && width <= DBL_MAX))
+        return mc_fail_at(ctx, MERCER_DATA, node->offset,
+                          "the data have variance %g, from which no %s follows: give %s's %s", variance,
+                          mc_atoms[node->atom].parameter[i].name, mc_atoms[node->atom].name,
+                          mc_atoms[node->atom].parameter[i].name);
+    node->parameter[i].kind = MC_VALUE_NUMBER;
+    node->parameter[i].number = width;
+    return MERCER_OK;
+}
+
+static mercer_status set_widths(mercer_ctx *ctx, mc_node *node, const mc_moments *moments, const mc_view *view) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == MC_VALUE_AUTO)
+            MC_TRY(set_width(ctx, node, i, moments, view));
+    const mc_view inner = node->kind == MC_COLUMNS ? mc_view_columns(view, node) : *view;
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(set_widths(ctx, node->child[i], moments, &inner));
+    return MERCER_OK;
+}
+
+static bool has_auto(const mc_node *node) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == MC_VALUE_AUTO)
+            return true;
+    return false;
+}
+
+static mercer_status fill_widths(mercer_ctx *ctx, mc_node *root, const mercer_data *data, const mc_view *all) {
+    mc_moments moments;
+    if (!mc_node_any(root, has_auto))
+        return MERCER_OK;
+    MC_TRY(mc_moments_find(ctx, data, &moments));
+    const mercer_status status = set_widths(ctx, root, &moments, all);
+    mc_moments_free(&moments);
+    return status;
+}
+
+/* ---- All together ---- */
+
+static mercer_status read_files(mercer_ctx *ctx, mc_node *node) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == MC_VALUE_FILE)
+            MC_TRY(mc_form_read(ctx, &node->parameter[i]));
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(read_files(ctx, node->child[i]));
+    return MERCER_OK;
+}
+
+static mercer_status fill(mercer_ctx *ctx, mc_node **root, const mercer_data *data, bool open) {
+    const mc_view all = {.d = data->d};
+    MC_TRY(resolve(ctx, *root, data, &all));
+    MC_TRY(read_files(ctx, *root));
+    MC_TRY(mc_texts_bind(ctx, *root, data));
+    MC_TRY(mc_node_fits(ctx, *root, data->d));
+    MC_TRY(fill_widths(ctx, *root, data, &all));
+    return open ? mc_simplify(ctx, root) : MERCER_OK;
+}
+
+mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             mercer_kernel **out) {
+    mc_node *root = NULL;
+    *out = NULL;
+    MC_TRY(mc_node_copy(ctx, kernel->root, &root));
+    const mercer_status status = fill(ctx, &root, data, kernel->open);
+    if (!status)
+        return mc_kernel_make(ctx, root, data->d, out);
+    mc_node_free(root);
+    return status;
+}
+
+mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                 mercer_kernel **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, data, out);
+    mc_begin(ctx);
+    return mc_kernel_bind(ctx, kernel, data, out);
+}

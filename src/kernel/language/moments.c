@@ -1,0 +1,107 @@
+/* moments.c: per column the mean m_j and a_j = sum_i (x_ij - m_j)^2, in two passes over the data. The variance of
+   several columns taken together follows from them: with m the mean of the m_j over k columns, sum_j (a_j + n (m_j -
+   m)^2) / (n k).
+
+   Rows are cut into chunks by their number alone; each chunk has its own sums, added in order. */
+#include "kernel/language/moments.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "data/table/data.h"
+
+enum { CHUNKS_MAX = 64 };
+
+typedef struct pass {
+    const mercer_data *data;
+    const double *mean; /* NULL in the first pass */
+    double *part;       /* chunks x d */
+} pass;
+
+static double stored(const mercer_data *data, int64_t k) {
+    return data->dtype == MERCER_F64 ? ((const double *)data->values)[k] : (double)((const float *)data->values)[k];
+}
+
+/* What an entry adds to the sum of its column. A zero that is not stored adds m^2 in the second pass: taken off here,
+   added for all rows at the end. */
+static double share(const pass *p, int64_t j, double x) {
+    if (!p->mean)
+        return x;
+    const double m = p->mean[j], square = (x - m) * (x - m);
+    return p->data->row_start ? square - m * m : square;
+}
+
+static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const pass *p = arg;
+    const mercer_data *data = p->data;
+    double *sum = p->part + chunk * data->d;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t first = data->row_start ? data->row_start[i] : i * data->d;
+        const int64_t last = data->row_start ? data->row_start[i + 1] : first + data->d;
+        for (int64_t k = first; k < last; k++) {
+            const int64_t j = data->row_start ? data->column[k] : k - first;
+            sum[j] += share(p, j, stored(data, k));
+        }
+    }
+}
+
+/* As many chunks as are worth their own sums. */
+static int64_t grain_of(const mercer_data *data) {
+    const int64_t entries = data->row_start ? data->row_start[data->n] : data->n * data->d;
+    const int64_t worth = entries / (16 * data->d + 1), most = worth < CHUNKS_MAX ? worth : CHUNKS_MAX;
+    const int64_t chunks = most > 1 ? most : 1;
+    return (data->n + chunks - 1) / chunks;
+}
+
+static mercer_status sum_columns(mercer_ctx *ctx, const mercer_data *data, const double *mean, double *out) {
+    const int64_t grain = grain_of(data), chunks = mc_chunks(data->n, grain);
+    pass p = {.data = data, .mean = mean};
+    MC_TRY(MC_ALLOC(ctx, p.part, chunks * data->d));
+    const mercer_status status = mc_for(ctx, data->n, grain, fold_rows, &p);
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t j = 0; j < data->d; j++)
+            out[j] += p.part[c * data->d + j];
+    mc_free(p.part);
+    return status;
+}
+
+static mercer_status find(mercer_ctx *ctx, const mercer_data *data, mc_moments *out) {
+    MC_TRY(MC_ALLOC(ctx, out->mean, data->d));
+    MC_TRY(MC_ALLOC(ctx, out->about, data->d));
+    MC_TRY(sum_columns(ctx, data, NULL, out->mean));
+    for (int64_t j = 0; j < data->d; j++)
+        out->mean[j] /= (double)data->n;
+    MC_TRY(sum_columns(ctx, data, out->mean, out->about));
+    for (int64_t j = 0; j < data->d && data->row_start; j++)
+        out->about[j] += (double)data->n * out->mean[j] * out->mean[j];
+    return MERCER_OK;
+}
+
+mercer_status mc_moments_find(mercer_ctx *ctx, const mercer_data *data, mc_moments *out) {
+    *out = (mc_moments){.n = data->n, .d = data->d};
+    const mercer_status status = data->n > 0 ? find(ctx, data, out) : MERCER_OK;
+    if (status)
+        mc_moments_free(out);
+    return status;
+}
+
+void mc_moments_free(mc_moments *moments) {
+    mc_free(moments->mean);
+    mc_free(moments->about);
+    *moments = (mc_moments){0};
+}
+
+double mc_moments_variance(const mc_moments *moments, const mc_view *view) {
+    double mean = 0, about = 0;
+    if (moments->n == 0)
+        return 0;
+    for (int64_t j = 0; j < view->d; j++)
+        mean += moments->mean[mc_view_place(view, j)];
+    mean /= (double)view->d;
+    for (int64_t j = 0; j < view->d; j++) {
+        const int64_t k = mc_view_place(view, j);
+        const double off = moments->mean[k] - mean;
+        about += moments->about[k] + (double)moments->n * off * off;
+    }
+    return about / ((double)moments->n * (double)view->d);
+}

@@ -1,0 +1,484 @@
+/* check_proof.c: reads a derivation line by line and believes nothing but the rules below.
+
+   Each rule is a function that looks at the conclusion of its line and at the conclusions of the lines it names, and
+   says whether the first follows from the others. Numbers are compared in interval arithmetic, matrices by exact
+   elimination, sums with negative terms by multiplying them out here again. A premise must be an earlier line, so no
+   line can support itself. */
+#include "base/status.h"
+#include "kernel/proof/derivation.h"
+#include "kernel/proof/exact.h"
+#include "kernel/proof/expand.h"
+#include "kernel/language/user_function.h"
+#include <math.h>
+
+typedef struct checker {
+    mercer_ctx *ctx;
+    const mc_derivation *derivation;
+    mc_pool pool; /* for terms made on the way */
+    int64_t work; /* left for multiplying out */
+    mercer_status status;
+} checker;
+
+typedef bool rule_holds(checker *c, const mc_proof_line *line);
+
+/* ---- premises ---- */
+
+static const mc_proof_line *premise(const checker *c, const mc_proof_line *line, int i) {
+    return &c->derivation->line[line->premise[i]];
+}
+
+/* What holds for every number of columns holds for d. */
+static bool says(const mc_proof_line *premise, mc_judgement judgement, const mc_term *term, int64_t d) {
+    return premise->judgement == judgement && (premise->d == 0 || premise->d == d)
+           && mc_term_equal(premise->term, term);
+}
+
+/* The line has this one premise, about this term. */
+static bool only_premise(const checker *c, const mc_proof_line *line, mc_judgement judgement, const mc_term *term) {
+    return line->premises == 1 && term && says(premise(c, line, 0), judgement, term, line->d);
+}
+
+static bool no_premise(const mc_proof_line *line) {
+    return line->premises == 0;
+}
+
+/* One premise for each child that is not a number, in order; numbers must not be negative. */
+static bool premise_per_child(const checker *c, const mc_proof_line *line, mc_judgement judgement, bool numbers_apart) {
+    int next = 0;
+    for (int i = 0; i < line->term->children; i++) {
+        const mc_term *child = line->term->child[i];
+        if (numbers_apart && child->kind == MC_T_NUMBER) {
+            if (!(mc_amount_range(child->amount).lo >= 0))
+                return false;
+        } else if (next == line->premises || !says(premise(c, line, next++), judgement, child, line->d))
+            return false;
+    }
+    return next == line->premises;
+}
+
+static bool is_atom(const mc_proof_line *line, mc_atom atom) {
+    return line->term->kind == MC_T_ATOM && line->term->node->atom == atom;
+}
+
+static bool is_special(const mc_proof_line *line, mc_special special) {
+    return line->term->kind == MC_T_SPECIAL && line->term->special == special;
+}
+
+static bool positive(const mc_node *atom, int parameter) {
+    return mc_value_range(&atom->parameter[parameter]).lo > 0;
+}
+
+static bool all_positive(const mc_node *atom) {
+    for (int i = 0; i < mc_atoms[atom->atom].parameters; i++)
+        if (!positive(atom, i))
+            return false;
+    return true;
+}
+
+static const mc_term *special_of(checker *c, mc_special special, const mc_node *owner) {
+    return mc_term_special(&c->pool, special, owner);
+}
+
+/* ---- where kernels come from ---- */
+
+static bool constant(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return line->term->kind == MC_T_NUMBER && no_premise(line) && mc_amount_range(line->term->amount).lo >= 0;
+}
+
+static bool white(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_WHITE) && no_premise(line);
+}
+
+static bool linear(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_LINEAR) && no_premise(line);
+}
+
+static bool dot(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return line->term->kind == MC_T_DOT && no_premise(line) && mc_amount_range(line->term->amount).lo >= 0;
+}
+
+static bool form(checker *c, const mc_proof_line *line) {
+    if (!is_atom(line, MC_FORM) || !no_premise(line))
+        return false;
+    const mc_value *A = &line->term->node->parameter[0];
+    mc_psd psd = MC_PSD_UNSURE;
+    if (A->kind != MC_VALUE_MATRIX || A->rows != A->columns || (line->d && line->d != A->rows))
+        return false;
+    c->status = mc_psd_test(c->ctx, A->numbers, A->rows, &psd);
+    return psd == MC_PSD_YES;
+}
+
+static bool intersection(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_INTERSECTION) && no_premise(line);
+}
+
+static bool is_order(double v) {
+    return v == 0 || v == 1 || v == 2;
+}
+
+static bool arccos(checker *c, const mc_proof_line *line) {
+    (void)c;
+    if (!is_atom(line, MC_ARCCOS) || !no_premise(line))
+        return false;
+    const mc_value *order = &line->term->node->parameter[0];
+    if (order->kind != MC_VALUE_SET)
+        return order->kind == MC_VALUE_NUMBER && is_order(order->number);
+    for (int64_t i = 0; i < order->columns; i++)
+        if (!is_order(order->numbers[i]))
+            return false;
+    return true;
+}
+
+static bool harmonic(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_special(line, MC_HARMONIC) && no_premise(line);
+}
+
+static bool tanh_constant(checker *c, const mc_proof_line *line) {
+    (void)c;
+    if (!is_atom(line, MC_TANH) || !no_premise(line))
+        return false;
+    const mc_value *v = line->term->node->parameter;
+    return mc_iv_equal_points(mc_value_range(&v[0]), mc_iv(0)) && mc_value_range(&v[1]).lo >= 0;
+}
+
+static bool precomputed(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_PRECOMPUTED) && no_premise(line);
+}
+
+static bool user(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_USER) && no_premise(line) && mc_user_positive(line->term->node->parameter[0].user);
+}
+
+/* For every length p that it may have. */
+static bool spectrum(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1;
+}
+
+/* ---- new kernels from old ones ---- */
+
+static bool sum(checker *c, const mc_proof_line *line) {
+    return line->term->kind == MC_T_SUM && premise_per_child(c, line, MC_IS_KERNEL, false);
+}
+
+static bool product(checker *c, const mc_proof_line *line) {
+    return line->term->kind == MC_T_PRODUCT && premise_per_child(c, line, MC_IS_KERNEL, true);
+}
+
+static bool is_whole(double p) {
+    return p >= 0 && p == floor(p) && isfinite(p);
+}
+
+static bool power(checker *c, const mc_proof_line *line) {
+    const mc_term *t = line->term;
+    return t->kind == MC_T_POWER && is_whole(t->amount.factor) && only_premise(c, line, MC_IS_KERNEL, t->child[0]);
+}
+
+static bool of_child(checker *c, const mc_proof_line *line, mc_term_kind kind, mc_judgement judgement) {
+    return line->term->kind == kind && only_premise(c, line, judgement, line->term->child[0]);
+}
+
+static bool exponential(checker *c, const mc_proof_line *line) {
+    return of_child(c, line, MC_T_EXP, MC_IS_KERNEL);
+}
+
+static bool normalize(checker *c, const mc_proof_line *line) {
+    return of_child(c, line, MC_T_NORMALIZE, MC_IS_KERNEL);
+}
+
+static bool weigh(checker *c, const mc_proof_line *line) {
+    return of_child(c, line, MC_T_WEIGH, MC_IS_KERNEL);
+}
+
+/* The child sees as many columns as are listed. */
+static bool seen_through_columns(const checker *c, const mc_proof_line *line, mc_judgement judgement) {
+    const mc_term *t = line->term;
+    return t->kind == MC_T_COLUMNS && line->premises == 1
+           && says(premise(c, line, 0), judgement, t->child[0], t->node->columns);
+}
+
+static bool columns(checker *c, const mc_proof_line *line) {
+    return seen_through_columns(c, line, MC_IS_KERNEL);
+}
+
+/* ---- atoms by their definition ---- */
+
+static bool is_whole_value(const mc_value *v) {
+    if (v->kind == MC_VALUE_RANGE)
+        return is_whole(v->low) && is_whole(v->high); /* a whole parameter takes whole values only */
+    if (v->kind == MC_VALUE_NUMBER)
+        return is_whole(v->number);
+    for (int64_t i = 0; i < v->columns; i++)
+        if (!is_whole(v->numbers[i]))
+            return false;
+    return v->kind == MC_VALUE_SET;
+}
+
+static bool poly(checker *c, const mc_proof_line *line) {
+    return is_atom(line, MC_POLY) && is_whole_value(&line->term->node->parameter[0])
+           && only_premise(c, line, MC_IS_KERNEL, mc_term_unfold(&c->pool, line->term->node));
+}
+
+static bool rbf(checker *c, const mc_proof_line *line) {
+    return is_atom(line, MC_RBF) && only_premise(c, line, MC_IS_KERNEL, mc_term_unfold(&c->pool, line->term->node));
+}
+
+static bool cosine(checker *c, const mc_proof_line *line) {
+    return is_atom(line, MC_COSINE) && only_premise(c, line, MC_IS_KERNEL, mc_term_linear(&c->pool));
+}
+
+/* exp(-psi) for psi conditionally negative definite. */
+static bool schoenberg(checker *c, const mc_proof_line *line) {
+    return line->term->kind == MC_T_ATOM && only_premise(c, line, MC_IS_CND, mc_minus_log(&c->pool, line->term->node));
+}
+
+/* matern and rq are completely monotone functions of the squared distance: Matern of any order, and (1 + t/(2
+   alpha))^-alpha. */
+static bool monotone(checker *c, const mc_proof_line *line) {
+    return (is_atom(line, MC_MATERN) || is_atom(line, MC_RQ)) && all_positive(line->term->node)
+           && only_premise(c, line, MC_IS_CND, special_of(c, MC_SCALED_SQUARE, line->term->node));
+}
+
+/* ---- conditionally negative functions ---- */
+
+static bool has_square(mc_atom atom) {
+    return atom == MC_RBF || atom == MC_EXPONENTIAL || atom == MC_MATERN || atom == MC_RQ;
+}
+
+static bool square(checker *c, const mc_proof_line *line) {
+    (void)c;
+    const mc_node *owner = line->term->node;
+    if (!no_premise(line))
+        return false;
+    return is_special(line, MC_COLUMN_SQUARE)
+           || (is_special(line, MC_SCALED_SQUARE) && has_square(owner->atom) && all_positive(owner))
+           || (is_special(line, MC_CIRCLE_SQUARE) && owner->atom == MC_PERIODIC && all_positive(owner));
+}
+
+static bool root(checker *c, const mc_proof_line *line) {
+    if (is_special(line, MC_COLUMN_DISTANCE))
+        return only_premise(c, line, MC_IS_CND, special_of(c, MC_COLUMN_SQUARE, NULL));
+    return is_special(line, MC_SCALED_DISTANCE)
+           && only_premise(c, line, MC_IS_CND, special_of(c, MC_SCALED_SQUARE, line->term->node));
+}
+
+static bool column_sum(checker *c, const mc_proof_line *line) {
+    return is_special(line, MC_SUM_DISTANCE) && line->term->node->atom == MC_LAPLACIAN && all_positive(line->term->node)
+           && only_premise(c, line, MC_IS_CND, special_of(c, MC_COLUMN_DISTANCE, NULL));
+}
+
+/* (x - z)^2 / (x + z) = x + z - 4 x z / (x + z) */
+static bool chi2(checker *c, const mc_proof_line *line) {
+    return is_special(line, MC_CHI2_DISTANCE) && line->term->node->atom == MC_CHI2 && all_positive(line->term->node)
+           && only_premise(c, line, MC_IS_KERNEL, special_of(c, MC_HARMONIC, NULL));
+}
+
+/* -log of an rq, and of a matern of any order, are Bernstein functions of the squared distance. */
+static bool logarithm(checker *c, const mc_proof_line *line) {
+    if (!is_special(line, MC_RQ_LOG) && !is_special(line, MC_MATERN_LOG))
+        return false;
+    const mc_node *owner = line->term->node;
+    return owner->atom == (line->term->special == MC_RQ_LOG ? MC_RQ : MC_MATERN) && all_positive(owner)
+           && only_premise(c, line, MC_IS_CND, special_of(c, MC_SCALED_SQUARE, owner));
+}
+
+/* ---- infinitely divisible kernels ---- */
+
+static bool powers_constant(checker *c, const mc_proof_line *line) {
+    return constant(c, line);
+}
+
+static bool powers_product(checker *c, const mc_proof_line *line) {
+    return line->term->kind == MC_T_PRODUCT && premise_per_child(c, line, MC_ALL_POWERS, false);
+}
+
+static bool powers_power(checker *c, const mc_proof_line *line) {
+    return line->term->amount.factor > 0 && of_child(c, line, MC_T_POWER, MC_ALL_POWERS);
+}
+
+static bool powers_weigh(checker *c, const mc_proof_line *line) {
+    const mc_term *t = line->term;
+    return of_child(c, line, MC_T_WEIGH, MC_ALL_POWERS) && (!t->node || mc_function_nonnegative(t->node->function));
+}
+
+static bool powers_columns(checker *c, const mc_proof_line *line) {
+    return seen_through_columns(c, line, MC_ALL_POWERS);
+}
+
+static bool powers_normalize(checker *c, const mc_proof_line *line) {
+    return of_child(c, line, MC_T_NORMALIZE, MC_ALL_POWERS);
+}
+
+static bool real_power(checker *c, const mc_proof_line *line) {
+    return line->term->amount.factor > 0 && of_child(c, line, MC_T_POWER, MC_ALL_POWERS);
+}
+
+/* ---- multiplied out ---- */
+
+static bool is_premise(const checker *c, const mc_proof_line *line, const mc_term *term) {
+    for (int i = 0; i < line->premises; i++)
+        if (says(premise(c, line, i), MC_IS_KERNEL, term, line->d))
+            return true;
+    return false;
+}
+
+typedef bool expansion_test(const mc_expansion *e, const mc_proof_line *line);
+
+/* The term multiplied out passes the test, and every generator left in it is a kernel by some premise. */
+static bool multiplied_out(checker *c, const mc_proof_line *line, const mc_term *term, mc_expand_mode mode,
+                           expansion_test *test) {
+    mc_expansion e;
+    c->status = mc_expand(&c->pool, term, mode, &c->work, &e);
+    bool holds = !c->status && test(&e, line);
+    for (int g = 0; holds && g < e.generators; g++)
+        holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
+    mc_expansion_close(&e);
+    return holds;
+}
+
+static bool no_negative(const mc_expansion *e, const mc_proof_line *line) {
+    (void)line;
+    return mc_expansion_nonnegative(e, 1, false);
+}
+
+static bool no_negative_but_constant(const mc_expansion *e, const mc_proof_line *line) {
+    (void)line;
+    return mc_expansion_nonnegative(e, 1, true);
+}
+
+static bool no_positive_but_constant(const mc_expansion *e, const mc_proof_line *line) {
+    (void)line;
+    return mc_expansion_nonnegative(e, -1, true);
+}
+
+static bool no_negative_coefficient(const mc_expansion *e, const mc_proof_line *line) {
+    (void)line;
+    int generator;
+    return mc_expansion_series(e, &generator);
+}
+
+static bool no_negative_frequency(const mc_expansion *e, const mc_proof_line *line) {
+    return mc_expansion_gaussians(e, line->d);
+}
+
+static bool collect(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_GENERATORS, no_negative)
+           || multiplied_out(c, line, line->term, MC_GAUSSIANS, no_negative);
+}
+
+static bool series(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_GENERATORS, no_negative_coefficient);
+}
+
+static bool gaussians(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_GAUSSIANS, no_negative_frequency);
+}
+
+/* exp(constant + kernel) */
+static bool exp_shift(checker *c, const mc_proof_line *line) {
+    return line->term->kind == MC_T_EXP
+           && multiplied_out(c, line, line->term->child[0], MC_GENERATORS, no_negative_but_constant);
+}
+
+/* (constant - kernel)^-a where the base stays positive: an integral over t > 0 of exp(-t base) t^(a-1) / Gamma(a). */
+static bool inverse(checker *c, const mc_proof_line *line) {
+    const mc_term *t = line->term;
+    return t->kind == MC_T_POWER && t->amount.factor < 0 && mc_term_range(t->child[0]).lo > 0
+           && multiplied_out(c, line, t->child[0], MC_GENERATORS, no_positive_but_constant);
+}
+
+/* ---- the table ---- */
+
+static const struct {
+    mc_judgement concludes;
+    rule_holds *holds;
+} rules[MC_RULE_COUNT] = {
+    [MC_RULE_CONSTANT] = {MC_IS_KERNEL, constant},
+    [MC_RULE_WHITE] = {MC_IS_KERNEL, white},
+    [MC_RULE_LINEAR] = {MC_IS_KERNEL, linear},
+    [MC_RULE_DOT] = {MC_IS_KERNEL, dot},
+    [MC_RULE_FORM] = {MC_IS_KERNEL, form},
+    [MC_RULE_INTERSECTION] = {MC_IS_KERNEL, intersection},
+    [MC_RULE_ARCCOS] = {MC_IS_KERNEL, arccos},
+    [MC_RULE_HARMONIC] = {MC_IS_KERNEL, harmonic},
+    [MC_RULE_TANH] = {MC_IS_KERNEL, tanh_constant},
+    [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, precomputed},
+    [MC_RULE_USER] = {MC_IS_KERNEL, user},
+    [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, spectrum},
+    [MC_RULE_SUM] = {MC_IS_KERNEL, sum},
+    [MC_RULE_PRODUCT] = {MC_IS_KERNEL, product},
+    [MC_RULE_POWER] = {MC_IS_KERNEL, power},
+    [MC_RULE_EXP] = {MC_IS_KERNEL, exponential},
+    [MC_RULE_NORMALIZE] = {MC_IS_KERNEL, normalize},
+    [MC_RULE_WEIGH] = {MC_IS_KERNEL, weigh},
+    [MC_RULE_COLUMNS] = {MC_IS_KERNEL, columns},
+    [MC_RULE_POLY] = {MC_IS_KERNEL, poly},
+    [MC_RULE_RBF] = {MC_IS_KERNEL, rbf},
+    [MC_RULE_COSINE] = {MC_IS_KERNEL, cosine},
+    [MC_RULE_SCHOENBERG] = {MC_IS_KERNEL, schoenberg},
+    [MC_RULE_MONOTONE] = {MC_IS_KERNEL, monotone},
+    [MC_RULE_SQUARE] = {MC_IS_CND, square},
+    [MC_RULE_ROOT] = {MC_IS_CND, root},
+    [MC_RULE_COLUMN_SUM] = {MC_IS_CND, column_sum},
+    [MC_RULE_CHI2] = {MC_IS_CND, chi2},
+    [MC_RULE_LOG] = {MC_IS_CND, logarithm},
+    [MC_RULE_POWERS_ATOM] = {MC_ALL_POWERS, schoenberg},
+    [MC_RULE_POWERS_CONSTANT] = {MC_ALL_POWERS, powers_constant},
+    [MC_RULE_POWERS_WHITE] = {MC_ALL_POWERS, white},
+    [MC_RULE_POWERS_PRODUCT] = {MC_ALL_POWERS, powers_product},
+    [MC_RULE_POWERS_POWER] = {MC_ALL_POWERS, powers_power},
+    [MC_RULE_POWERS_EXP] = {MC_ALL_POWERS, exp_shift},
+    [MC_RULE_POWERS_WEIGH] = {MC_ALL_POWERS, powers_weigh},
+    [MC_RULE_POWERS_COLUMNS] = {MC_ALL_POWERS, powers_columns},
+    [MC_RULE_POWERS_NORMALIZE] = {MC_ALL_POWERS, powers_normalize},
+    [MC_RULE_REAL_POWER] = {MC_IS_KERNEL, real_power},
+    [MC_RULE_COLLECT] = {MC_IS_KERNEL, collect},
+    [MC_RULE_SERIES] = {MC_IS_KERNEL, series},
+    [MC_RULE_GAUSSIANS] = {MC_IS_KERNEL, gaussians},
+    [MC_RULE_EXP_SHIFT] = {MC_IS_KERNEL, exp_shift},
+    [MC_RULE_INVERSE] = {MC_IS_KERNEL, inverse},
+};
+
+static bool premises_are_earlier(const mc_proof_line *line, int index) {
+    for (int i = 0; i < line->premises; i++)
+        if (line->premise[i] < 0 || line->premise[i] >= index)
+            return false;
+    return true;
+}
+
+static bool line_holds(checker *c, int index) {
+    const mc_proof_line *line = &c->derivation->line[index];
+    return line->term && (unsigned)line->rule < MC_RULE_COUNT && line->d >= 0 && premises_are_earlier(line, index)
+           && line->judgement == rules[line->rule].concludes && rules[line->rule].holds(c, line);
+}
+
+static bool concludes(checker *c, const mc_node *root, int64_t d) {
+    const mc_derivation *p = c->derivation;
+    const mc_term *goal = mc_term_from(&c->pool, root);
+    return goal && p->count > 0 && says(&p->line[p->count - 1], MC_IS_KERNEL, goal, d);
+}
+
+mercer_status mc_check(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d, bool *valid,
+                       int *bad) {
+    checker c = {.ctx = ctx, .derivation = derivation, .pool = mc_pool_open(ctx), .work = 2 * (int64_t)MC_EXPAND_WORK};
+    *valid = true;
+    *bad = -1;
+    for (int i = 0; i < derivation->count && *valid && !c.status && !c.pool.status; i++)
+        if (!line_holds(&c, i)) {
+            *valid = false;
+            *bad = i;
+        }
+    *valid = *valid && concludes(&c, root, d);
+    const mercer_status status = c.status ? c.status : c.pool.status;
+    mc_pool_close(&c.pool);
+    *valid = *valid && !status;
+    return status;
+}

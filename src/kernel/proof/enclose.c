@@ -1,0 +1,345 @@
+/* enclose.c: the reference evaluator's formulas (eval.c) once more, in interval arithmetic, so that a value can be
+   trusted to its last digit.
+
+   The points and the parameters are doubles and are taken exactly; every step after that rounds outwards. A part
+   without a value, or one of which nothing is known, makes the whole so: exp of everything is not [0, infinity] here.
+   Written apart from eval.c on purpose: a witness that both agree on does not rest on one of them. */
+#include "kernel/proof/enclose.h"
+#include "kernel/language/node.h"
+#include "kernel/evaluate/view.h"
+#include <math.h>
+
+typedef struct pair {
+    const mc_view *view;
+    const double *x, *z;
+} pair;
+
+static mc_interval enclose(const mc_node *node, const mc_view *view, const double *x, const double *z);
+
+static mc_interval x_at(const pair *p, int64_t j) {
+    return mc_iv(mc_view_at(p->view, p->x, j));
+}
+
+static mc_interval z_at(const pair *p, int64_t j) {
+    return mc_iv(mc_view_at(p->view, p->z, j));
+}
+
+static mc_interval difference(const pair *p, int64_t j) {
+    return mc_iv_sub(x_at(p, j), z_at(p, j));
+}
+
+static mc_interval number(const mc_node *node, int i, int64_t j) {
+    return mc_iv(mc_value_at(&node->parameter[i], j));
+}
+
+static mc_interval dot(const pair *p) {
+    mc_interval sum = mc_iv(0);
+    for (int64_t j = 0; j < p->view->d; j++)
+        sum = mc_iv_add(sum, mc_iv_mul(x_at(p, j), z_at(p, j)));
+    return sum;
+}
+
+static mc_interval norm2(const mc_view *view, const double *x) {
+    const pair p = {view, x, x};
+    mc_interval sum = mc_iv(0);
+    for (int64_t j = 0; j < view->d; j++)
+        sum = mc_iv_add(sum, mc_iv_square(x_at(&p, j)));
+    return sum;
+}
+
+/* ---- atoms ---- */
+
+typedef mc_interval column_term(const mc_node *node, const pair *p, int64_t j);
+
+static mc_interval over_columns(const mc_node *node, const pair *p, column_term *term) {
+    mc_interval sum = mc_iv(0);
+    for (int64_t j = 0; j < p->view->d; j++)
+        sum = mc_iv_add(sum, term(node, p, j));
+    return sum;
+}
+
+static mc_interval exp_minus(mc_interval a) {
+    return mc_iv_exp(mc_iv_neg(a));
+}
+
+static mc_interval gamma_square(const mc_node *node, const pair *p, int64_t j) {
+    return mc_iv_mul(number(node, 0, j), mc_iv_square(difference(p, j)));
+}
+
+static mc_interval gamma_distance(const mc_node *node, const pair *p, int64_t j) {
+    return mc_iv_mul(number(node, 0, j), mc_iv_abs(difference(p, j)));
+}
+
+static mc_interval square_of_gamma_distance(const mc_node *node, const pair *p, int64_t j) {
+    return mc_iv_square(mc_iv_mul(number(node, 0, j), difference(p, j)));
+}
+
+static mc_interval square_of_scaled(const mc_node *node, const pair *p, int64_t j) {
+    return mc_iv_square(mc_iv_div(difference(p, j), number(node, 1, j)));
+}
+
+static mc_interval square_of_sine(const mc_node *node, const pair *p, int64_t j) {
+    const mc_interval turn = mc_iv_mul(mc_iv_pi(), mc_iv_div(difference(p, j), number(node, 0, j)));
+    return mc_iv_square(mc_iv_div(mc_iv_sin(turn), number(node, 1, j)));
+}
+
+static mc_interval chi2_term(const mc_node *node, const pair *p, int64_t j) {
+    (void)node;
+    const mc_interval total = mc_iv_add(x_at(p, j), z_at(p, j));
+    if (total.lo == 0 && total.hi == 0)
+        return mc_iv(0);
+    return mc_iv_div(mc_iv_square(difference(p, j)), total);
+}
+
+static mc_interval smaller(const mc_node *node, const pair *p, int64_t j) {
+    (void)node;
+    return mc_iv_min(x_at(p, j), z_at(p, j));
+}
+
+static mc_interval linear(const mc_node *node, const pair *p) {
+    (void)node;
+    return dot(p);
+}
+
+static mc_interval affine(const pair *p, mc_interval a, mc_interval c) {
+    return mc_iv_add(mc_iv_mul(a, dot(p)), c);
+}
+
+static mc_interval poly(const mc_node *node, const pair *p) {
+    return mc_iv_power(affine(p, number(node, 2, 0), number(node, 1, 0)), node->parameter[0].number);
+}
+
+static mc_interval rbf(const mc_node *node, const pair *p) {
+    return exp_minus(over_columns(node, p, gamma_square));
+}
+
+static mc_interval laplacian(const mc_node *node, const pair *p) {
+    return exp_minus(over_columns(node, p, gamma_distance));
+}
+
+static mc_interval exponential(const mc_node *node, const pair *p) {
+    return exp_minus(mc_iv_sqrt(over_columns(node, p, square_of_gamma_distance)));
+}
+
+static mc_interval matern(const mc_node *node, const pair *p) {
+    const double nu = node->parameter[0].number;
+    const mc_interval s2 = mc_iv_mul(mc_iv(2 * nu), over_columns(node, p, square_of_scaled)), s = mc_iv_sqrt(s2);
+    mc_interval front = mc_iv(1);
+    if (nu > 1)
+        front = mc_iv_add(front, s);
+    if (nu > 2)
+        front = mc_iv_add(front, mc_iv_div(s2, mc_iv(3)));
+    return mc_iv_min(mc_iv_mul(front, exp_minus(s)), mc_iv(1));
+}
+
+static mc_interval rq(const mc_node *node, const pair *p) {
+    const double alpha = node->parameter[0].number;
+    const mc_interval t = mc_iv_div(over_columns(node, p, square_of_scaled), mc_iv_mul(mc_iv(2), mc_iv(alpha)));
+    return mc_iv_power(mc_iv_add(mc_iv(1), t), -alpha);
+}
+
+static mc_interval periodic(const mc_node *node, const pair *p) {
+    return exp_minus(mc_iv_mul(mc_iv(2), over_columns(node, p, square_of_sine)));
+}
+
+/* v / sqrt(a b); 0 where that has no value; everything when its sign cannot be told. */
+static mc_interval normalised(mc_interval v, mc_interval a, mc_interval b) {
+    const mc_interval product = mc_iv_mul(a, b);
+    if (product.hi <= 0)
+        return mc_iv(0);
+    if (product.lo <= 0)
+        return mc_iv_everything();
+    return mc_iv_div(v, mc_iv_sqrt(product));
+}
+
+static mc_interval cosine(const mc_node *node, const pair *p) {
+    (void)node;
+    return normalised(dot(p), norm2(p->view, p->x), norm2(p->view, p->z));
+}
+
+static mc_interval chi2(const mc_node *node, const pair *p) {
+    return exp_minus(mc_iv_mul(number(node, 0, 0), over_columns(node, p, chi2_term)));
+}
+
+static mc_interval intersection(const mc_node *node, const pair *p) {
+    return over_columns(node, p, smaller);
+}
+
+static bool is_zero(mc_interval a) {
+    return a.lo == 0 && a.hi == 0;
+}
+
+static mc_interval angle(const pair *p, mc_interval x2, mc_interval z2) {
+    if (is_zero(x2) || is_zero(z2))
+        return mc_iv_div(mc_iv_pi(), mc_iv(2));
+    if (p->x == p->z)
+        return mc_iv(0);
+    return mc_iv_acos(mc_iv_div(dot(p), mc_iv_sqrt(mc_iv_mul(x2, z2))));
+}
+
+/* The angular parts J of orders 1 and 2: sin t + (pi - t) cos t and 3 sin t cos t + (pi - t)(1 + 2 cos^2 t). */
+static mc_interval angular(mc_interval t, double order) {
+    const mc_interval s = mc_iv_sin(t), c = mc_iv_cos(t), rest = mc_iv_sub(mc_iv_pi(), t);
+    if (order == 1)
+        return mc_iv_add(s, mc_iv_mul(rest, c));
+    const mc_interval twice = mc_iv_add(mc_iv(1), mc_iv_mul(mc_iv(2), mc_iv_square(c)));
+    return mc_iv_add(mc_iv_mul(mc_iv(3), mc_iv_mul(s, c)), mc_iv_mul(rest, twice));
+}
+
+static mc_interval arccos(const mc_node *node, const pair *p) {
+    const mc_interval x2 = norm2(p->view, p->x), z2 = norm2(p->view, p->z), t = angle(p, x2, z2);
+    const double order = node->parameter[0].number;
+    if (order == 0)
+        return mc_iv_sub(mc_iv(1), mc_iv_div(t, mc_iv_pi()));
+    const mc_interval norms = order == 1 ? mc_iv_sqrt(mc_iv_mul(x2, z2)) : mc_iv_mul(x2, z2);
+    return mc_iv_mul(norms, mc_iv_div(angular(t, order), mc_iv_pi()));
+}
+
+static mc_interval hyperbolic(const mc_node *node, const pair *p) {
+    return mc_iv_tanh(affine(p, number(node, 0, 0), number(node, 1, 0)));
+}
+
+static mc_interval white(const mc_node *node, const pair *p) {
+    (void)node;
+    for (int64_t j = 0; j < p->view->d; j++)
+        if (mc_view_at(p->view, p->x, j) != mc_view_at(p->view, p->z, j))
+            return mc_iv(0);
+    return mc_iv(1);
+}
+
+static mc_interval form(const mc_node *node, const pair *p) {
+    const mc_value *A = &node->parameter[0];
+    mc_interval sum = mc_iv(0);
+    for (int64_t i = 0; i < p->view->d; i++)
+        for (int64_t j = 0; j < p->view->d; j++)
+            sum = mc_iv_add(sum, mc_iv_mul(mc_iv(A->numbers[i * A->columns + j]), mc_iv_mul(x_at(p, i), z_at(p, j))));
+    return sum;
+}
+
+/* Values from elsewhere: nothing is known of them. */
+static mc_interval given(const mc_node *node, const pair *p) {
+    (void)node, (void)p;
+    return mc_iv_everything();
+}
+
+static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
+    [MC_LINEAR] = linear,
+    [MC_POLY] = poly,
+    [MC_RBF] = rbf,
+    [MC_LAPLACIAN] = laplacian,
+    [MC_EXPONENTIAL] = exponential,
+    [MC_MATERN] = matern,
+    [MC_RQ] = rq,
+    [MC_PERIODIC] = periodic,
+    [MC_COSINE] = cosine,
+    [MC_CHI2] = chi2,
+    [MC_INTERSECTION] = intersection,
+    [MC_ARCCOS] = arccos,
+    [MC_TANH] = hyperbolic,
+    [MC_WHITE] = white,
+    [MC_FORM] = form,
+    [MC_PRECOMPUTED] = given,
+    [MC_USER] = given,
+    [MC_SPECTRUM] = given,
+};
+
+/* ---- functions of weigh ---- */
+
+static bool is_unknown(mc_interval a) {
+    return a.lo == -INFINITY && a.hi == INFINITY;
+}
+
+static mc_interval function_power(mc_interval a, mc_interval b) {
+    if (mc_iv_is_point(b))
+        return mc_iv_power(a, b.lo);
+    return a.lo > 0 ? mc_iv_exp(mc_iv_mul(b, mc_iv_log(a))) : mc_iv_everything();
+}
+
+static mc_interval function(const mc_function *f, const mc_view *view, const double *x) {
+    const mc_interval a = f->child[0] ? function(f->child[0], view, x) : mc_iv(0);
+    const mc_interval b = f->child[1] ? function(f->child[1], view, x) : mc_iv(0);
+    if (is_unknown(a) || is_unknown(b))
+        return mc_iv_everything();
+    switch (f->kind) {
+    case MC_F_NUMBER: return mc_iv(f->number);
+    case MC_F_NORM2: return norm2(view, x);
+    case MC_F_NORM: return mc_iv_sqrt(norm2(view, x));
+    case MC_F_COLUMN: return mc_iv(mc_view_at(view, x, f->column));
+    case MC_F_NEGATE: return mc_iv_neg(a);
+    case MC_F_ADD: return mc_iv_add(a, b);
+    case MC_F_SUBTRACT: return mc_iv_sub(a, b);
+    case MC_F_MULTIPLY: return mc_iv_mul(a, b);
+    case MC_F_DIVIDE: return mc_iv_div(a, b);
+    case MC_F_POWER: return function_power(a, b);
+    case MC_F_EXP: return mc_iv_exp(a);
+    case MC_F_LOG: return mc_iv_log(a);
+    case MC_F_SQRT: return a.lo < 0 ? mc_iv_everything() : mc_iv_sqrt(a);
+    case MC_F_SIN: return mc_iv_sin(a);
+    case MC_F_COS: return mc_iv_cos(a);
+    case MC_F_TANH: return mc_iv_tanh(a);
+    case MC_F_ABS: return mc_iv_abs(a);
+    }
+    return mc_iv_everything();
+}
+
+/* ---- expressions ---- */
+
+static mc_interval fold(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    mc_interval r = mc_iv(node->kind == MC_SUM ? 0 : 1);
+    for (int i = 0; i < node->children; i++) {
+        const mc_interval c = enclose(node->child[i], view, x, z);
+        if (is_unknown(c))
+            return c;
+        r = node->kind == MC_SUM ? mc_iv_add(r, c) : mc_iv_mul(r, c);
+    }
+    return r;
+}
+
+/* On one point against itself the quotient is exactly the sign. */
+static mc_interval normalize(const mc_node *child, const mc_view *view, const double *x, const double *z) {
+    const mc_interval a = enclose(child, view, x, x);
+    if (is_unknown(a))
+        return a;
+    if (x == z && (a.lo > 0 || a.hi < 0))
+        return mc_iv(a.lo > 0 ? 1 : -1);
+    if (x == z)
+        return is_zero(a) ? mc_iv(0) : mc_iv_everything();
+    const mc_interval b = enclose(child, view, z, z), v = enclose(child, view, x, z);
+    return is_unknown(b) || is_unknown(v) ? mc_iv_everything() : normalised(v, a, b);
+}
+
+static mc_interval weigh(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    const mc_interval f = function(node->function, view, x), g = function(node->function, view, z);
+    const mc_interval k = enclose(node->child[0], view, x, z);
+    return is_unknown(f) || is_unknown(g) || is_unknown(k) ? mc_iv_everything() : mc_iv_mul(mc_iv_mul(f, k), g);
+}
+
+static mc_interval of_child(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    const mc_interval k = enclose(node->child[0], view, x, z);
+    if (is_unknown(k))
+        return k;
+    return node->kind == MC_EXP ? mc_iv_exp(k) : mc_iv_power(k, node->number);
+}
+
+static mc_interval enclose(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    switch (node->kind) {
+    case MC_NUMBER: return mc_iv(node->number);
+    case MC_ATOM: return atom_value[node->atom](node, &(pair){view, x, z});
+    case MC_SUM:
+    case MC_PRODUCT: return fold(node, view, x, z);
+    case MC_POWER:
+    case MC_EXP: return of_child(node, view, x, z);
+    case MC_NORMALIZE: return normalize(node->child[0], view, x, z);
+    case MC_WEIGH: return weigh(node, view, x, z);
+    case MC_COLUMNS: {
+        const mc_view inner = mc_view_columns(view, node);
+        return enclose(node->child[0], &inner, x, z);
+    }
+    }
+    return mc_iv_everything();
+}
+
+mc_interval mc_enclose(const mc_node *node, const double *x, const double *z, int64_t d) {
+    const mc_view all = {.d = d};
+    return enclose(node, &all, x, z);
+}

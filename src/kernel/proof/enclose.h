@@ -1,0 +1,12 @@
+/* enclose.h: k(x, z) in interval arithmetic. */
+#ifndef MC_KERNEL_PROOF_ENCLOSE_H
+#define MC_KERNEL_PROOF_ENCLOSE_H
+
+#include "kernel/proof/interval.h"
+#include "kernel/language/kernel.h"
+
+/* An interval that surely holds k(x, z) for the doubles x and z and the kernel's numbers taken exactly; everything
+   where the kernel has no value. Nothing may be open. */
+mc_interval mc_enclose(const mc_node *node, const double *x, const double *z, int64_t d);
+
+#endif

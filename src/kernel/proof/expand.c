@@ -1,0 +1,351 @@
+/* expand.c: multiplying an expression out. See expand.h for the normal form.
+
+   Lists of monomials are built bottom up; a list that would pass MC_MONOMIALS_MAX, an expression with more than
+   MC_GENERATORS_MAX generators, or one that takes more work than is left, is given up (whole = false) and nothing
+   follows from it. */
+#include "kernel/proof/expand.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/language/node.h"
+#include <math.h>
+
+typedef struct list {
+    mc_monomial *item;
+    int count, room;
+} list;
+
+typedef struct expander {
+    mc_pool *pool;
+    mc_expansion *e;
+    mc_expand_mode mode;
+    int64_t *work;
+    mercer_status status;
+} expander;
+
+static bool expand(expander *x, const mc_term *term, const mc_node *scope, list *out);
+
+static mc_monomial constant(mc_interval c) {
+    return (mc_monomial){.factor = c};
+}
+
+static bool same_exponents(const mc_monomial *a, const mc_monomial *b) {
+    for (int g = 0; g < MC_GENERATORS_MAX; g++)
+        if (a->power[g] != b->power[g] || !mc_iv_equal_points(a->rate[g], b->rate[g]))
+            return false;
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (!mc_iv_equal_points(a->widths[j], b->widths[j]))
+            return false;
+    return mc_iv_equal_points(a->width, b->width);
+}
+
+static bool is_zero(mc_interval a) {
+    return a.lo == 0 && a.hi == 0;
+}
+
+static bool give_up(expander *x) {
+    x->e->whole = false;
+    return false;
+}
+
+static bool grow(expander *x, list *l) {
+    if (l->count == MC_MONOMIALS_MAX)
+        return give_up(x);
+    const int room = l->room ? 2 * l->room : 4;
+    mc_monomial *item = mc_grow(x->pool->ctx, l->item, room, sizeof *item);
+    if (!item) {
+        x->status = MERCER_MEMORY;
+        return false;
+    }
+    l->item = item;
+    l->room = room;
+    return true;
+}
+
+/* Merge with a like monomial, dropping what cancels to exactly nothing. */
+static bool add(expander *x, list *l, const mc_monomial *m) {
+    if ((*x->work -= l->count + 1) < 0)
+        return give_up(x);
+    for (int i = 0; i < l->count; i++)
+        if (same_exponents(&l->item[i], m)) {
+            l->item[i].factor = mc_iv_add(l->item[i].factor, m->factor);
+            if (is_zero(l->item[i].factor))
+                l->item[i] = l->item[--l->count];
+            return true;
+        }
+    if (is_zero(m->factor))
+        return true;
+    if (l->count == l->room && !grow(x, l))
+        return false;
+    l->item[l->count++] = *m;
+    return true;
+}
+
+static mc_monomial times(const mc_monomial *a, const mc_monomial *b) {
+    mc_monomial m = {.factor = mc_iv_mul(a->factor, b->factor), .width = mc_iv_add(a->width, b->width)};
+    for (int g = 0; g < MC_GENERATORS_MAX; g++) {
+        m.power[g] = a->power[g] + b->power[g];
+        m.rate[g] = mc_iv_add(a->rate[g], b->rate[g]);
+    }
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        m.widths[j] = mc_iv_add(a->widths[j], b->widths[j]);
+    return m;
+}
+
+/* l <- l * r */
+static bool multiply(expander *x, list *l, const list *r) {
+    list product = {0};
+    for (int i = 0; i < l->count; i++)
+        for (int k = 0; k < r->count; k++) {
+            const mc_monomial m = times(&l->item[i], &r->item[k]);
+            if (!add(x, &product, &m)) {
+                mc_free(product.item);
+                return false;
+            }
+        }
+    mc_free(l->item);
+    *l = product;
+    return true;
+}
+
+static bool add_constant(expander *x, list *l, mc_interval c) {
+    const mc_monomial m = constant(c);
+    return add(x, l, &m);
+}
+
+/* ---- leaves ---- */
+
+static int generator_index(mc_expansion *e, const mc_term *term) {
+    for (int g = 0; g < e->generators; g++)
+        if (mc_term_equal(e->generator[g], term))
+            return g;
+    if (e->generators == MC_GENERATORS_MAX)
+        return -1;
+    e->generator[e->generators] = term;
+    return e->generators++;
+}
+
+static bool leaf(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    if (scope && term)
+        term = mc_term_unary(x->pool, MC_T_COLUMNS, mc_amount_number(0), scope, term);
+    if (!term) {
+        x->status = MERCER_MEMORY;
+        return false;
+    }
+    const int g = generator_index(x->e, term);
+    if (g < 0)
+        return give_up(x);
+    mc_monomial m = constant(mc_iv(1));
+    m.power[g] = 1;
+    return add(x, out, &m);
+}
+
+static bool fits(int64_t columns, const int64_t *column) {
+    for (int64_t j = 0; j < columns; j++)
+        if ((column ? column[j] : j) < 0 || (column ? column[j] : j) >= MC_WIDTHS_MAX)
+            return false;
+    return true;
+}
+
+static bool gaussian(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    const mc_value *gamma = &term->node->parameter[0];
+    const bool vector = gamma->kind == MC_VALUE_VECTOR;
+    const int64_t columns = scope ? scope->columns : vector ? gamma->columns : 0;
+    if ((!vector && gamma->kind != MC_VALUE_NUMBER) || !fits(columns, scope ? scope->column : NULL)
+        || (vector && gamma->columns != columns))
+        return leaf(x, term, scope, out);
+    mc_monomial m = constant(mc_iv(1));
+    for (int64_t j = 0; j < columns; j++) {
+        mc_interval *w = &m.widths[scope ? scope->column[j] : j];
+        *w = mc_iv_add(*w, mc_iv(mc_value_at(gamma, j)));
+    }
+    if (columns == 0)
+        m.width = mc_iv(gamma->number);
+    return add(x, out, &m);
+}
+
+static bool raise_whole(expander *x, list *base, int n, list *out) {
+    if (!add_constant(x, out, mc_iv(1)))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!multiply(x, out, base))
+            return false;
+    return true;
+}
+
+/* (gamma*linear + c)^degree of fixed numbers. */
+static bool polynomial(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    const mc_value *v = term->node->parameter;
+    for (int i = 0; i < 3; i++)
+        if (v[i].kind != MC_VALUE_NUMBER)
+            return leaf(x, term, scope, out);
+    if (v[0].number != floor(v[0].number) || v[0].number > 64)
+        return leaf(x, term, scope, out);
+    list base = {0};
+    bool ok = leaf(x, mc_term_linear(x->pool), scope, &base);
+    if (ok)
+        base.item[0].factor = mc_iv(v[2].number);
+    ok = ok && add_constant(x, &base, mc_iv(v[1].number)) && raise_whole(x, &base, (int)v[0].number, out);
+    mc_free(base.item);
+    return ok;
+}
+
+static bool atom(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    const mc_node *node = term->node;
+    if (node->atom == MC_RBF && x->mode == MC_GAUSSIANS)
+        return gaussian(x, term, scope, out);
+    if (node->atom == MC_POLY)
+        return polynomial(x, term, scope, out);
+    if (node->atom == MC_TANH && is_zero(mc_value_range(&node->parameter[0])))
+        return add_constant(x, out, mc_iv_tanh(mc_value_range(&node->parameter[1])));
+    return leaf(x, term, scope, out);
+}
+
+/* ---- operations ---- */
+
+static bool sum(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    for (int i = 0; i < term->children; i++) {
+        list part = {0};
+        bool ok = expand(x, term->child[i], scope, &part);
+        for (int k = 0; ok && k < part.count; k++)
+            ok = add(x, out, &part.item[k]);
+        mc_free(part.item);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool product(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    if (!add_constant(x, out, mc_iv(1)))
+        return false;
+    for (int i = 0; i < term->children; i++) {
+        list part = {0};
+        const bool ok = expand(x, term->child[i], scope, &part) && multiply(x, out, &part);
+        mc_free(part.item);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool has_powers(const mc_monomial *m) {
+    for (int g = 0; g < MC_GENERATORS_MAX; g++)
+        if (m->power[g])
+            return true;
+    return false;
+}
+
+/* (c exp(...))^p = c^p exp(p ...) for c > 0 and any real p. */
+static bool raise_real(expander *x, const mc_monomial *base, double p, list *out) {
+    mc_monomial m = {.factor = mc_iv_power(base->factor, p), .width = mc_iv_mul(base->width, mc_iv(p))};
+    for (int g = 0; g < MC_GENERATORS_MAX; g++)
+        m.rate[g] = mc_iv_mul(base->rate[g], mc_iv(p));
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        m.widths[j] = mc_iv_mul(base->widths[j], mc_iv(p));
+    return add(x, out, &m);
+}
+
+static bool power(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    const double p = term->amount.factor;
+    list base = {0};
+    bool ok = expand(x, term->child[0], scope, &base);
+    if (ok && base.count == 1 && base.item[0].factor.lo > 0 && !has_powers(&base.item[0]))
+        ok = raise_real(x, &base.item[0], p, out);
+    else if (ok && p >= 0 && p <= 64 && p == floor(p))
+        ok = raise_whole(x, &base, (int)p, out);
+    else if (ok)
+        ok = leaf(x, term, scope, out);
+    mc_free(base.item);
+    return ok;
+}
+
+/* The generator of a monomial that is a bare multiple of one, -1 for a constant, -2 for anything else. */
+static int only_generator(const mc_monomial *m) {
+    int found = -1;
+    for (int g = 0; g < MC_GENERATORS_MAX; g++) {
+        if (!is_zero(m->rate[g]) || m->power[g] > 1 || (m->power[g] == 1 && found >= 0))
+            return -2;
+        if (m->power[g] == 1)
+            found = g;
+    }
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (!is_zero(m->widths[j]))
+            return -2;
+    return is_zero(m->width) ? found : -2;
+}
+
+/* exp(c + r_1 g_1 + ...): the exponent must be linear in the generators. */
+static bool exponent(const list *l, mc_monomial *out) {
+    mc_interval c = mc_iv(0);
+    *out = constant(mc_iv(1));
+    for (int i = 0; i < l->count; i++) {
+        const int g = only_generator(&l->item[i]);
+        if (g == -2)
+            return false;
+        mc_interval *to = g < 0 ? &c : &out->rate[g];
+        *to = mc_iv_add(*to, l->item[i].factor);
+    }
+    out->factor = mc_iv_exp(c);
+    return true;
+}
+
+static bool exponential(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    list inner = {0};
+    mc_monomial m;
+    bool ok = expand(x, term->child[0], scope, &inner);
+    if (ok)
+        ok = exponent(&inner, &m) ? add(x, out, &m) : leaf(x, term, scope, out);
+    mc_free(inner.item);
+    return ok;
+}
+
+/* f(x) k(x,z) f(z) is the product of k with the kernel f(x) f(z). */
+static bool weighed(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    list part = {0};
+    const mc_term *one = mc_term_number(x->pool, mc_amount_number(1));
+    const mc_term *front = mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one);
+    const bool ok = leaf(x, front, scope, out) && expand(x, term->child[0], scope, &part) && multiply(x, out, &part);
+    mc_free(part.item);
+    return ok;
+}
+
+static bool expand(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return add_constant(x, out, mc_amount_range(term->amount));
+    case MC_T_ATOM: return atom(x, term, scope, out);
+    case MC_T_SUM: return sum(x, term, scope, out);
+    case MC_T_PRODUCT: return product(x, term, scope, out);
+    case MC_T_POWER: return power(x, term, scope, out);
+    case MC_T_EXP: return exponential(x, term, scope, out);
+    case MC_T_WEIGH: return weighed(x, term, scope, out);
+    case MC_T_COLUMNS: return scope ? leaf(x, term, scope, out) : expand(x, term->child[0], term->node, out);
+    default: return leaf(x, term, scope, out);
+    }
+}
+
+mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work, mc_expansion *out) {
+    *out = (mc_expansion){.whole = true};
+    expander x = {.pool = pool, .e = out, .mode = mode, .work = work};
+    list all = {0};
+    const bool ok = expand(&x, term, NULL, &all);
+    out->monomial = all.item;
+    out->count = all.count;
+    out->whole = out->whole && ok;
+    return x.status;
+}
+
+void mc_expansion_close(mc_expansion *e) {
+    mc_free(e->monomial);
+    e->monomial = NULL;
+}
+
+bool mc_expansion_uses(const mc_expansion *e, int generator) {
+    for (int i = 0; i < e->count; i++)
+        if (e->monomial[i].power[generator] || !is_zero(e->monomial[i].rate[generator]))
+            return true;
+    return false;
+}
+
+bool mc_monomial_is_constant(const mc_monomial *m) {
+    return only_generator(m) == -1;
+}

@@ -1,0 +1,239 @@
+/* positive.c: when does a multiplied-out expression with subtractions still give a kernel? Three sufficient tests.
+
+   Nonnegative: a sum of products of kernels, of exp of kernels and of Gaussians, with factors >= 0.
+
+   Series: F(g) M with F(g) = sum_k c_k g^m_k exp(a_k g). n! times the n-th Taylor coefficient of F is
+       s_n = sum_k c_k n(n-1)...(n-m_k+1) a_k^(n-m_k)        (terms with n < m_k are absent, 0^0 = 1)
+   and F(g) is a kernel for every kernel g when no s_n is negative. The first ones are computed. For the rest, one term
+   (c, m, a) with c, a > 0 outweighs at n = N all those that may be negative, with |a_k| <= a and m_k <= m: then it
+   outweighs them at every n >= N, since the quotient grows by the factor (a/|a_k|) (n+1-m_k)/(n+1-m) >= 1 from n to n +
+   1.
+
+   Gaussians: the Fourier transform of exp(-sum_j w_j u_j^2) is a Gaussian density times prod_j (pi/w_j)^(1/2), wider
+   where w is larger; a column with w_j = 0 gives a point mass at frequency 0. So a exp(-w.u^2) - b exp(-v.u^2) has a
+   transform that is nowhere negative exactly when w and v vanish in the same columns, w_j >= v_j in the others, and a
+   prod (v_j/w_j)^(1/2) >= b (Bochner). Several subtracted Gaussians each take what they need from those added. */
+#include "kernel/proof/expand.h"
+#include <math.h>
+
+/* ---- nonnegative ---- */
+
+static bool nonnegative_exponents(const mc_monomial *m) {
+    for (int g = 0; g < MC_GENERATORS_MAX; g++)
+        if (!(m->rate[g].lo >= 0) || m->power[g] < 0)
+            return false;
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (!(m->widths[j].lo >= 0))
+            return false;
+    return m->width.lo >= 0;
+}
+
+bool mc_expansion_nonnegative(const mc_expansion *e, int sign, bool any_constant) {
+    for (int i = 0; i < e->count; i++) {
+        const mc_monomial *m = &e->monomial[i];
+        if (any_constant && mc_monomial_is_constant(m))
+            continue;
+        const mc_interval factor = sign < 0 ? mc_iv_neg(m->factor) : m->factor;
+        if (!(factor.lo >= 0) || !nonnegative_exponents(m))
+            return false;
+    }
+    return e->whole;
+}
+
+/* ---- groups ---- */
+
+/* Which parts two monomials share. */
+typedef enum part { APART_FROM_GENERATOR, APART_FROM_WIDTHS } part;
+
+static bool same_widths(const mc_monomial *a, const mc_monomial *b) {
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (!mc_iv_equal_points(a->widths[j], b->widths[j]))
+            return false;
+    return mc_iv_equal_points(a->width, b->width);
+}
+
+static bool together(const mc_monomial *a, const mc_monomial *b, part shared, int skip) {
+    for (int g = 0; g < MC_GENERATORS_MAX; g++)
+        if (!(shared == APART_FROM_GENERATOR && g == skip)
+            && (a->power[g] != b->power[g] || !mc_iv_equal_points(a->rate[g], b->rate[g])))
+            return false;
+    return shared == APART_FROM_WIDTHS || same_widths(a, b);
+}
+
+typedef struct group {
+    int count;
+    const mc_monomial *member[MC_MONOMIALS_MAX];
+} group;
+
+static group group_of(const mc_expansion *e, int first, part shared, int skip) {
+    group s = {0};
+    for (int i = 0; i < e->count; i++)
+        if (together(&e->monomial[first], &e->monomial[i], shared, skip))
+            s.member[s.count++] = &e->monomial[i];
+    return s;
+}
+
+/* ---- series ---- */
+
+enum { SERIES_TERMS = 80 };
+
+/* c n(n-1)...(n-m+1) a^(n-m) */
+static mc_interval taylor(const mc_monomial *t, int g, int n, bool absolute) {
+    const int m = t->power[g];
+    const mc_interval a = absolute ? mc_iv_abs(t->rate[g]) : t->rate[g];
+    if (n < m)
+        return mc_iv(0);
+    mc_interval r = mc_iv_mul(absolute ? mc_iv_abs(t->factor) : t->factor, mc_iv_power(a, n - m));
+    for (int i = 0; i < m; i++)
+        r = mc_iv_mul(r, mc_iv(n - i));
+    return r;
+}
+
+static bool coefficient_nonnegative(const group *s, int g, int n) {
+    mc_interval sum = mc_iv(0);
+    for (int i = 0; i < s->count; i++)
+        sum = mc_iv_add(sum, taylor(s->member[i], g, n, false));
+    return sum.lo >= 0;
+}
+
+static bool may_be_negative_late(const mc_monomial *t, int g) {
+    return (t->factor.lo < 0 || t->rate[g].lo < 0) && !(t->rate[g].lo == 0 && t->rate[g].hi == 0);
+}
+
+/* t outweighs, at n and hence from there on, all members that may be negative. */
+static bool outweighs(const group *s, int g, const mc_monomial *t, int n) {
+    mc_interval against = mc_iv(0);
+    for (int i = 0; i < s->count; i++) {
+        const mc_monomial *other = s->member[i];
+        if (!may_be_negative_late(other, g))
+            continue;
+        if (mc_iv_abs(other->rate[g]).hi > t->rate[g].lo || other->power[g] > t->power[g])
+            return false;
+        against = mc_iv_add(against, taylor(other, g, n, true));
+    }
+    return mc_iv_sub(taylor(t, g, n, false), against).lo >= 0;
+}
+
+static bool tail_nonnegative(const group *s, int g, int n) {
+    bool safe = true;
+    for (int i = 0; i < s->count; i++)
+        safe = safe && !may_be_negative_late(s->member[i], g);
+    for (int i = 0; i < s->count && !safe; i++)
+        safe = s->member[i]->factor.lo > 0 && s->member[i]->rate[g].lo > 0 && outweighs(s, g, s->member[i], n);
+    return safe;
+}
+
+static bool series_nonnegative(const group *s, int g) {
+    int degree = 0;
+    for (int i = 0; i < s->count; i++)
+        degree = s->member[i]->power[g] > degree ? s->member[i]->power[g] : degree;
+    for (int n = 0; n < SERIES_TERMS; n++) {
+        if (n > degree && tail_nonnegative(s, g, n))
+            return true;
+        if (!coefficient_nonnegative(s, g, n))
+            return false;
+    }
+    return false;
+}
+
+static bool rest_nonnegative(const mc_monomial *m, int skip) {
+    mc_monomial rest = *m;
+    rest.power[skip] = 0;
+    rest.rate[skip] = mc_iv(0);
+    return nonnegative_exponents(&rest);
+}
+
+static bool series_in(const mc_expansion *e, int g) {
+    for (int i = 0; i < e->count; i++) {
+        const group s = group_of(e, i, APART_FROM_GENERATOR, g);
+        if (s.count == 0
+            || (s.member[0] == &e->monomial[i] && !(rest_nonnegative(s.member[0], g) && series_nonnegative(&s, g))))
+            return false;
+    }
+    return true;
+}
+
+bool mc_expansion_series(const mc_expansion *e, int *generator) {
+    for (int g = 0; e->whole && g < e->generators; g++)
+        if (mc_expansion_uses(e, g) && series_in(e, g)) {
+            *generator = g;
+            return true;
+        }
+    return false;
+}
+
+/* ---- Gaussians ---- */
+
+static int last_column(const mc_monomial *m) {
+    int last = 0;
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (m->widths[j].lo != 0 || m->widths[j].hi != 0)
+            last = j + 1;
+    return last;
+}
+
+/* v / w for one column, 1 where both vanish; -1 when a Gaussian of width v is not outweighed by one of width w. */
+static mc_interval quotient(mc_interval w, mc_interval v) {
+    if (w.lo == 0 && w.hi == 0 && v.lo == 0 && v.hi == 0)
+        return mc_iv(1);
+    return v.lo > 0 && w.lo >= v.hi ? mc_iv_div(v, w) : mc_iv(-1);
+}
+
+/* The largest share of the Gaussian `minus` that one unit of `plus` outweighs; 0: none. */
+static mc_interval share(const mc_monomial *plus, const mc_monomial *minus, int64_t d) {
+    const int a = last_column(plus), b = last_column(minus), listed = a > b ? a : b;
+    mc_interval r = mc_iv(1);
+    for (int j = 0; j < listed; j++) {
+        const mc_interval q =
+            quotient(mc_iv_add(plus->width, plus->widths[j]), mc_iv_add(minus->width, minus->widths[j]));
+        if (q.lo < 0)
+            return mc_iv(0);
+        r = mc_iv_mul(r, q);
+    }
+    const mc_interval rest = quotient(plus->width, minus->width);
+    const bool cancels = mc_iv_equal_points(plus->width, minus->width);
+    if ((d == 0 && !cancels) || (d > listed && rest.lo < 0) || (d > 0 && d < listed))
+        return mc_iv(0);
+    if (d > listed && !cancels)
+        r = mc_iv_mul(r, mc_iv_power(rest, (double)(d - listed)));
+    return mc_iv_sqrt(r);
+}
+
+/* Take what the subtracted Gaussian needs from those added, left to right; left[] is what remains of them. */
+static bool cover(const group *s, mc_interval *left, const mc_monomial *minus, int64_t d) {
+    mc_interval need = mc_iv_neg(minus->factor);
+    for (int i = 0; i < s->count; i++) {
+        const mc_interval unit = left[i].lo > 0 ? share(s->member[i], minus, d) : mc_iv(0);
+        if (!(unit.lo > 0))
+            continue;
+        const mc_interval covered = mc_iv_mul(left[i], unit);
+        if (mc_iv_sub(covered, need).lo >= 0) {
+            left[i] = mc_iv_max(mc_iv_sub(left[i], mc_iv_div(need, unit)), mc_iv(0));
+            return true;
+        }
+        need = mc_iv_sub(need, covered);
+        left[i] = mc_iv(0);
+    }
+    return false;
+}
+
+static bool gaussian_group(const group *s, int64_t d) {
+    mc_interval left[MC_MONOMIALS_MAX];
+    for (int i = 0; i < s->count; i++)
+        left[i] = s->member[i]->factor.lo >= 0 ? s->member[i]->factor : mc_iv(0);
+    for (int i = 0; i < s->count; i++) {
+        const mc_monomial *m = s->member[i];
+        if (!nonnegative_exponents(m) || (m->factor.lo < 0 && !cover(s, left, m, d)))
+            return false;
+    }
+    return true;
+}
+
+bool mc_expansion_gaussians(const mc_expansion *e, int64_t d) {
+    for (int i = 0; i < e->count; i++) {
+        const group s = group_of(e, i, APART_FROM_WIDTHS, 0);
+        if (s.count == 0 || (s.member[0] == &e->monomial[i] && !gaussian_group(&s, d)))
+            return false;
+    }
+    return e->whole;
+}

@@ -1,0 +1,169 @@
+/* proof.c: is an expression a kernel? Derive and check; failing that, refute; failing that, say so.
+
+   A derivation that the checker refuses counts for nothing. It would be a defect of the prover, so it goes to the log.
+   */
+#include "kernel/proof/proof.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "kernel/language/fits.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- deciding ---- */
+
+/* A checked derivation for d columns, or *proved = false. */
+static mercer_status derive(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f,
+                            bool *proved) {
+    bool found = false, valid = false;
+    int bad = -1;
+    *proved = false;
+    MC_TRY(mc_derive(ctx, kernel->root, d, &f->derivation, &found, &f->stuck));
+    if (!found)
+        return MERCER_OK;
+    MC_TRY(mc_check(ctx, &f->derivation, kernel->root, d, &valid, &bad));
+    if (!valid)
+        mc_log(ctx, "prove: the checker refused line %d of the derivation for %s", bad + 1, kernel->text);
+    *proved = valid;
+    return MERCER_OK;
+}
+
+/* Refuted in some dimension when every dimension was asked for: up to which is it a kernel? */
+static mercer_status find_lower(mercer_ctx *ctx, const mercer_kernel *kernel, mc_proof_findings *f) {
+    const int64_t below = f->refutation.witness.d - 1;
+    mc_proof_findings lower = {.kernel = kernel};
+    bool proved = false;
+    if (f->d > 0 || below < 1)
+        return MERCER_OK;
+    const mercer_status status = derive(ctx, kernel, below, &lower, &proved);
+    mc_derivation_close(&lower.derivation);
+    f->proved_up_to = proved ? below : 0;
+    return status;
+}
+
+static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, mc_proof_findings *f,
+                            mercer_verdict *verdict) {
+    bool proved;
+    int64_t exact, least;
+    mc_dimensions(kernel->root, &exact, &least);
+    MC_TRY(derive(ctx, kernel, f->d, f, &proved));
+    *verdict = MERCER_PROVED;
+    if (proved)
+        return MERCER_OK;
+    MC_TRY(mc_refute(ctx, kernel->root, f->d, least, exact > 0, &f->refutation));
+    *verdict = f->refutation.found ? MERCER_REFUTED : MERCER_UNKNOWN;
+    return f->refutation.found ? find_lower(ctx, kernel, f) : MERCER_OK;
+}
+
+/* How many columns the claim is about: those asked for, those the kernel is bound to, those its vectors fix; else 0. */
+static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f) {
+    int64_t exact, least;
+    mc_dimensions(kernel->root, &exact, &least);
+    if (d < 0)
+        return mc_fail(ctx, MERCER_INVALID, "prove: the number of columns must be 0 (any) or more, got %lld",
+                       (long long)d);
+    if (d > 0 && kernel->d > 0 && kernel->d != d)
+        return mc_fail(ctx, MERCER_DATA, "the kernel is bound to %lld columns, but %lld were asked for",
+                       (long long)kernel->d, (long long)d);
+    f->d = d > 0 ? d : kernel->d > 0 ? kernel->d : exact;
+    return mc_node_fits(ctx, kernel->root, f->d > 0 ? f->d : least);
+}
+
+mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
+    mc_proof_findings f = {.kernel = kernel};
+    mercer_proof *proof = NULL;
+    *out = NULL;
+    MC_TRY(settle_columns(ctx, kernel, d, &f));
+    MC_TRY(MC_ALLOC(ctx, proof, 1));
+    proof->pool = mc_pool_open(ctx);
+    mc_phase(ctx, "prove");
+    mercer_status status = decide(ctx, kernel, &f, &proof->verdict);
+    if (!status)
+        status = mc_proof_write(ctx, proof, &f);
+    mc_derivation_close(&f.derivation);
+    mc_refutation_close(&f.refutation);
+    if (status)
+        mercer_proof_free(proof);
+    else
+        *out = proof;
+    return status;
+}
+
+/* ---- the public face ---- */
+
+mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, kernel, out);
+    mc_begin(ctx);
+    return mc_prove(ctx, kernel, d, out);
+}
+
+void mercer_proof_free(mercer_proof *proof) {
+    if (!proof)
+        return;
+    mc_pool_close(&proof->pool);
+    mc_free(proof);
+}
+
+mercer_verdict mercer_proof_verdict(const mercer_proof *proof) {
+    if (!proof)
+        return MERCER_UNKNOWN;
+    return proof->verdict;
+}
+
+int mercer_proof_steps(const mercer_proof *proof) {
+    if (!proof)
+        return 0;
+    return proof->steps;
+}
+
+mercer_step mercer_proof_step(const mercer_proof *proof, int i) {
+    if (!proof)
+        return (mercer_step){0};
+    return i >= 0 && i < proof->steps ? proof->step[i] : (mercer_step){0};
+}
+
+const mercer_witness *mercer_proof_witness(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
+    return proof->verdict == MERCER_REFUTED ? &proof->witness : NULL;
+}
+
+const char *mercer_proof_domain(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
+    return proof->domain;
+}
+
+const char *mercer_proof_text(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
+    return proof->text;
+}
+
+/* ---- the gate before every fit ---- */
+
+static mercer_status refuse(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_proof *proof, bool offered) {
+    const char *cure = offered ? "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python)"
+                               : "; this machine takes proved kernels only";
+    char *witness = NULL;
+    if (proof->verdict == MERCER_UNKNOWN)
+        return mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is neither proved nor refuted to be a kernel%s", kernel->text,
+                       cure);
+    mc_text text = mc_text_open(ctx);
+    mc_witness_short(&proof->witness, &text);
+    MC_TRY(mc_text_take(&text, &witness));
+    const mercer_status status =
+        mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is not a kernel: %.300s%s", kernel->text, witness, cure);
+    mc_free(witness);
+    return status;
+}
+
+mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool offered) {
+    mercer_proof *proof = NULL;
+    MC_TRY(mc_prove(ctx, kernel, d, &proof));
+    const mercer_status status = proof->verdict == MERCER_PROVED ? MERCER_OK : refuse(ctx, kernel, proof, offered);
+    mercer_proof_free(proof);
+    return status;
+}

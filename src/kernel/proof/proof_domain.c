@@ -1,0 +1,90 @@
+/* proof_domain.c: for which points an expression has a value. Atoms of counts and histograms take no negative entries;
+   the functions of weigh may ask for more: a logarithm of something above 0, a quotient by something other than 0. What
+   holds at every point is left out. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/language/function.h"
+#include "kernel/language/node.h"
+#include "kernel/language/print.h"
+#include "kernel/proof/proof.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct writer {
+    mercer_ctx *ctx;
+    mc_text *out;
+    mercer_status status;
+} writer;
+
+/* Once each, the first after "with", the others after "and". */
+static void add_condition(writer *w, const mc_function *f, const char *holds, const mc_node *view) {
+    mc_text words = mc_text_open(w->ctx);
+    char *condition = NULL;
+    mc_function_print(&words, f);
+    mc_text_add(&words, " %s", holds);
+    if (view) {
+        mc_text_add(&words, " among their columns ");
+        mc_columns_print(&words, view);
+    }
+    if ((w->status = mc_text_take(&words, &condition)))
+        return;
+    if (!w->out->length || !strstr(w->out->bytes, condition))
+        mc_text_add(w->out, "%s%s", w->out->length ? " and " : "with ", condition);
+    mc_free(condition);
+}
+
+static bool holds_zero(mc_interval a) {
+    return a.lo <= 0 && a.hi >= 0;
+}
+
+/* What base^exponent asks of the base; NULL: nothing. */
+static const char *power_needs(const mc_function *base, const mc_function *exponent) {
+    const mc_interval range = mc_function_range(base);
+    const bool number = exponent->kind == MC_F_NUMBER, whole = number && exponent->number == floor(exponent->number);
+    if (whole)
+        return exponent->number < 0 && holds_zero(range) ? "not 0" : NULL;
+    if (number && exponent->number > 0)
+        return range.lo < 0 ? ">= 0" : NULL;
+    return range.lo > 0 ? NULL : "> 0";
+}
+
+/* What f asks of one of its parts; NULL: nothing. */
+static const char *needs(const mc_function *f, const mc_function **part) {
+    *part = f->child[0];
+    switch (f->kind) {
+    case MC_F_LOG: return mc_function_range(f->child[0]).lo > 0 ? NULL : "> 0";
+    case MC_F_SQRT: return mc_function_range(f->child[0]).lo >= 0 ? NULL : ">= 0";
+    case MC_F_POWER: return power_needs(f->child[0], f->child[1]);
+    case MC_F_DIVIDE: *part = f->child[1]; return holds_zero(mc_function_range(f->child[1])) ? "not 0" : NULL;
+    default: return NULL;
+    }
+}
+
+static void visit_function(writer *w, const mc_function *f, const mc_node *view) {
+    const mc_function *part;
+    if (!f || w->status)
+        return;
+    visit_function(w, f->child[0], view);
+    visit_function(w, f->child[1], view);
+    const char *holds = needs(f, &part);
+    if (holds && !w->status)
+        add_condition(w, part, holds, view);
+}
+
+static void visit(writer *w, const mc_node *node, const mc_node *view) {
+    visit_function(w, node->function, view);
+    for (int i = 0; i < node->children; i++)
+        visit(w, node->child[i], node->kind == MC_COLUMNS ? node : view);
+}
+
+static bool wants_nonnegative(const mc_node *node) {
+    return node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative;
+}
+
+mercer_status mc_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out) {
+    writer w = {.ctx = ctx, .out = out};
+    visit(&w, root, NULL);
+    if (mc_node_any(root, wants_nonnegative))
+        mc_text_add(out, "%swithout negative entries", out->length ? " and " : "");
+    return w.status;
+}

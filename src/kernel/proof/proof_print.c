@@ -1,0 +1,239 @@
+/* proof_print.c: the argument as on a blackboard: numbered lines with reasons; witness_print.c writes refutations. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/language/node.h"
+#include "kernel/proof/proof.h"
+#include "kernel/proof/rules.h"
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 100, INDENT = 6 };
+
+/* ---- text ---- */
+
+/* Hand the text over to the proof's pool. */
+static mercer_status keep(mc_pool *pool, mc_text *text, char **out) {
+    char *made = NULL;
+    MC_TRY(mc_text_take(text, &made));
+    *out = mc_pool_take(pool, (int64_t)strlen(made) + 1, 1);
+    if (*out)
+        strcpy(*out, made);
+    mc_free(made);
+    return *out ? MERCER_OK : MERCER_MEMORY;
+}
+
+/* A space at which a line is never broken. */
+#define FIXED "\x1f"
+
+/* Words after a line number, broken at spaces; lines after the first are indented. */
+static void wrapped(mc_text *out, const char *words) {
+    int at = INDENT;
+    while (*words) {
+        const int length = (int)strcspn(words, " ");
+        const bool breaks = at > INDENT && at + 1 + length > WIDTH;
+        if (breaks)
+            mc_text_add(out, "\n%*s", INDENT, "");
+        else if (at > INDENT)
+            mc_text_add(out, " ");
+        at = breaks ? INDENT + length : at + (at > INDENT) + length;
+        for (const char *byte = words; byte < words + length; byte++)
+            mc_text_bytes(out, *byte == *FIXED ? " " : byte, 1);
+        words += length + (words[length] == ' ');
+    }
+    mc_text_add(out, "\n");
+}
+
+/* ---- proved ---- */
+
+static mercer_status write_step(mercer_ctx *ctx, mercer_proof *proof, mc_derivation *derivation, int i) {
+    const mc_proof_line *line = &derivation->line[i];
+    mc_text claim = mc_text_open(ctx), because = mc_text_open(ctx);
+    char *claim_text = NULL, *because_text = NULL;
+    int *premises = mc_pool_take(&proof->pool, line->premises, sizeof *premises);
+    mc_line_claim(line, &claim);
+    mercer_status status = mc_line_because(derivation, line, &because);
+    if (!status)
+        status = keep(&proof->pool, &claim, &claim_text);
+    if (!status)
+        status = keep(&proof->pool, &because, &because_text);
+    mc_text_close(&claim);
+    mc_text_close(&because);
+    if (status || !premises)
+        return status ? status : MERCER_MEMORY;
+    memcpy(premises, line->premise, (size_t)line->premises * sizeof *premises);
+    proof->step[i] = (mercer_step){.claim = claim_text,
+                                   .rule = mc_rule_id(line),
+                                   .because = because_text,
+                                   .premises = premises,
+                                   .premise_count = line->premises};
+    return MERCER_OK;
+}
+
+static mercer_status write_steps(mercer_ctx *ctx, mercer_proof *proof, mc_derivation *derivation) {
+    proof->step = mc_pool_take(&proof->pool, derivation->count, sizeof *proof->step);
+    if (!proof->step)
+        return MERCER_MEMORY;
+    for (int i = 0; i < derivation->count; i++)
+        MC_TRY(write_step(ctx, proof, derivation, i));
+    proof->steps = derivation->count;
+    return MERCER_OK;
+}
+
+static mercer_status say_step(mercer_ctx *ctx, const mercer_proof *proof, int i, mc_text *out) {
+    const mercer_step *step = &proof->step[i];
+    mc_text words = mc_text_open(ctx);
+    char *made = NULL;
+    mc_text_add(&words, "%s: %s", step->claim, step->because);
+    for (int k = 0; k < step->premise_count; k++)
+        mc_text_add(&words, "%s%d", k == 0 ? FIXED "(" : "," FIXED, step->premises[k] + 1);
+    mc_text_add(&words, "%s" FIXED "[%s]", step->premise_count ? ")" : "", step->rule);
+    MC_TRY(mc_text_take(&words, &made));
+    mc_text_add(out, "%4d. ", i + 1);
+    wrapped(out, made);
+    mc_free(made);
+    return MERCER_OK;
+}
+
+static bool is_automatic(const mc_node *node) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (node->parameter[i].kind == MC_VALUE_AUTO)
+            return true;
+    return false;
+}
+
+/* What the lines take for granted is said once, below them. */
+static void say_terms(const mc_derivation *derivation, mc_text *out) {
+    for (int i = 0; i < derivation->count; i++)
+        if (derivation->line[i].judgement == MC_IS_CND) {
+            mc_text_add(out, "\nConditionally negative: sum w_i w_j psi(x_i, x_j) <= 0 for all points and all weights "
+                             "with sum w_i = 0.\n");
+            return;
+        }
+}
+
+static mercer_status say_proof(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f, mc_text *out) {
+    mc_text_add(out, "%s is a kernel", f->kernel->text);
+    if (f->d > 0)
+        mc_text_add(out, " on R^%lld", (long long)f->d);
+    if (*proof->domain)
+        mc_text_add(out, ", for points %s", proof->domain);
+    mc_text_add(out, "%s", f->kernel->ranges ? ", whatever values of their ranges the parameters take" : "");
+    mc_text_add(out, "%s", mc_node_any(f->kernel->root, is_automatic) ? ", whatever bandwidths the data give" : "");
+    mc_text_add(out, ".\n\n");
+    for (int i = 0; i < proof->steps; i++)
+        MC_TRY(say_step(ctx, proof, i, out));
+    say_terms(&f->derivation, out);
+    return MERCER_OK;
+}
+
+/* ---- refuted ---- */
+
+static void say_head(const mc_proof_findings *f, const mercer_witness *w, mc_text *out) {
+    mc_text_add(out, "%s is not a kernel", f->kernel->text);
+    if (f->d > 0 || w->d > 1)
+        mc_text_add(out, " on R^%lld", (long long)w->d);
+    if (f->refutation.instantiated)
+        mc_text_add(out, ": among the values left open it may become %s", w->kernel);
+    mc_text_add(out, ".\n\n");
+}
+
+static void say_refutation(const mc_proof_findings *f, const mercer_witness *w, mc_text *out) {
+    say_head(f, w, out);
+    mc_witness_print(f, w, out);
+    if (f->proved_up_to > 0)
+        mc_text_add(out, "\nWith at most %lld column%s it is a kernel.\n", (long long)f->proved_up_to,
+                    f->proved_up_to == 1 ? "" : "s");
+}
+
+static mercer_status copy_witness(mercer_ctx *ctx, mercer_proof *proof, const mc_refutation *refutation) {
+    const mc_witness *from = &refutation->witness;
+    char *instance = NULL, *kernel = NULL;
+    MC_TRY(mc_node_print(ctx, refutation->instance, &instance));
+    kernel = mc_pool_take(&proof->pool, (int64_t)strlen(instance) + 1, 1);
+    if (kernel)
+        strcpy(kernel, instance);
+    mc_free(instance);
+    double *points = mc_pool_take(&proof->pool, from->count * from->d, sizeof *points);
+    double *weights = mc_pool_take(&proof->pool, from->count, sizeof *weights);
+    if (!points || !weights || !kernel)
+        return MERCER_MEMORY;
+    memcpy(points, from->points, (size_t)(from->count * from->d) * sizeof *points);
+    memcpy(weights, from->weights, (size_t)from->count * sizeof *weights);
+    proof->witness = (mercer_witness){.count = from->count,
+                                      .d = from->d,
+                                      .points = points,
+                                      .weights = weights,
+                                      .value = from->value,
+                                      .bound = from->bound,
+                                      .kernel = kernel,
+                                      .pair = {from->pair[0], from->pair[1]}};
+    return MERCER_OK;
+}
+
+/* ---- unknown ---- */
+
+static bool has_file(const mc_node *node) {
+    if (node->kind == MC_ATOM && node->atom == MC_FORM && node->parameter[0].kind == MC_VALUE_FILE)
+        return true;
+    for (int i = 0; i < node->children; i++)
+        if (has_file(node->child[i]))
+            return true;
+    return false;
+}
+
+static void say_unknown(const mc_proof_findings *f, mc_text *out) {
+    mc_text_add(out, "%s is neither proved nor refuted to be a kernel.\n\n", f->kernel->text);
+    if (f->stuck) {
+        mc_text_add(out, "No rule proves that ");
+        mc_term_print(f->stuck, out);
+        mc_text_add(out, " is one");
+    } else
+        mc_text_add(out, "No rule applies");
+    if (has_file(f->kernel->root))
+        mc_text_add(out, ", and its matrix is still in a file: bind the kernel to data first.\n");
+    else if (f->refutation.sets == 0)
+        mc_text_add(out, ", and its values come from elsewhere: no points can be tried.\n");
+    else
+        mc_text_add(out, ", and none of the %lld sets of points tried shows that it is not.\n",
+                    (long long)f->refutation.sets);
+    mc_text_add(out, "It may be one all the same.\n");
+}
+
+/* ---- the whole ---- */
+
+static mercer_status write_domain(mercer_ctx *ctx, mercer_proof *proof, const mc_proof_findings *f) {
+    mc_text text = mc_text_open(ctx);
+    mercer_status status = mc_domain(ctx, f->kernel->root, &text);
+    mc_text_add(&text, "%s", "");
+    if (!status)
+        status = keep(&proof->pool, &text, &proof->domain);
+    mc_text_close(&text);
+    return status;
+}
+
+static mercer_status write_parts(mercer_ctx *ctx, mercer_proof *proof, mc_proof_findings *f) {
+    MC_TRY(write_domain(ctx, proof, f));
+    if (proof->verdict == MERCER_PROVED)
+        return write_steps(ctx, proof, &f->derivation);
+    return proof->verdict == MERCER_REFUTED ? copy_witness(ctx, proof, &f->refutation) : MERCER_OK;
+}
+
+static mercer_status say(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f, mc_text *out) {
+    if (proof->verdict == MERCER_PROVED)
+        return say_proof(ctx, proof, f, out);
+    if (proof->verdict == MERCER_REFUTED)
+        say_refutation(f, &proof->witness, out);
+    else
+        say_unknown(f, out);
+    return MERCER_OK;
+}
+
+mercer_status mc_proof_write(mercer_ctx *ctx, mercer_proof *proof, mc_proof_findings *f) {
+    MC_TRY(write_parts(ctx, proof, f));
+    mc_text text = mc_text_open(ctx);
+    mercer_status status = say(ctx, proof, f, &text);
+    if (!status)
+        status = keep(&proof->pool, &text, &proof->text);
+    mc_text_close(&text);
+    return status;
+}

@@ -1,0 +1,427 @@
+/* prove.c: the search for a derivation, from the goal down.
+
+   The rule for the top of an expression is tried first, which gives the argument a person would give. Only when a part
+   cannot be proved, as a term with a minus sign cannot, the whole is multiplied out and argued about as a sum. Nothing
+   here needs to be right: check_proof.c verifies what comes out.
+
+   Every claim is tried once: those proved are lines and are found again, those that failed (or are being tried further
+   up) are kept in a list of their own. */
+#include "kernel/proof/prove.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/proof/exact.h"
+#include "kernel/proof/expand.h"
+#include "kernel/language/user_function.h"
+#include <math.h>
+
+enum { NONE = -1 };
+
+typedef struct failure {
+    mc_judgement judgement;
+    const mc_term *term;
+    int64_t d;
+} failure;
+
+typedef struct prover {
+    mercer_ctx *ctx;
+    mc_derivation *out;
+    mc_pool *pool;
+    failure *failed;
+    int failures, room;
+    const mc_term *stuck;
+    int64_t work; /* left for multiplying out */
+    mercer_status status;
+} prover;
+
+static int kernel(prover *p, const mc_term *term, int64_t d);
+static int all_powers(prover *p, const mc_term *term, int64_t d);
+static int negative(prover *p, const mc_term *term, int64_t d);
+
+/* ---- lines ---- */
+
+static bool grow(prover *p, void **block, int count, int *room, size_t size) {
+    if (count < *room)
+        return true;
+    void *grown = mc_grow(p->ctx, *block, *room ? 2 * *room : 16, size);
+    if (!grown) {
+        p->status = MERCER_MEMORY;
+        return false;
+    }
+    *room = *room ? 2 * *room : 16;
+    *block = grown;
+    return true;
+}
+
+static int add_line(prover *p, mc_proof_line line, int premises, const int *premise) {
+    for (int i = 0; i < premises; i++)
+        if (premise[i] == NONE)
+            return NONE;
+    int *copy = mc_pool_take(p->pool, premises, sizeof *copy);
+    if (!copy || !grow(p, (void **)&p->out->line, p->out->count, &p->out->room, sizeof *p->out->line))
+        return NONE;
+    for (int i = 0; i < premises; i++)
+        copy[i] = premise[i];
+    line.premises = premises;
+    line.premise = copy;
+    p->out->line[p->out->count] = line;
+    return p->out->count++;
+}
+
+static int from_none(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
+    return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 0, NULL);
+}
+
+static int from_one(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule, int premise) {
+    return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 1, &premise);
+}
+
+static int find_line(const prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+    for (int i = 0; i < p->out->count; i++) {
+        const mc_proof_line *line = &p->out->line[i];
+        if (line->judgement == judgement && line->d == d && mc_term_equal(line->term, term))
+            return i;
+    }
+    return NONE;
+}
+
+static bool has_failed(const prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+    for (int i = 0; i < p->failures; i++)
+        if (p->failed[i].judgement == judgement && p->failed[i].d == d && mc_term_equal(p->failed[i].term, term))
+            return true;
+    return false;
+}
+
+/* ---- conditionally negative functions ---- */
+
+static int negative_special(prover *p, const mc_term *term, int64_t d) {
+    const mc_node *owner = term->node;
+    switch (term->special) {
+    case MC_COLUMN_SQUARE:
+    case MC_SCALED_SQUARE:
+    case MC_CIRCLE_SQUARE: return from_none(p, MC_IS_CND, term, d, MC_RULE_SQUARE);
+    case MC_COLUMN_DISTANCE:
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_ROOT,
+                        negative(p, mc_term_special(p->pool, MC_COLUMN_SQUARE, NULL), d));
+    case MC_SCALED_DISTANCE:
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_ROOT,
+                        negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
+    case MC_SUM_DISTANCE:
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_COLUMN_SUM,
+                        negative(p, mc_term_special(p->pool, MC_COLUMN_DISTANCE, NULL), d));
+    case MC_CHI2_DISTANCE:
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_CHI2, kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
+    case MC_RQ_LOG:
+    case MC_MATERN_LOG:
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_LOG,
+                        negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
+    default: return NONE;
+    }
+}
+
+static int negative(prover *p, const mc_term *term, int64_t d) {
+    if (!term)
+        return NONE;
+    const int known = find_line(p, MC_IS_CND, term, d);
+    return known != NONE ? known : negative_special(p, term, d);
+}
+
+/* ---- kernels ---- */
+
+static int schoenberg(prover *p, const mc_term *term, int64_t d) {
+    return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_SCHOENBERG, negative(p, mc_minus_log(p->pool, term->node), d));
+}
+
+static int monotone(prover *p, const mc_term *term, int64_t d) {
+    return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_MONOTONE,
+                    negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
+}
+
+static bool is_zero(mc_interval a) {
+    return a.lo == 0 && a.hi == 0;
+}
+
+static int tanh_atom(prover *p, const mc_term *term, int64_t d) {
+    const mc_value *v = term->node->parameter;
+    const bool constant = is_zero(mc_value_range(&v[0])) && mc_value_range(&v[1]).lo >= 0;
+    return constant ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : NONE;
+}
+
+static int form(prover *p, const mc_term *term, int64_t d) {
+    const mc_value *A = &term->node->parameter[0];
+    mc_psd psd = MC_PSD_UNSURE;
+    if (A->kind == MC_VALUE_MATRIX)
+        p->status = mc_psd_test(p->ctx, A->numbers, A->rows, &psd);
+    return psd == MC_PSD_YES ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_FORM) : NONE;
+}
+
+static int unfolded(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+    const mc_term *inside = mc_term_unfold(p->pool, term->node);
+    return inside ? from_one(p, MC_IS_KERNEL, term, d, rule, kernel(p, inside, d)) : NONE;
+}
+
+static int atom(prover *p, const mc_term *term, int64_t d) {
+    const mc_node *node = term->node;
+    const double nu = mc_value_range(&node->parameter[0]).hi;
+    switch (node->atom) {
+    case MC_LINEAR: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_LINEAR);
+    case MC_POLY: return unfolded(p, term, d, MC_RULE_POLY);
+    case MC_RBF: {
+        const int line = unfolded(p, term, d, MC_RULE_RBF);
+        return line == NONE ? schoenberg(p, term, d) : line;
+    }
+    case MC_LAPLACIAN:
+    case MC_EXPONENTIAL:
+    case MC_PERIODIC:
+    case MC_CHI2: return schoenberg(p, term, d);
+    case MC_MATERN: return nu == 0.5 ? schoenberg(p, term, d) : monotone(p, term, d);
+    case MC_RQ: return monotone(p, term, d);
+    case MC_COSINE: return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COSINE, kernel(p, mc_term_linear(p->pool), d));
+    case MC_INTERSECTION: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_INTERSECTION);
+    case MC_ARCCOS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ARCCOS);
+    case MC_TANH: return tanh_atom(p, term, d);
+    case MC_WHITE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
+    case MC_FORM: return form(p, term, d);
+    case MC_SPECTRUM: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPECTRUM);
+    case MC_USER:
+        return mc_user_positive(node->parameter[0].user) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_USER) : NONE;
+    case MC_PRECOMPUTED: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);
+    default: return NONE;
+    }
+}
+
+/* One premise per child; numbers that a product may carry are left out. */
+static int children(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule,
+                    bool numbers_apart) {
+    int *premise = mc_alloc(p->ctx, term->children, sizeof *premise);
+    int count = 0, line = 0;
+    if (!premise) {
+        p->status = MERCER_MEMORY;
+        return NONE;
+    }
+    for (int i = 0; i < term->children && line != NONE; i++) {
+        const mc_term *child = term->child[i];
+        if (numbers_apart && child->kind == MC_T_NUMBER) {
+            line = mc_amount_range(child->amount).lo >= 0 ? 0 : NONE;
+            continue;
+        }
+        line = judgement == MC_IS_KERNEL ? kernel(p, child, d) : all_powers(p, child, d);
+        premise[count++] = line;
+    }
+    if (line != NONE)
+        line = add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count, premise);
+    mc_free(premise);
+    return line;
+}
+
+static int of_child(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+    return from_one(p, MC_IS_KERNEL, term, d, rule, kernel(p, term->child[0], d));
+}
+
+static int power(prover *p, const mc_term *term, int64_t d) {
+    const double n = term->amount.factor;
+    if (n >= 0 && n == floor(n))
+        return of_child(p, term, d, MC_RULE_POWER);
+    return n > 0 ? from_one(p, MC_IS_KERNEL, term, d, MC_RULE_REAL_POWER, all_powers(p, term->child[0], d)) : NONE;
+}
+
+static int constant(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule) {
+    return mc_amount_range(term->amount).lo >= 0 ? from_none(p, judgement, term, d, rule) : NONE;
+}
+
+static int by_its_top(prover *p, const mc_term *term, int64_t d) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return constant(p, term, d, MC_IS_KERNEL, MC_RULE_CONSTANT);
+    case MC_T_ATOM: return atom(p, term, d);
+    case MC_T_DOT: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_DOT);
+    case MC_T_SUM: return children(p, term, d, MC_IS_KERNEL, MC_RULE_SUM, false);
+    case MC_T_PRODUCT: return children(p, term, d, MC_IS_KERNEL, MC_RULE_PRODUCT, true);
+    case MC_T_POWER: return power(p, term, d);
+    case MC_T_EXP: return of_child(p, term, d, MC_RULE_EXP);
+    case MC_T_NORMALIZE: return of_child(p, term, d, MC_RULE_NORMALIZE);
+    case MC_T_WEIGH: return of_child(p, term, d, MC_RULE_WEIGH);
+    case MC_T_COLUMNS:
+        return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMNS, kernel(p, term->child[0], term->node->columns));
+    case MC_T_SPECIAL:
+        return term->special == MC_HARMONIC ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_HARMONIC) : NONE;
+    }
+    return NONE;
+}
+
+/* ---- multiplied out ---- */
+
+/* Prove the generators that are left and conclude the line. */
+static int from_generators(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
+                           const mc_expansion *e) {
+    int premise[MC_GENERATORS_MAX], count = 0;
+    for (int g = 0; g < e->generators; g++)
+        if (mc_expansion_uses(e, g) && (premise[count++] = kernel(p, e->generator[g], d)) == NONE)
+            return NONE;
+    return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count, premise);
+}
+
+/* The rule by which a sum is a kernel, MC_RULE_COUNT when none is seen. */
+static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
+    int generator;
+    if (!e->whole)
+        return MC_RULE_COUNT;
+    if (mc_expansion_nonnegative(e, 1, false))
+        return MC_RULE_COLLECT;
+    if (mode == MC_GAUSSIANS)
+        return mc_expansion_gaussians(e, d) ? MC_RULE_GAUSSIANS : MC_RULE_COUNT;
+    return mc_expansion_series(e, &generator) ? MC_RULE_SERIES : MC_RULE_COUNT;
+}
+
+static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t d) {
+    mc_expansion e;
+    int line = NONE;
+    const mercer_status status = mc_expand(p->pool, term, mode, &p->work, &e);
+    if (status)
+        p->status = status;
+    const mc_rule rule = status ? MC_RULE_COUNT : rule_for(&e, mode, d);
+    if (rule != MC_RULE_COUNT)
+        line = from_generators(p, MC_IS_KERNEL, term, d, rule, &e);
+    mc_expansion_close(&e);
+    return line;
+}
+
+/* exp of, or a negative power of, a constant and a kernel. */
+static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
+                             int sign) {
+    mc_expansion e;
+    int line = NONE;
+    const mercer_status status = mc_expand(p->pool, term->child[0], MC_GENERATORS, &p->work, &e);
+    if (status)
+        p->status = status;
+    else if (mc_expansion_nonnegative(&e, sign, true))
+        line = from_generators(p, judgement, term, d, rule, &e);
+    mc_expansion_close(&e);
+    return line;
+}
+
+static int by_algebra(prover *p, const mc_term *term, int64_t d) {
+    if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP
+        && term->kind != MC_T_WEIGH)
+        return NONE;
+    int line = as_a_sum(p, term, MC_GENERATORS, d);
+    if (line == NONE)
+        line = as_a_sum(p, term, MC_GAUSSIANS, d);
+    if (line == NONE && term->kind == MC_T_EXP)
+        line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_SHIFT, 1);
+    if (line == NONE && term->kind == MC_T_POWER && term->amount.factor < 0 && mc_term_range(term->child[0]).lo > 0)
+        line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE, -1);
+    return line;
+}
+
+/* ---- infinitely divisible kernels ---- */
+
+static int powers_of_child(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+    const int64_t inner = term->kind == MC_T_COLUMNS ? term->node->columns : d;
+    return from_one(p, MC_ALL_POWERS, term, d, rule, all_powers(p, term->child[0], inner));
+}
+
+static int powers_atom(prover *p, const mc_term *term, int64_t d) {
+    if (term->node->atom == MC_WHITE)
+        return from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_WHITE);
+    return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, negative(p, mc_minus_log(p->pool, term->node), d));
+}
+
+static int powers_by_top(prover *p, const mc_term *term, int64_t d) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return constant(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_CONSTANT);
+    case MC_T_ATOM: return powers_atom(p, term, d);
+    case MC_T_PRODUCT: return children(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_PRODUCT, false);
+    case MC_T_POWER: return term->amount.factor > 0 ? powers_of_child(p, term, d, MC_RULE_POWERS_POWER) : NONE;
+    case MC_T_EXP: return around_a_constant(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP, 1);
+    case MC_T_WEIGH:
+        return term->node && !mc_function_nonnegative(term->node->function)
+                   ? NONE
+                   : powers_of_child(p, term, d, MC_RULE_POWERS_WEIGH);
+    case MC_T_COLUMNS: return powers_of_child(p, term, d, MC_RULE_POWERS_COLUMNS);
+    case MC_T_NORMALIZE: return powers_of_child(p, term, d, MC_RULE_POWERS_NORMALIZE);
+    default: return NONE;
+    }
+}
+
+/* A term that is subtracted fails alone, but the sum it stands in may not: blame falls on the sum. */
+static bool is_negative_multiple(const mc_term *term) {
+    const mc_term *lead = term->kind == MC_T_PRODUCT && term->children ? term->child[0] : term;
+    return lead->kind == MC_T_NUMBER && mc_amount_range(lead->amount).hi < 0;
+}
+
+/* ---- the search ---- */
+
+static int prove(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+    if (!term || p->status || p->pool->status)
+        return NONE;
+    int line = find_line(p, judgement, term, d);
+    if (line != NONE || has_failed(p, judgement, term, d))
+        return line;
+    if (!grow(p, (void **)&p->failed, p->failures, &p->room, sizeof *p->failed))
+        return NONE;
+    const int place = p->failures++; /* until it succeeds, so that no claim is tried inside itself */
+    p->failed[place] = (failure){judgement, term, d};
+    if (judgement == MC_ALL_POWERS)
+        line = powers_by_top(p, term, d);
+    else if ((line = by_its_top(p, term, d)) == NONE)
+        line = by_algebra(p, term, d);
+    if (line != NONE)
+        p->failed[place].term = NULL;
+    else if (!p->stuck && !is_negative_multiple(term))
+        p->stuck = term;
+    return line;
+}
+
+/* For every d if possible: the same line then serves views of different widths. */
+static int for_any_or_this_d(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+    const int line = prove(p, judgement, term, 0);
+    return line == NONE && d > 0 ? prove(p, judgement, term, d) : line;
+}
+
+static int kernel(prover *p, const mc_term *term, int64_t d) {
+    return for_any_or_this_d(p, MC_IS_KERNEL, term, d);
+}
+
+static int all_powers(prover *p, const mc_term *term, int64_t d) {
+    return for_any_or_this_d(p, MC_ALL_POWERS, term, d);
+}
+
+/* Keep the lines that the last one needs, in order. */
+static mercer_status prune(mercer_ctx *ctx, mc_derivation *out, int last) {
+    int *place = NULL;
+    MC_TRY(MC_ALLOC(ctx, place, last + 1));
+    place[last] = 1;
+    for (int i = last; i >= 0; i--)
+        for (int k = 0; place[i] && k < out->line[i].premises; k++)
+            place[out->line[i].premise[k]] = 1;
+    out->count = 0;
+    for (int i = 0; i <= last; i++) {
+        if (!place[i])
+            continue;
+        mc_proof_line line = out->line[i];
+        for (int k = 0; k < line.premises; k++)
+            line.premise[k] = place[line.premise[k]];
+        place[i] = out->count;
+        out->line[out->count++] = line;
+    }
+    mc_free(place);
+    return MERCER_OK;
+}
+
+mercer_status mc_derive(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found,
+                        const mc_term **stuck) {
+    *out = (mc_derivation){.pool = mc_pool_open(ctx)};
+    prover p = {.ctx = ctx, .out = out, .pool = &out->pool, .work = MC_EXPAND_WORK};
+    const int line = kernel(&p, mc_term_from(p.pool, root), d);
+    mc_free(p.failed);
+    *found = line != NONE;
+    *stuck = p.stuck;
+    MC_TRY(p.status);
+    MC_TRY(p.pool->status);
+    return *found ? prune(ctx, out, line) : MERCER_OK;
+}
+
+void mc_derivation_close(mc_derivation *derivation) {
+    mc_free(derivation->line);
+    derivation->line = NULL;
+    mc_pool_close(&derivation->pool);
+}

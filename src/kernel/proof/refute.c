@@ -1,0 +1,77 @@
+/* refute.c: a witness against an expression, over the values its open parameters may get and, when d is free, over d.
+
+   Columns in which all points are 0 change no value of any kernel, so a wide row is searched in its first few columns
+   and the witness gets its zeros back at the end. */
+#include "kernel/proof/refute.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "kernel/language/node.h"
+#include <string.h>
+
+/* tried when d is free: the least that the expression allows and the next; searched of a wide row */
+enum { DIMENSIONS = 3, COLUMNS = 4 };
+
+typedef struct task {
+    mercer_ctx *ctx;
+    const mc_node *root;
+    int64_t d, wide; /* columns searched, columns claimed */
+    mc_refutation *out;
+} task;
+
+static bool is_given(const mc_node *node) {
+    return node->kind == MC_ATOM && mc_atoms[node->atom].given;
+}
+
+static bool is_open(const mc_node *node) {
+    return mc_node_open(node) || mc_node_ranges(node);
+}
+
+/* Put the zeros back. Certified again, on the rows that will be shown. */
+static mercer_status widen(const task *t) {
+    mc_witness *w = &t->out->witness;
+    double *points = NULL;
+    if (!t->out->found || t->wide == t->d)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(t->ctx, points, MC_WITNESS_POINTS * t->wide));
+    for (int64_t i = 0; i < w->count; i++)
+        memcpy(points + i * t->wide, w->points + i * t->d, (size_t)t->d * sizeof *points);
+    mc_free(w->points);
+    w->points = points;
+    w->d = t->wide;
+    t->out->found = mc_witness_certify(t->out->instance, w);
+    return MERCER_OK;
+}
+
+static mercer_status try_instance(const task *t, int variant, mc_search_part part) {
+    mc_refutation *out = t->out;
+    mc_node_free(out->instance);
+    out->instance = NULL;
+    MC_TRY(mc_instance(t->ctx, t->root, t->d, t->wide, variant, &out->instance));
+    if (!out->instance)
+        return MERCER_OK;
+    MC_TRY(mc_search(t->ctx, out->instance, t->d, part, out->instantiated ? 0.3 : 1, out));
+    return widen(t);
+}
+
+mercer_status mc_refute(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
+                        mc_refutation *out) {
+    *out = (mc_refutation){.instantiated = mc_node_any(root, is_open)};
+    if (mc_node_any(root, is_given))
+        return MERCER_OK; /* its values are not ours to choose points for */
+    const int variants = out->instantiated ? MC_INSTANCES : 1, dimensions = d > 0 ? 1 : DIMENSIONS;
+    const int64_t enough = least > COLUMNS ? least : COLUMNS;
+    for (int part = 0; part < MC_SEARCH_PARTS; part++)
+        for (int k = 0; k < dimensions && !out->found; k++)
+            for (int v = 0; v < variants && !out->found; v++) {
+                task t = {.ctx = ctx, .root = root, .wide = d > 0 ? d : least + k, .out = out};
+                t.d = fixed || t.wide < enough ? t.wide : enough;
+                MC_TRY(try_instance(&t, v, (mc_search_part)part));
+            }
+    return MERCER_OK;
+}
+
+void mc_refutation_close(mc_refutation *refutation) {
+    mc_free(refutation->witness.points);
+    mc_node_free(refutation->instance);
+    *refutation = (mc_refutation){0};
+}

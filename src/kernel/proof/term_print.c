@@ -1,0 +1,341 @@
+/* term_print.c: terms as people write them: expressions in the language itself, distances in the notation of the
+   blackboard. */
+#include "base/memory.h"
+#include "kernel/proof/expand.h"
+#include "kernel/language/function.h"
+#include "kernel/language/node.h"
+#include "kernel/language/print.h"
+#include <math.h>
+
+typedef enum level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } level;
+
+static void print(const mc_term *term, level place, mc_text *out);
+
+/* ---- numbers ---- */
+
+static const char *index_of(const mc_value *value) {
+    return value->kind == MC_VALUE_VECTOR ? "_j" : "";
+}
+
+void mc_amount_print(mc_amount a, mc_text *out) {
+    if (!a.value || a.factor != 1)
+        mc_text_number(out, a.factor);
+    if (a.value)
+        mc_text_add(out, "%s%s%s", a.factor != 1 ? "*" : "", a.name, index_of(a.value));
+}
+
+/* The parameter i of an atom: its number, or its name. */
+static void parameter(const mc_node *atom, int i, mc_text *out) {
+    mc_amount_print(mc_amount_of(1, atom, i), out);
+}
+
+/* "gamma*", nothing when it is 1. */
+static void factor(const mc_node *atom, int i, mc_text *out) {
+    const mc_amount a = mc_amount_of(1, atom, i);
+    if (!a.value && a.factor == 1)
+        return;
+    mc_amount_print(a, out);
+    mc_text_add(out, "*");
+}
+
+static void divisor(const mc_node *atom, int i, mc_text *out) {
+    const mc_amount a = mc_amount_of(1, atom, i);
+    if (!a.value && a.factor == 1)
+        return;
+    mc_text_add(out, "/");
+    mc_amount_print(a, out);
+}
+
+static bool is_vector(const mc_node *atom, int i) {
+    return atom->parameter[i].kind == MC_VALUE_VECTOR;
+}
+
+/* ---- distances ---- */
+
+/* The distance that an atom squares, with its scale: gamma*|x - z| or |x - z|/length_scale. */
+static void scaled_distance(const mc_node *owner, mc_text *out) {
+    if (owner->atom == MC_EXPONENTIAL)
+        factor(owner, 0, out);
+    mc_text_add(out, is_vector(owner, owner->atom == MC_EXPONENTIAL ? 0 : 1) ? "(x_j - z_j)" : "|x - z|");
+    if (owner->atom != MC_EXPONENTIAL)
+        divisor(owner, 1, out);
+}
+
+static bool is_scaled(const mc_node *owner) {
+    const mc_amount a = mc_amount_of(1, owner, owner->atom == MC_EXPONENTIAL ? 0 : 1);
+    return a.value || a.factor != 1;
+}
+
+static void scaled_square(const mc_node *owner, mc_text *out) {
+    if (owner->atom == MC_RBF) {
+        mc_text_add(out, is_vector(owner, 0) ? "sum_j " : "");
+        factor(owner, 0, out);
+        mc_text_add(out, is_vector(owner, 0) ? "(x_j - z_j)^2" : "|x - z|^2");
+        return;
+    }
+    const bool vector = is_vector(owner, owner->atom == MC_EXPONENTIAL ? 0 : 1), scaled = is_scaled(owner);
+    mc_text_add(out, "%s%s", vector ? "sum_j " : "", scaled ? "(" : "");
+    scaled_distance(owner, out);
+    mc_text_add(out, "%s^2", scaled ? ")" : "");
+}
+
+static void scaled_root(const mc_node *owner, mc_text *out) {
+    if (!is_vector(owner, owner->atom == MC_EXPONENTIAL ? 0 : 1)) {
+        scaled_distance(owner, out);
+        return;
+    }
+    mc_text_add(out, "sqrt(");
+    scaled_square(owner, out);
+    mc_text_add(out, ")");
+}
+
+static void sum_distance(const mc_node *owner, mc_text *out) {
+    if (is_vector(owner, 0)) {
+        mc_text_add(out, "sum_j gamma_j*|x_j - z_j|");
+        return;
+    }
+    factor(owner, 0, out);
+    mc_text_add(out, "sum_j |x_j - z_j|");
+}
+
+static void circle_square(const mc_node *owner, mc_text *out) {
+    mc_text_add(out, "2*sum_j sin(pi*(x_j - z_j)");
+    divisor(owner, 0, out);
+    mc_text_add(out, ")^2");
+    divisor(owner, 1, out);
+    const mc_amount a = mc_amount_of(1, owner, 1);
+    mc_text_add(out, !a.value && a.factor == 1 ? "" : "^2");
+}
+
+static void chi2_distance(const mc_node *owner, mc_text *out) {
+    factor(owner, 0, out);
+    mc_text_add(out, "sum_j (x_j - z_j)^2/(x_j + z_j)");
+}
+
+/* -log of (1 + q^2/(2 alpha))^-alpha */
+static void rq_log(const mc_node *owner, mc_text *out) {
+    factor(owner, 0, out);
+    mc_text_add(out, "log(1 + ");
+    scaled_square(owner, out);
+    mc_text_add(out, "/(2*");
+    parameter(owner, 0, out);
+    mc_text_add(out, "))");
+}
+
+static void matern_log(const mc_node *owner, mc_text *out) {
+    char *text = NULL;
+    if (mc_node_print(out->ctx, owner, &text)) {
+        out->status = MERCER_MEMORY;
+        return;
+    }
+    mc_text_add(out, "-log(%s)", text);
+    mc_free(text);
+}
+
+static void plain(const char *text, mc_text *out) {
+    mc_text_add(out, "%s", text);
+}
+
+static void special(const mc_term *term, mc_text *out) {
+    switch (term->special) {
+    case MC_SPECIAL_NONE: break;
+    case MC_COLUMN_SQUARE: plain("(x_j - z_j)^2", out); break;
+    case MC_COLUMN_DISTANCE: plain("|x_j - z_j|", out); break;
+    case MC_SCALED_SQUARE: scaled_square(term->node, out); break;
+    case MC_SCALED_DISTANCE: scaled_root(term->node, out); break;
+    case MC_SUM_DISTANCE: sum_distance(term->node, out); break;
+    case MC_CIRCLE_SQUARE: circle_square(term->node, out); break;
+    case MC_HARMONIC: plain("sum_j x_j*z_j/(x_j + z_j)", out); break;
+    case MC_CHI2_DISTANCE: chi2_distance(term->node, out); break;
+    case MC_RQ_LOG: rq_log(term->node, out); break;
+    case MC_MATERN_LOG: matern_log(term->node, out); break;
+    }
+}
+
+/* ---- expressions ---- */
+
+static bool is_negative(const mc_term *term) {
+    return term->kind == MC_T_NUMBER && !term->amount.value && signbit(term->amount.factor);
+}
+
+static bool leads_with_minus(const mc_term *term) {
+    return is_negative(term->kind == MC_T_PRODUCT && term->children > 0 ? term->child[0] : term);
+}
+
+static void print_product(const mc_term *term, mc_text *out) {
+    const bool minus = leads_with_minus(term),
+               bare = minus && term->child[0]->amount.factor == -1 && term->children > 1;
+    if (minus && !bare)
+        mc_text_number(out, -term->child[0]->amount.factor);
+    for (int i = minus ? 1 : 0; i < term->children; i++) {
+        mc_text_add(out, "%s", i > (bare ? 1 : 0) ? "*" : "");
+        print(term->child[i], SIGN, out);
+    }
+}
+
+static void print_sum(const mc_term *term, mc_text *out) {
+    for (int i = 0; i < term->children; i++) {
+        const mc_term *child = term->child[i];
+        const bool minus = leads_with_minus(child);
+        mc_text_add(out, "%s", i == 0 ? (minus ? "-" : "") : (minus ? " - " : " + "));
+        if (child->kind == MC_T_NUMBER && minus)
+            mc_text_number(out, -child->amount.factor);
+        else if (child->kind == MC_T_PRODUCT)
+            print_product(child, out);
+        else
+            print(child, PRODUCT, out);
+    }
+}
+
+/* exp(-gamma*norm2), or with one gamma for every column exp(-sum_j gamma_j*x_j^2). */
+static void gaussian_weight(mc_amount a, mc_text *out) {
+    const bool vector = a.value && a.value->kind == MC_VALUE_VECTOR;
+    mc_text_add(out, vector ? "exp(-sum_j " : "exp(-");
+    if (a.value || a.factor != 1) {
+        mc_amount_print(a, out);
+        mc_text_add(out, "*");
+    }
+    mc_text_add(out, vector ? "x_j^2)" : "norm2)");
+}
+
+static void print_weigh(const mc_term *term, mc_text *out) {
+    mc_text_add(out, "weigh(");
+    if (term->node)
+        mc_function_print(out, term->node->function);
+    else
+        gaussian_weight(term->amount, out);
+    mc_text_add(out, ", ");
+    print(term->child[0], SUM, out);
+    mc_text_add(out, ")");
+}
+
+static void print_call(const char *name, const mc_term *term, mc_text *out) {
+    mc_text_add(out, "%s(", name);
+    print(term->child[0], SUM, out);
+    mc_text_add(out, ")");
+}
+
+static level level_of(const mc_term *term) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return is_negative(term) ? SIGN : PRIMARY; /* 2*gamma stands in products only */
+    case MC_T_SUM: return SUM;
+    case MC_T_DOT:
+    case MC_T_SPECIAL:
+    case MC_T_PRODUCT: return PRODUCT;
+    case MC_T_POWER: return POWER;
+    case MC_T_COLUMNS: return VIEW;
+    default: return PRIMARY;
+    }
+}
+
+static void print_bare(const mc_term *term, mc_text *out) {
+    switch (term->kind) {
+    case MC_T_NUMBER: mc_amount_print(term->amount, out); break;
+    case MC_T_ATOM: mc_atom_print(out, term->node); break;
+    case MC_T_DOT:
+        mc_text_add(out, "sum_j ");
+        mc_amount_print(term->amount, out);
+        mc_text_add(out, "*x_j*z_j");
+        break;
+    case MC_T_SUM: print_sum(term, out); break;
+    case MC_T_PRODUCT:
+        mc_text_add(out, "%s", leads_with_minus(term) ? "-" : "");
+        print_product(term, out);
+        break;
+    case MC_T_POWER:
+        print(term->child[0], VIEW, out);
+        mc_text_add(out, "^");
+        mc_text_number(out, term->amount.factor);
+        break;
+    case MC_T_EXP: print_call("exp", term, out); break;
+    case MC_T_NORMALIZE: print_call("normalize", term, out); break;
+    case MC_T_WEIGH: print_weigh(term, out); break;
+    case MC_T_COLUMNS:
+        print(term->child[0], PRIMARY, out);
+        mc_columns_print(out, term->node);
+        break;
+    case MC_T_SPECIAL: special(term, out); break;
+    }
+}
+
+static void print(const mc_term *term, level place, mc_text *out) {
+    const bool inside = level_of(term) < place;
+    mc_text_add(out, "%s", inside ? "(" : "");
+    print_bare(term, out);
+    mc_text_add(out, "%s", inside ? ")" : "");
+}
+
+void mc_term_print(const mc_term *term, mc_text *out) {
+    print(term, SUM, out);
+}
+
+/* ---- sums multiplied out ---- */
+
+/* "*" between factors, none before the first. */
+static void star(bool *first, mc_text *out) {
+    mc_text_add(out, "%s", *first ? "" : "*");
+    *first = false;
+}
+
+static double middle(mc_interval a) {
+    return a.lo + (a.hi - a.lo) / 2;
+}
+
+static void print_powers(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
+    for (int g = 0; g < e->generators; g++) {
+        if (m->power[g] == 0)
+            continue;
+        star(first, out);
+        print(e->generator[g], m->power[g] > 1 ? VIEW : SIGN, out);
+        if (m->power[g] > 1)
+            mc_text_add(out, "^%d", m->power[g]);
+    }
+}
+
+static void print_rates(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
+    bool opened = false;
+    for (int g = 0; g < e->generators; g++) {
+        const double rate = middle(m->rate[g]);
+        if (rate == 0)
+            continue;
+        if (!opened)
+            star(first, out);
+        mc_text_add(out, "%s", !opened ? (rate < 0 ? "exp(-" : "exp(") : rate < 0 ? " - " : " + ");
+        if (fabs(rate) != 1)
+            mc_text_add(out, "%.6g*", fabs(rate));
+        print(e->generator[g], SIGN, out);
+        opened = true;
+    }
+    mc_text_add(out, "%s", opened ? ")" : "");
+}
+
+static void print_widths(const mc_monomial *m, bool *first, mc_text *out) {
+    if (middle(m->width) != 0) {
+        star(first, out);
+        mc_text_add(out, "rbf(gamma=%.6g)", middle(m->width));
+    }
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (middle(m->widths[j]) != 0) {
+            star(first, out);
+            mc_text_add(out, "rbf(gamma=%.6g)[%d]", middle(m->widths[j]), j + 1);
+        }
+}
+
+static void print_monomial(const mc_expansion *e, const mc_monomial *m, mc_text *out) {
+    const double size = fabs(middle(m->factor));
+    bool first = size == 1 && !mc_monomial_is_constant(m);
+    if (!first)
+        mc_text_add(out, "%.6g", size);
+    print_powers(e, m, &first, out);
+    print_rates(e, m, &first, out);
+    print_widths(m, &first, out);
+}
+
+void mc_expansion_print(const mc_expansion *e, mc_text *out) {
+    for (int i = 0; i < e->count; i++) {
+        const bool minus = e->monomial[i].factor.hi < 0;
+        mc_text_add(out, "%s", i == 0 ? (minus ? "-" : "") : minus ? " - " : " + ");
+        print_monomial(e, &e->monomial[i], out);
+    }
+    mc_text_add(out, "%s", e->count ? "" : "0");
+}

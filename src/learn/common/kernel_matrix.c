@@ -1,0 +1,380 @@
+/* kernel_matrix.c: see kernel_matrix.h.
+
+       block     K(ids, ids): entries with one side kept are read there, the others are one smaller block of their own
+       add       f + K c: rows not yet kept are computed whole while there is room, the kept ones are added up in
+       double; what finds no
+                 room is a product of tiles, of which nothing is stored
+   Only products in single precision look at kept rows. They say nothing of their error: mc_kernel_matrix_know does, of
+   the whole sum. */
+#include "learn/common/kernel_matrix.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store,
+                                    bool products, mc_kernel_matrix *out) {
+    *out = (mc_kernel_matrix){.kernel = kernel, .x = x, .store = store};
+    MC_TRY(MC_ALLOC(ctx, out->product, x->n));
+    return store || products ? mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &out->gram) : MERCER_OK;
+}
+
+void mc_kernel_matrix_close(mc_kernel_matrix *m) {
+    mc_gram_close(m->gram);
+    mc_free(m->product);
+    *m = (mc_kernel_matrix){0};
+}
+
+/* ---- Blocks ---- */
+
+static mercer_status compute_block(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype dtype, const int64_t *ids,
+                                   int64_t count, void *out) {
+    mercer_data *part = NULL;
+    mc_gram *gram = NULL;
+    MC_TRY(mc_data_take(ctx, m->x, ids, count, &part));
+    mercer_status status = mc_gram_open(ctx, m->kernel, part, NULL, dtype, &gram);
+    if (!status)
+        status = mc_gram_block(ctx, gram, 0, count, 0, count, dtype, out, count);
+    mc_gram_close(gram);
+    mercer_data_free(part);
+    return status;
+}
+
+enum { GRAIN = 16 }; /* rows of a block written together: what they read of one kept row is one line of cache */
+
+typedef struct gathered {
+    const mc_store *store;
+    const int64_t *ids, *place; /* place: of each among those not kept; -1: kept */
+    int64_t count, rest;
+    const float *small; /* rest x rest */
+    float *out;
+} gathered;
+
+static void gather_kept(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const gathered *g = arg;
+    for (int64_t a = begin; a < end; a++) {
+        const float *row = g->place[a] < 0 ? mc_store_row(g->store, g->ids[a]) : NULL;
+        for (int64_t b = 0; row && b < g->count; b++)
+            g->out[a * g->count + b] = row[g->ids[b]];
+    }
+}
+
+/* After the kept ones: their columns in the other rows are their rows. */
+static void gather_rest(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const gathered *g = arg;
+    for (int64_t b = 0; b < g->count; b++)
+        for (int64_t a = begin; a < end; a++)
+            if (g->place[a] >= 0)
+                g->out[a * g->count + b] =
+                    g->place[b] < 0 ? g->out[b * g->count + a] : g->small[g->place[a] * g->rest + g->place[b]];
+}
+
+static mercer_status gather(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count,
+                            int64_t *place, int64_t *few, float *out) {
+    int64_t rest = 0;
+    for (int64_t k = 0; k < count; k++) {
+        place[k] = mc_store_row(m->store, ids[k]) ? -1 : rest;
+        if (place[k] >= 0)
+            few[rest++] = ids[k];
+    }
+    float *small = NULL;
+    MC_TRY((small = mc_alloc_unset(ctx, rest * rest, sizeof *small)) ? MERCER_OK : MERCER_MEMORY);
+    mercer_status status = rest ? compute_block(ctx, m, MERCER_F32, few, rest, small) : MERCER_OK;
+    gathered g = {m->store, ids, place, count, rest, small, out};
+    if (!status)
+        status = mc_for(ctx, count, GRAIN, gather_kept, &g);
+    if (!status)
+        status = mc_for(ctx, count, GRAIN, gather_rest, &g);
+    mc_free(small);
+    return status;
+}
+
+static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
+    const mc_kernel_matrix *m = matrix->self;
+    if (!m->store || matrix->dtype == MERCER_F64)
+        return compute_block(ctx, m, matrix->dtype, ids, count, out);
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(count, sizeof(int64_t))));
+    int64_t *place = mc_work_take(&work, count, sizeof *place), *few = mc_work_take(&work, count, sizeof *few);
+    const mercer_status status = gather(ctx, m, ids, count, place, few, out);
+    mc_work_close(&work);
+    return status;
+}
+
+/* ---- Products ---- */
+
+/* K of all rows against some, in this precision. */
+static mercer_status open_part(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids,
+                               int64_t count, mercer_data **part, mc_gram **gram) {
+    if (m->gram && precision == MERCER_F32)
+        return mc_gram_open_columns(ctx, m->gram, ids, count, gram);
+    MC_TRY(mc_data_take(ctx, m->x, ids, count, part));
+    return mc_gram_open(ctx, m->kernel, m->x, *part, precision, gram);
+}
+
+/* f + the product with coefficients of one sign, whose size is then the sum of absolute values, unless entries are
+   negative. */
+static void take_product(const mc_kernel_matrix *m, const mc_gram *gram, double mass, double *f, mc_doubt *doubt) {
+    double relative, rest, most = 0;
+    mc_gram_product_terms(gram, 1, &relative, &rest);
+    for (int64_t i = 0; i < m->x->n; i++) {
+        f[i] += m->product[i];
+        most = fmax(most, fabs(m->product[i]));
+    }
+    for (int64_t i = 0; doubt->bound && i < m->x->n; i++)
+        doubt->bound[i] += relative * fabs(m->product[i]) + rest * mass + DBL_EPSILON * fabs(f[i]);
+    doubt->reach += relative > 0 ? most : INFINITY;
+}
+
+static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision,
+                                   const int64_t *ids, const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    mercer_data *part = NULL;
+    mc_gram *gram = NULL;
+    double mass = 0;
+    for (int64_t k = 0; k < count; k++)
+        mass += fabs(c[k]);
+    mercer_status status = open_part(ctx, m, precision, ids, count, &part, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, 1, c, m->product);
+    if (!status)
+        take_product(m, gram, mass, f, doubt);
+    mc_gram_close(gram);
+    mercer_data_free(part);
+    return status;
+}
+
+/* Positive coefficients, then negative ones: as many entries as all at once. */
+static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids,
+                              const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    const int64_t most = count < MC_KERNEL_BATCH ? count : MC_KERNEL_BATCH;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(most, sizeof(int64_t)) + mc_work_need(most, sizeof(double))));
+    int64_t *id = mc_work_take(&work, most, sizeof *id);
+    double *part = mc_work_take(&work, most, sizeof *part);
+    mercer_status status = MERCER_OK;
+    doubt->reach = 0;
+    for (int sign = 1; sign >= -1; sign -= 2)
+        for (int64_t k = 0, at = 0; k < count && !status; k++) {
+            if (sign * c[k] > 0) {
+                id[at] = ids[k];
+                part[at++] = c[k];
+            }
+            if (at == most || (at && k == count - 1)) {
+                status = multiply_part(ctx, m, precision, id, part, at, f, doubt);
+                at = 0;
+            }
+        }
+    mc_work_close(&work);
+    return status;
+}
+
+static mercer_status take_kept(mercer_ctx *ctx, const mc_matrix_rows *rows, const int64_t *ids, int64_t count,
+                               const void **out) {
+    (void)ctx;
+    for (int64_t k = 0; k < count; k++)
+        out[k] = mc_store_row(rows->self, ids[k]);
+    return MERCER_OK;
+}
+
+static mercer_status add_kept(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
+                              int64_t count, double *f) {
+    const mc_matrix_rows rows = {.n = m->x->n, .dtype = MERCER_F32, .most = count, .take = take_kept, .self = m->store};
+    const void **scratch = NULL;
+    MC_TRY(MC_ALLOC(ctx, scratch, count));
+    const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
+    mc_free(scratch);
+    return status;
+}
+
+/* Rows among ids that are not kept, into the store while it has room. */
+static mercer_status keep(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count, int64_t *fresh,
+                          void **to) {
+    mercer_status status = MERCER_OK;
+    int64_t found = 0;
+    for (int64_t k = 0; k < count && !status; k++) {
+        float *row = NULL;
+        if (!mc_store_row(m->store, ids[k]))
+            status = mc_store_add(ctx, m->store, ids[k], &row);
+        if (row) {
+            fresh[found] = ids[k];
+            to[found++] = row;
+        }
+    }
+    if (found && !status)
+        status = mc_gram_scatter(ctx, m->gram, fresh, found, 0, m->x->n, MERCER_F32, to);
+    if (status)
+        mc_store_clear(m->store); /* some have a place and are not written */
+    return status;
+}
+
+/* Those kept first, then the others; returns how many are kept. */
+static int64_t part_kept(const mc_store *store, const int64_t *ids, const double *c, int64_t count, int64_t *id,
+                         double *part) {
+    int64_t at = 0, kept = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t k = 0; k < count; k++)
+            if ((mc_store_row(store, ids[k]) == NULL) == pass) {
+                id[at] = ids[k];
+                part[at++] = c[k];
+            }
+        kept = pass ? kept : at;
+    }
+    return kept;
+}
+
+static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
+                                    int64_t count, mc_work *work, double *f) {
+    int64_t *id = mc_work_take(work, count, sizeof *id);
+    double *part = mc_work_take(work, count, sizeof *part);
+    void **to = mc_work_take(work, count, sizeof *to);
+    MC_TRY(keep(ctx, m, ids, count, id, to));
+    const int64_t kept = part_kept(m->store, ids, c, count, id, part);
+    if (kept)
+        MC_TRY(add_kept(ctx, m, id, part, kept, f));
+    mc_doubt unasked = {0};
+    return kept < count ? multiply(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f, &unasked) : MERCER_OK;
+}
+
+static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
+                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    const mc_kernel_matrix *m = matrix->self;
+    if (!m->store || precision == MERCER_F64)
+        return multiply(ctx, m, precision, ids, c, count, f, doubt);
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work,
+                        mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(double))
+                            + mc_work_need(count, sizeof(void *))));
+    const mercer_status status = add_with_store(ctx, m, ids, c, count, &work, f);
+    mc_work_close(&work);
+    return status;
+}
+
+/* f at rows, which are in some, + K(rows, ids) c in double. */
+static mercer_status add_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const mercer_data *some, const int64_t *rows,
+                            const int64_t *ids, const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    mercer_data *part = NULL;
+    mc_gram *gram = NULL;
+    double relative = 0, rest = 0, mass = 0;
+    for (int64_t k = 0; k < count; k++)
+        mass += fabs(c[k]);
+    mercer_status status = mc_data_take(ctx, m->x, ids, count, &part);
+    if (!status)
+        status = mc_gram_open(ctx, m->kernel, some, part, MERCER_F64, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, 1, c, m->product);
+    if (!status)
+        mc_gram_product_terms(gram, 1, &relative, &rest);
+    for (int64_t k = 0; k < some->n && !status; k++) {
+        f[rows[k]] += m->product[k];
+        if (doubt->bound)
+            doubt->bound[rows[k]] += (relative * mc_gram_entry_size(gram) + rest) * mass;
+    }
+    mc_gram_close(gram);
+    mercer_data_free(part);
+    return status;
+}
+
+static mercer_status at(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count,
+                        const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
+    const mc_kernel_matrix *m = matrix->self;
+    mercer_data *some = NULL;
+    if (rows_count == 0)
+        return MERCER_OK;
+    mercer_status status = mc_data_take(ctx, m->x, rows, rows_count, &some);
+    for (int64_t k = 0; k < rows_count && !status; k++) {
+        f[rows[k]] = 0;
+        if (doubt->bound)
+            doubt->bound[rows[k]] = 0;
+    }
+    for (int64_t k = 0; k < count && !status; k += MC_KERNEL_BATCH)
+        status = add_at(ctx, m, some, rows, ids + k, c + k, count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH,
+                        f, doubt);
+    mercer_data_free(some);
+    return status;
+}
+
+mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal) {
+    return (mc_matrix){
+        .n = m->x->n, .dtype = dtype, .diagonal = diagonal, .block = block, .add = add, .at = at, .self = m};
+}
+
+/* ---- What is known of f ---- */
+
+/* error_i, the sum of |c| times computed entries, becomes a bound on the error of f_i. Entries are wrong by relative
+   |K| + rest, with |K| <= (|computed| + rest) / (1 - relative), and by one rounding where they came in double; they are
+   added up in double. relative is 0 unless no entry is negative. */
+static void bound_errors(const mc_kernel_matrix *m, int64_t count, double mass, double *error) {
+    double relative, rest;
+    mc_gram_entry_terms(m->gram, &relative, &rest);
+    const double summed = (FLT_EPSILON + (double)(count + 8) * DBL_EPSILON) * mc_gram_entry_size(m->gram);
+    for (int64_t i = 0; i < m->x->n; i++)
+        error[i] = relative < 0.5 ? 1.01 * (relative / (1 - relative) * fabs(error[i]) + (2 * rest + summed) * mass)
+                                  : INFINITY;
+}
+
+/* Have all these rows kept; those that never moved may not be. */
+static mercer_status keep_all(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count) {
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(void *))));
+    int64_t *fresh = mc_work_take(&work, count, sizeof *fresh);
+    void **to = mc_work_take(&work, count, sizeof *to);
+    const mercer_status status = keep(ctx, m, ids, count, fresh, to);
+    mc_work_close(&work);
+    return status;
+}
+
+static mercer_status sum_known(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
+                               int64_t count, double *f, double *error) {
+    double *size = NULL, mass = 0;
+    MC_TRY(MC_ALLOC(ctx, size, count));
+    for (int64_t k = 0; k < count; k++)
+        mass += size[k] = fabs(c[k]);
+    memset(f, 0, (size_t)m->x->n * sizeof *f);
+    memset(error, 0, (size_t)m->x->n * sizeof *error);
+    mercer_status status = add_kept(ctx, m, ids, c, count, f);
+    if (!status)
+        status = add_kept(ctx, m, ids, size, count, error);
+    mc_free(size);
+    bound_errors(m, count, mass, error);
+    return status;
+}
+
+mercer_status mc_kernel_matrix_know(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
+                                    int64_t count, double *f, double *error, bool *known) {
+    *known = false;
+    if (!m->store)
+        return MERCER_OK;
+    MC_TRY(keep_all(ctx, m, ids, count));
+    for (int64_t k = 0; k < count; k++)
+        if (!mc_store_row(m->store, ids[k]))
+            return MERCER_OK;
+    MC_TRY(sum_known(ctx, m, ids, c, count, f, error));
+    *known = true;
+    return MERCER_OK;
+}
+
+mercer_status mc_kernel_matrix_keep(mercer_ctx *ctx, const mc_matrix *matrix, void **out) {
+    const int64_t n = matrix->n;
+    const size_t entry = mc_dtype_size(matrix->dtype), bytes = (size_t)(n * n) * entry;
+    *out = NULL;
+    if (bytes > mc_memory_left(ctx) / 2)
+        return MERCER_OK;
+    int64_t *ids = NULL;
+    MC_TRY(MC_ALLOC(ctx, ids, n));
+    for (int64_t i = 0; i < n; i++)
+        ids[i] = i;
+    void *whole = mc_alloc_unset(ctx, n * n, entry);
+    const mercer_status status = whole ? matrix->block(ctx, matrix, ids, n, whole) : MERCER_MEMORY;
+    mc_free(ids);
+    if (status)
+        mc_free(whole);
+    else
+        *out = whole;
+    return status;
+}

@@ -1,0 +1,76 @@
+/* machines.h: the machines there are. One row each: what the public sees, and how it learns. */
+#ifndef MC_LEARN_COMMON_MACHINES_H
+#define MC_LEARN_COMMON_MACHINES_H
+
+#include "learn/ridge/ridge_cost.h"
+#include "predict/fitted.h"
+#include "learn/common/problem.h"
+#include <stddef.h>
+
+/* The row that every machine has. */
+#define MC_SCALE_ROW(settings)                                                                                         \
+    {                                                                                                                  \
+        .name = "scale", .type = MERCER_TEXT, .offset = offsetof(settings, scale), .initial_text = "auto",             \
+        .choices = "auto|none|standard|minmax",                                                                        \
+        .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"             \
+    }
+
+/* Settings are checked before any of these is called. */
+typedef struct mc_learner {
+    mercer_status (*fit)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out);
+    /* The first step of fit alone, and the ways it could go on with the one it would take: for the planner. */
+    mercer_status (*prepare)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out);
+    void (*weigh)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out);
+    /* The seconds of each, and another choice where the time limit wants one; NULL: by the counts alone. */
+    mercer_status (*price)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *options);
+} mc_learner;
+
+/* NULL for a machine that is not in the table. */
+const mc_learner *mc_learner_of(const mercer_machine *machine);
+
+enum { MC_RIDGE_SETTINGS = 12, MC_GP_SETTINGS = 7 };
+extern const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS];
+extern const mc_learner mc_ridge_learner;
+extern const mercer_setting mc_gp_settings[MC_GP_SETTINGS];
+extern const mc_learner mc_gp_learner;
+
+enum { MC_LMS_SETTINGS = 10 };
+extern const mercer_setting mc_lms_settings[MC_LMS_SETTINGS];
+extern const mc_learner mc_lms_learner;
+
+enum { MC_PCA_SETTINGS = 6 };
+extern const mercer_setting mc_pca_settings[MC_PCA_SETTINGS];
+extern const mc_learner mc_pca_learner;
+
+enum { MC_KNN_SETTINGS = 3 };
+extern const mercer_setting mc_knn_settings[MC_KNN_SETTINGS];
+extern const mc_learner mc_knn_learner;
+
+enum {
+    MC_SVC_SETTINGS = 9,
+    MC_NU_SVC_SETTINGS = 10,
+    MC_SVR_SETTINGS = 8,
+    MC_NU_SVR_SETTINGS = 8,
+    MC_ONE_CLASS_SETTINGS = 7
+};
+extern const mercer_setting mc_svc_settings[MC_SVC_SETTINGS], mc_nu_svc_settings[MC_NU_SVC_SETTINGS],
+    mc_svr_settings[MC_SVR_SETTINGS], mc_nu_svr_settings[MC_NU_SVR_SETTINGS],
+    mc_one_class_settings[MC_ONE_CLASS_SETTINGS];
+extern const mc_learner mc_svc_learner, mc_nu_svc_learner, mc_svr_learner, mc_nu_svr_learner, mc_one_class_learner;
+
+enum {
+    MC_LOGISTIC_SETTINGS = 7,
+    MC_SQUARED_HINGE_SETTINGS = 7,
+    MC_HUBER_SETTINGS = 7,
+    MC_QUANTILE_SETTINGS = 4,
+    MC_ABSOLUTE_SETTINGS = 3
+};
+extern const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS],
+    mc_squared_hinge_settings[MC_SQUARED_HINGE_SETTINGS], mc_huber_settings[MC_HUBER_SETTINGS],
+    mc_quantile_settings[MC_QUANTILE_SETTINGS], mc_absolute_settings[MC_ABSOLUTE_SETTINGS];
+extern const mc_learner mc_logistic_learner, mc_squared_hinge_learner, mc_huber_learner, mc_quantile_learner,
+    mc_absolute_learner;
+
+#endif

@@ -1,0 +1,90 @@
+/* normal_equations.c: see normal_equations.h. The square is cut into tiles, one product of BLAS on one thread each;
+   blocks of rows come one after the other, so that every entry is summed in the order of the rows. */
+#include "learn/common/normal_equations.h"
+#include "backend/blas.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "linalg/triangle.h"
+
+enum { TILE = 192 };
+
+size_t mc_normal_bytes(int64_t m, int64_t t) {
+    return mc_work_need(m * m, sizeof(double)) + mc_work_need(m * t, sizeof(double)) + 4 * MC_ALIGN;
+}
+
+mercer_status mc_normal_open(mercer_ctx *ctx, int64_t m, int64_t t, mc_normal *s) {
+    *s = (mc_normal){.m = m, .t = t};
+    mercer_status status = MC_ALLOC(ctx, s->G, m * m);
+    if (!status)
+        status = MC_ALLOC(ctx, s->C, m * t);
+    if (status)
+        mc_normal_close(s);
+    return status;
+}
+
+void mc_normal_close(mc_normal *s) {
+    mc_free(s->G);
+    mc_free(s->C);
+    *s = (mc_normal){0};
+}
+
+typedef struct block {
+    const mc_normal *s;
+    int64_t rows, tiles;
+    const double *Z, *R;
+} block;
+
+static int side(const mc_normal *s, int64_t tile) {
+    return (int)(s->m - tile * TILE < TILE ? s->m - tile * TILE : TILE);
+}
+
+/* Tiles of the lower half of G, then the strips of C. Z row-major is Z' by columns. */
+static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end, (void)thread;
+    const block *b = arg;
+    const mc_normal *s = b->s;
+    const int64_t squares = b->tiles * (b->tiles + 1) / 2;
+    const int m = (int)s->m, t = (int)s->t, rows = (int)b->rows;
+    const double one = 1;
+    if (chunk >= squares) {
+        const int64_t i = chunk - squares;
+        const int width = side(s, i);
+        dgemm_("N", "T", &t, &width, &rows, &one, b->R, &t, b->Z + i * TILE, &m, &one, s->C + i * TILE * t, &t, 1, 1);
+        return;
+    }
+    int64_t i = 0, j = chunk;
+    for (; j > i; i++)
+        j -= i + 1;
+    const int height = side(s, i), width = side(s, j);
+    dgemm_("N", "T", &height, &width, &rows, &one, b->Z + i * TILE, &m, b->Z + j * TILE, &m, &one,
+           s->G + i * TILE + j * TILE * s->m, &m, 1, 1);
+}
+
+mercer_status mc_normal_add(mercer_ctx *ctx, mc_normal *s, int64_t rows, const double *Z, const double *R) {
+    block b = {.s = s, .rows = rows, .tiles = mc_chunks(s->m, TILE), .Z = Z, .R = R};
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, b.tiles * (b.tiles + 1) / 2 + (s->t ? b.tiles : 0), 1, add_tile, &b);
+    mc_blas_end(region);
+    return status;
+}
+
+static mc_triangle triangle_of(const mc_normal *s) {
+    return (mc_triangle){.a = s->G, .n = s->m, .ld = s->m, .layout = MC_LOWER};
+}
+
+mercer_status mc_normal_factor(mercer_ctx *ctx, mc_normal *s, double lambda) {
+    for (int64_t i = 0; i < s->m; i++)
+        s->G[i * (s->m + 1)] += lambda;
+    int64_t bad = 0;
+    MC_TRY(mc_triangle_factor(ctx, triangle_of(s), &bad));
+    return bad ? mc_fail(ctx, MERCER_NUMERIC,
+                         "ridge: lambda is lost in the rounding of the normal equations; use a larger lambda")
+               : MERCER_OK;
+}
+
+mercer_status mc_normal_solve(mercer_ctx *ctx, const mc_normal *s, int64_t columns, double *X) {
+    MC_TRY(mc_triangle_solve(ctx, triangle_of(s), false, columns, X));
+    return mc_triangle_solve(ctx, triangle_of(s), true, columns, X);
+}

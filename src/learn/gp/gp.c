@@ -1,0 +1,351 @@
+/* gp.c: Gaussian process regression, the machine.
+
+       f ~ GP(0, k),  y_i = m + f(x_i) + e_i,  e_i ~ N(0, noise / w_i),  m the weighted mean of the target (0 without an
+       intercept)
+
+   The posterior mean is ridge regression with lambda = noise, so the coefficients and the certificate are ridge's. What
+   is new is the choice of the kernel's parameters and of the noise where the evidence is largest (gp_search.c). A
+   weight w_i says how precise a row is: its noise has the variance noise / w_i.
+
+   An expression without a factor of its own gets one before learning: rbf becomes c*rbf, since a process of fixed size
+   fits no target but one of that size. With ard, every bandwidth becomes one per column. The kernel that was found is
+   the model's kernel. */
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "gram/gradient/contract.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
+#include "kernel/language/node.h"
+#include "learn/ridge/certificate.h"
+#include "learn/gp/evidence.h"
+#include "learn/gp/gp_search.h"
+#include "learn/common/machines.h"
+#include "learn/ridge/ridge_system.h"
+#include "linalg/cholesky.h"
+#include <math.h>
+
+#define ROW(field) .offset = offsetof(mercer_gp, field)
+
+const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
+    {.name = "noise",
+     .type = MERCER_REAL,
+     ROW(noise),
+     .initial = -1,
+     .low = -1,
+     .high = 1e100,
+     .help = "variance of the noise; 0: none, which distinct rows allow; below 0: learned with the kernel"},
+    {.name = "learn",
+     .type = MERCER_FLAG,
+     ROW(learn),
+     .initial = 1,
+     .high = 1,
+     .help = "choose the kernel's parameters where the evidence is largest"},
+    {.name = "ard", .type = MERCER_FLAG, ROW(ard), .high = 1, .help = "one length scale per column"},
+    {.name = "restarts",
+     .type = MERCER_INTEGER,
+     ROW(restarts),
+     .initial = 2,
+     .high = 1000,
+     .help = "searches from random starts beside the first"},
+    {.name = "iterations",
+     .type = MERCER_INTEGER,
+     ROW(iterations),
+     .initial = 200,
+     .low = 1,
+     .high = 1e6,
+     .help = "steps of each search at most"},
+    {.name = "intercept",
+     .type = MERCER_FLAG,
+     ROW(intercept),
+     .initial = 1,
+     .high = 1,
+     .help = "take the mean of the target off first"},
+    MC_SCALE_ROW(mercer_gp),
+};
+
+/* ---- The kernel made ready to learn ---- */
+
+/* Numbers that stand for all columns in view become one number per column. */
+static mercer_status spread_columns(mercer_ctx *ctx, mc_node *node, int64_t d) {
+    if (node->kind == MC_COLUMNS)
+        d = node->columns;
+    for (int k = 0; node->kind == MC_ATOM && k < mc_atoms[node->atom].parameters; k++) {
+        mc_value *value = &node->parameter[k];
+        if (!mc_atoms[node->atom].parameter[k].vector || value->kind != MC_VALUE_NUMBER || d < 2)
+            continue;
+        const double number = value->number;
+        value->kind = MC_VALUE_VECTOR;
+        value->rows = 1;
+        for (int64_t j = 0; j < d; j++)
+            MC_TRY(mc_value_add(ctx, value, number));
+    }
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(spread_columns(ctx, node->child[i], d));
+    return MERCER_OK;
+}
+
+static bool has_factor(const mercer_kernel *kernel) {
+    for (int64_t i = 0; i < kernel->slots; i++)
+        if (kernel->slot[i].parameter < 0)
+            return true;
+    return false;
+}
+
+/* *io becomes factor * *io. */
+static mercer_status add_factor(mercer_ctx *ctx, double factor, mc_node **io) {
+    mc_node *product = NULL, *number = NULL;
+    MC_TRY(mc_node_make(ctx, MC_PRODUCT, -1, &product));
+    mercer_status status = mc_node_make_number(ctx, factor, -1, &number);
+    if (!status)
+        status = mc_node_add(ctx, product, number);
+    if (!status) {
+        status = mc_node_add(ctx, product, *io); /* takes it over, on failure too */
+        *io = NULL;
+    }
+    if (status) {
+        mc_node_free(product);
+        return status;
+    }
+    *io = product;
+    return MERCER_OK;
+}
+
+/* The kernel with a factor and, if asked for, a length scale per column; *out is new. */
+static mercer_status widen(mercer_ctx *ctx, const mercer_gp *set, double variance, const mc_problem *p,
+                           mercer_kernel **out) {
+    mc_node *root = NULL;
+    MC_TRY(mc_node_copy(ctx, p->kernel->root, &root));
+    mercer_status status = set->ard ? spread_columns(ctx, root, p->x->d) : MERCER_OK;
+    if (!status && set->learn && !has_factor(p->kernel))
+        status = add_factor(ctx, variance, &root);
+    if (!status)
+        return mc_kernel_make(ctx, root, p->kernel->d, out);
+    mc_node_free(root);
+    return status;
+}
+
+/* ---- The target ---- */
+
+/* Take the weighted mean off Y where there is an intercept; the variance of what is left, over all outputs (1 when it
+   is 0). */
+static double centre(const mercer_gp *set, mc_problem *p, double *mean) {
+    double squares = 0, total = 0;
+    if (set->intercept)
+        mc_problem_means(p, mean);
+    mc_problem_shift(p, mean, -1);
+    for (int64_t i = 0; i < p->n * p->outputs; i++) {
+        const double w = mc_problem_weight(p, i / p->outputs);
+        squares += w * p->Y[i] * p->Y[i];
+        total += w;
+    }
+    return squares > 0 ? squares / total : 1;
+}
+
+/* ---- No noise ---- */
+
+static int by_values(const void *arg, int64_t a, int64_t b) {
+    const mercer_data *x = arg;
+    for (int64_t j = 0; j < x->d; j++) {
+        const double u = mc_data_value(x, a, j), v = mc_data_value(x, b, j);
+        if (u != v)
+            return u < v ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Without noise two equal rows make K singular, whatever the kernel; rounding may hide that from the factorisation. */
+static mercer_status refuse_twins(mercer_ctx *ctx, const mc_problem *p) {
+    int64_t *order = NULL, twin = -1;
+    MC_TRY(MC_ALLOC(ctx, order, 2 * p->n));
+    for (int64_t i = 0; i < p->n; i++)
+        order[i] = i;
+    mc_sort(order, order + p->n, p->n, by_values, p->x);
+    for (int64_t i = 1; i < p->n && twin < 0; i++)
+        twin = by_values(p->x, order[i - 1], order[i]) == 0 ? i : -1;
+    const long long first = twin < 0 ? 0 : order[twin - 1] + 1, second = twin < 0 ? 0 : order[twin] + 1;
+    mc_free(order);
+    return twin < 0 ? MERCER_OK
+                    : mc_fail(ctx, MERCER_NUMERIC,
+                              "gp: rows %lld and %lld are equal, so that K is singular and noise 0 leaves no answer; "
+                              "give a positive "
+                              "noise, or none to have it learned",
+                              first, second);
+}
+
+/* ---- The fit ---- */
+
+typedef struct work {
+    const mercer_gp *set;
+    mc_problem *p;
+    mc_fitted *f;
+    double *mean, *gradient;
+    mc_evidence *evidence;
+    double noise, value, density, loo_rmse;
+    int64_t evaluations;
+    mercer_status stopped; /* TIME or CANCELLED: the best point so far was taken */
+} work;
+
+static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance) {
+    mercer_kernel *widened = NULL;
+    MC_TRY(widen(ctx, w->set, variance, w->p, &widened));
+    mercer_kernel_free(w->p->kernel);
+    w->p->kernel = widened;
+    w->noise = w->set->noise >= 0 ? w->set->noise : 0.1 * variance;
+    const mc_gp_search search = {.learn_kernel = w->set->learn,
+                                 .learn_noise = w->set->noise < 0,
+                                 .restarts = w->set->restarts,
+                                 .iterations_max = w->set->iterations,
+                                 .seed = ctx->options.seed,
+                                 .scale = variance,
+                                 .x = w->p->x};
+    if (!search.learn_kernel && !search.learn_noise)
+        return MERCER_OK;
+    mc_phase(ctx, "evidence");
+    mc_gp_found found;
+    const mercer_status status = mc_gp_maximise(ctx, w->evidence, w->p->kernel, w->noise, &search, &found);
+    if (found.kernel) {
+        mercer_kernel_free(w->p->kernel);
+        w->p->kernel = found.kernel;
+        w->noise = found.noise;
+    }
+    w->evaluations = found.evaluations;
+    if (!found.kernel || !isfinite(found.value))
+        return status;
+    w->stopped = mc_stop_taken(ctx); /* stopped on the way: the best point so far is settled all the same */
+    return w->stopped ? MERCER_OK : status;
+}
+
+/* The evidence at what was chosen; its coefficients are the answer. */
+static mercer_status settle(mercer_ctx *ctx, work *w) {
+    MC_TRY(MC_ALLOC(ctx, w->gradient, w->p->kernel->slots + 1));
+    MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, w->gradient));
+    if (!isfinite(w->value))
+        return mc_fail(
+            ctx, MERCER_NUMERIC,
+            "gp: K + noise I is not positive definite in double precision at noise %g; give a larger --noise",
+            w->noise);
+    w->density = mc_evidence_left_out(w->evidence, &w->loo_rmse);
+    const int64_t count = w->p->n * w->p->outputs;
+    for (int64_t i = 0; i < count; i++)
+        w->f->alpha[i] = mc_evidence_alpha(w->evidence)[i];
+    for (int64_t i = 0; i < w->p->n; i++)
+        w->f->noise[i] = w->p->root ? w->noise / (w->p->root[i] * w->p->root[i]) : w->noise;
+    return MERCER_OK;
+}
+
+static void write_report(const work *w, const mc_residual_findings *found, mercer_report *out) {
+    const mc_problem *p = w->p;
+    *out = (mercer_report){
+        .machine = "gp", .solver = "cholesky", .scale = mc_scaling_names[p->scale.kind], .n = p->n, .d = p->x->d};
+    out->outputs = p->outputs;
+    out->lambda = w->noise;
+    out->norm = found->norm;
+    out->objective = found->objective;
+    out->loo_rmse = w->loo_rmse;
+    out->iterations = w->evaluations;
+    out->rank = p->n;
+    out->stopped = w->stopped == MERCER_TIME ? "time" : w->stopped ? "caller" : "no";
+    out->log_evidence = w->value;
+    out->loo_log_density = w->density;
+    out->dof = out->gcv = NAN;
+    out->certificate = found->certificate;
+}
+
+/* Coefficients and certificate at the chosen point. */
+static mercer_status finish(mercer_ctx *ctx, work *w) {
+    mc_problem *p = w->p;
+    MC_TRY(settle(ctx, w));
+    mc_evidence_close(w->evidence);
+    w->evidence = NULL;
+    mc_problem_shift(p, w->mean, 1);
+    mc_phase(ctx, "check");
+    mc_residual_findings found;
+    MC_TRY(mc_certify(ctx, p, w->noise, false, w->f->alpha, w->f->intercept, &found));
+    write_report(w, &found, &w->f->report);
+    return MERCER_OK;
+}
+
+static mercer_status learn(mercer_ctx *ctx, work *w) {
+    mc_problem *p = w->p;
+    w->f->outputs = p->outputs;
+    MC_TRY(MC_ALLOC(ctx, w->f->alpha, p->n * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, w->f->intercept, p->outputs));
+    MC_TRY(MC_ALLOC(ctx, w->f->noise, p->n));
+    w->mean = w->f->intercept;
+    const double variance = centre(w->set, p, w->mean);
+    if (w->set->noise == 0)
+        MC_TRY(refuse_twins(ctx, p));
+    MC_TRY(mc_evidence_open(ctx, p->x, p->outputs, p->Y, p->root, &w->evidence));
+    MC_TRY(choose_parameters(ctx, w, variance));
+    if (!w->stopped)
+        return finish(ctx, w);
+    mc_shield(ctx, true); /* stopped already: what is left is done whole */
+    const mercer_status status = finish(ctx, w);
+    mc_shield(ctx, false);
+    return status;
+}
+
+static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs) + mc_evidence_bytes(p->n, p->outputs)
+           + mc_certify_bytes(p->n, p->outputs) + mc_gram_contract_bytes(ctx, p->kernel, p->x)
+           + (size_t)(p->n * (p->x->d + p->outputs + 1)) * sizeof(double);
+}
+
+static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
+    if (!data->class_of)
+        return MERCER_OK;
+    return mc_fail(
+        ctx, MERCER_DATA,
+        "gp: the target is a class ('%s', ...) and a Gaussian process regresses on numbers; give --target-kind "
+        "number if it is one, or another machine",
+        data->label[0]);
+}
+
+static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out) {
+    const mercer_gp *set = settings;
+    MC_TRY(check_target(ctx, data));
+    return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
+}
+
+static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
+    const mercer_gp *set = settings;
+    const double n = (double)problem->n, searches = (double)(set->restarts + 1);
+    const double evaluations = set->learn || set->noise < 0 ? 30 * searches : 1;
+    const size_t bytes = bytes_of(ctx, problem);
+    *out = (mc_options){.count = 1};
+    out->option[0] = (mc_option){
+        .solver = "cholesky",
+        .possible = bytes <= mc_memory_left(ctx),
+        .bytes = bytes,
+        .factor = 3 * evaluations * mc_factor_work(n),
+        .pairs = evaluations * n * n,
+        .reason = "the evidence and its gradient need the whole inverse; about thirty evaluations a search"};
+}
+
+static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out) {
+    const double began = mc_clock();
+    *out = (mc_fitted){0};
+    mc_problem p;
+    work w = {.set = settings, .p = &p, .f = out};
+    MC_TRY(prepare(ctx, settings, kernel, data, &p));
+    mercer_status status = mc_memory_check(ctx, bytes_of(ctx, &p), "gp: the exact evidence");
+    if (!status)
+        status = learn(ctx, &w);
+    mc_evidence_close(w.evidence);
+    mc_free(w.gradient);
+    if (!status)
+        mc_fitted_take(out, &p, mc_clock() - began);
+    mc_problem_close(&p);
+    if (status)
+        mc_fitted_free(out);
+    return status;
+}
+
+const mc_learner mc_gp_learner = {.fit = fit, .prepare = prepare, .weigh = weigh};

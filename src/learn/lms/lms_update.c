@@ -1,0 +1,586 @@
+/* lms_update.c: an old model learns new rows, one after the other, under a budget of centres.
+
+       row i of the new ones becomes a centre (if it is none yet):  alpha_i <- alpha_i + step w_i (y_i - f(x_i) - b)
+       while there are more centres than the budget, the one with the least |alpha_j| sqrt(k(x_j, x_j)) goes, the oldest
+       of equals first
+
+   |alpha_j| is the norm over the outputs, so what goes is the term of f with the least norm in H. f(x_i) is summed over
+   the centres of the moment in one order, rows of K coming block by block from the operator over old centres and new
+   rows together: the bits do not depend on threads or blocks.
+
+   A model that is weights of explicit features stays one: w <- w + step w_i (y_i - f(x_i) - b) phi(x_i); a budget has
+   nothing to drop.
+
+   A step of 1 / k(x, x) brings the error on its row to zero, noise and all, and whatever neighbours had learned goes
+   with it. The step taken where none is given is 1 / sigma, sigma the largest eigenvalue of W^1/2 K W^1/2 over the new
+   rows: a pass is then about a step of steepest descent, which lowers their squared error. That it did is looked at in
+   the end: where the model was so good already that the order of the rows tells, a quarter of the step is tried, and so
+   on. An update that meets its own rows worse gives no new model. Under a budget the old model is cut down to it before
+   the two are compared, and of steps from 1 / sigma up to 1 / k(x, x) the one that meets the new rows best is taken:
+   what the dropped centres knew must be learned again from few rows. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "kernel/evaluate/feature_map.h"
+#include "kernel/language/kernel.h"
+#include "learn/lms/lms.h"
+#include "predict/feature_weights.h"
+#include "linalg/lanczos.h"
+#include <math.h>
+#include <string.h>
+
+#define ROW(field) .offset = offsetof(mercer_update, field)
+
+const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
+    {.name = "step",
+     .type = MERCER_REAL,
+     ROW(step),
+     .high = 1e300,
+     .help = "length of a step; 0: 1 over the largest eigenvalue of K over the new rows"},
+    {.name = "budget",
+     .type = MERCER_INTEGER,
+     ROW(budget),
+     .high = 1e15,
+     .help = "most centres the model may have; 0: no limit"},
+    {.name = "passes",
+     .type = MERCER_INTEGER,
+     ROW(passes),
+     .initial = 1,
+     .low = 1,
+     .high = 1e12,
+     .help = "passes over the new rows"},
+};
+
+/* How well the rows are met: sums of w (y - f - b)^2, of w y^2, of the w of rows whose class is right, of w. */
+typedef struct tally {
+    double left, whole, right, weight;
+} tally;
+
+typedef struct updating {
+    const mc_fitted *from;
+    const mercer_data *data;
+    const mercer_update *set;
+    int64_t old, fresh, t; /* centres there were, new rows, outputs */
+    mercer_data *all;      /* both, scaled */
+    mc_gram *gram;
+    double *Y;        /* fresh x t */
+    double *alpha;    /* (old + fresh) x t; zeros where there is no centre */
+    double *root;     /* sqrt k(x, x) */
+    double *rows, *f; /* a block of rows of K; t values */
+    double *weights;  /* t x features, where the model is these; NULL otherwise */
+    mc_features *map;
+    double *phi, *scratch; /* features of a row; the row and what the map needs beside it */
+    bool *alive;
+    int64_t centres, learned; /* learned: new rows met so far, each counted once */
+    double step, longest;     /* longest: 1 over the largest w k(x, x) of the new rows */
+    int64_t passes;           /* finished */
+    mercer_status stopped;
+    tally before; /* on the new rows */
+} updating;
+
+/* ---- What is given ---- */
+
+static mercer_status check_model(mercer_ctx *ctx, const mc_fitted *f) {
+    const char *machine = f->report.machine;
+    if (f->waves)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "update: the model is a sum of random waves (solver fourier) and new rows cannot join it; fit "
+                       "with solver nystrom");
+    if (strcmp(machine, "lms") == 0 || strcmp(machine, "ridge") == 0)
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_INVALID,
+                   "update: the model is of the machine %s; only lms and ridge models can be updated", machine);
+}
+
+static mercer_status check_target(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *data) {
+    if (!data->target && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA, "update: the new rows have no target to learn from");
+    if (f->centres->classes && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA,
+                       "update: the model predicts classes and the target of the new rows is numbers");
+    if (!f->centres->classes && data->outputs != f->outputs)
+        return mc_fail(ctx, MERCER_DATA, "update: the model has %lld outputs and the new rows have %lld",
+                       (long long)f->outputs, (long long)data->outputs);
+    return MERCER_OK;
+}
+
+/* The place of each class of the data among the model's. */
+static mercer_status match_classes(mercer_ctx *ctx, const mercer_data *x, const mercer_data *data, int64_t *place) {
+    for (int64_t k = 0; k < data->classes; k++) {
+        while (place[k] < x->classes && strcmp(x->label[place[k]], data->label[k]) != 0)
+            place[k]++;
+        if (place[k] == x->classes)
+            return mc_fail(ctx, MERCER_DATA,
+                           "update: class '%s' of the new rows is unknown to the model, which cannot learn new classes",
+                           data->label[k]);
+    }
+    return MERCER_OK;
+}
+
+/* Y less the intercept. */
+static mercer_status write_targets(mercer_ctx *ctx, updating *u) {
+    const mercer_data *data = u->data;
+    int64_t *place = NULL;
+    MC_TRY(MC_ALLOC(ctx, u->Y, u->fresh * u->t));
+    MC_TRY(MC_ALLOC(ctx, place, data->classes));
+    const mercer_status status = match_classes(ctx, u->from->centres, data, place);
+    for (int64_t i = 0; i < u->fresh * u->t && !status; i++) {
+        const int64_t k = i % u->t;
+        const double y = data->class_of ? (place[data->class_of[i / u->t]] == k ? 1 : -1) : data->target[i];
+        u->Y[i] = y - u->from->intercept[k];
+    }
+    mc_free(place);
+    return status;
+}
+
+static mercer_status join_rows(mercer_ctx *ctx, updating *u) {
+    mercer_data *scaled = NULL;
+    MC_TRY(mc_scale_apply(ctx, &u->from->scale, u->data, &scaled));
+    mercer_status status = mc_kernel_check_data(ctx, u->from->kernel, scaled);
+    if (!status)
+        status = mc_data_join(ctx, u->from->centres, scaled, &u->all);
+    mercer_data_free(scaled);
+    return status;
+}
+
+static double weight_of(const updating *u, int64_t i) {
+    return u->data->weight ? u->data->weight[i] : 1;
+}
+
+/* W^1/2 K W^1/2 over the new rows, as an operator. */
+typedef struct rooted {
+    const updating *u;
+    mc_gram *gram;
+    double *scratch;
+} rooted;
+
+static mercer_status apply_rooted(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    const rooted *r = self;
+    for (int64_t i = 0; i < r->u->fresh; i++)
+        r->scratch[i] = sqrt(weight_of(r->u, i)) * V[i];
+    MC_TRY(mc_gram_apply(ctx, r->gram, t, r->scratch, Y));
+    for (int64_t i = 0; i < r->u->fresh; i++)
+        Y[i] *= sqrt(weight_of(r->u, i));
+    return MERCER_OK;
+}
+
+/* Of W^1/2 K W^1/2 over the new rows; what Lanczos is unsure of is added. */
+static mercer_status largest_eigenvalue(mercer_ctx *ctx, const updating *u, double *out) {
+    enum { STEPS = 10 };
+    mercer_data *fresh = NULL;
+    rooted self = {.u = u};
+    mc_spectrum ends = {0};
+    MC_TRY(mc_data_range(ctx, u->all, u->old, u->old + u->fresh, &fresh));
+    mercer_status status = MC_ALLOC(ctx, self.scratch, u->fresh);
+    if (!status)
+        status = mc_gram_open(ctx, u->from->kernel, fresh, NULL, MERCER_F64, &self.gram);
+    if (!status)
+        status = mc_lanczos(ctx, &(mc_operator){.n = u->fresh, .apply = apply_rooted, .self = &self}, STEPS, &ends);
+    mc_gram_close(self.gram);
+    mc_free(self.scratch);
+    mercer_data_free(fresh);
+    *out = ends.high + ends.error;
+    return status;
+}
+
+static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
+    double largest = 0, sigma = 0;
+    for (int64_t i = 0; i < u->fresh; i++)
+        largest = fmax(largest, weight_of(u, i) * u->root[u->old + i] * u->root[u->old + i]);
+    const double bound = largest > 0 ? 2 / largest : INFINITY;
+    if (u->set->step >= bound)
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "update: step = %g diverges: it must be below %.6g, 2 over the largest %s of the new rows (%.6g)",
+            u->set->step, bound, u->data->weight ? "w k(x, x)" : "k(x, x)", largest);
+    u->longest = largest > 0 ? 1 / largest : 1;
+    u->step = u->set->step;
+    if (u->step > 0 || u->fresh == 0)
+        return MERCER_OK;
+    MC_TRY(largest_eigenvalue(ctx, u, &sigma));
+    u->step = fmin(u->longest, 1 / sigma);
+    return MERCER_OK;
+}
+
+static mercer_status make_room(mercer_ctx *ctx, updating *u) {
+    const int64_t n = u->old + u->fresh, D = u->from->features, d = u->all->d;
+    if (!u->from->primal) {
+        MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
+        MC_TRY(MC_ALLOC(ctx, u->rows, MC_LMS_BLOCK * n));
+        return MC_ALLOC(ctx, u->alive, n);
+    }
+    MC_TRY(mc_features_open(ctx, u->from->kernel->root, d, &u->map));
+    MC_TRY(MC_ALLOC(ctx, u->weights, u->t * D));
+    MC_TRY(MC_ALLOC(ctx, u->phi, D));
+    return MC_ALLOC(ctx, u->scratch, d + mc_features_scratch(u->map));
+}
+
+/* The old model, before any new row. */
+static void start_over(updating *u) {
+    u->learned = u->passes = 0;
+    if (u->weights) {
+        memcpy(u->weights, u->from->primal, (size_t)(u->t * u->from->features) * sizeof *u->weights);
+        return;
+    }
+    memset(u->alpha, 0, (size_t)((u->old + u->fresh) * u->t) * sizeof *u->alpha);
+    memcpy(u->alpha, u->from->alpha, (size_t)(u->old * u->t) * sizeof *u->alpha);
+    for (int64_t i = 0; i < u->old + u->fresh; i++)
+        u->alive[i] = i < u->old;
+    u->centres = u->old;
+}
+
+static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
+    MC_TRY(check_model(ctx, u->from));
+    MC_TRY(check_target(ctx, u->from, u->data));
+    MC_TRY(write_targets(ctx, u));
+    MC_TRY(join_rows(ctx, u));
+    const int64_t n = u->old + u->fresh;
+    MC_TRY(MC_ALLOC(ctx, u->root, n));
+    MC_TRY(MC_ALLOC(ctx, u->f, u->t));
+    MC_TRY(make_room(ctx, u));
+    start_over(u); /* as long as nothing is learned it is what stands there */
+    MC_TRY(mc_gram_open(ctx, u->from->kernel, u->all, NULL, MERCER_F64, &u->gram));
+    MC_TRY(mc_gram_diagonal(ctx, u->gram, u->root));
+    for (int64_t i = 0; i < n; i++)
+        u->root[i] = sqrt(fmax(u->root[i], 0));
+    return choose_step(ctx, u);
+}
+
+/* ---- Steps ---- */
+
+static double importance(const updating *u, int64_t j) {
+    double square = 0;
+    for (int64_t k = 0; k < u->t; k++)
+        square += u->alpha[j * u->t + k] * u->alpha[j * u->t + k];
+    return sqrt(square) * u->root[j];
+}
+
+static void drop_least(updating *u) {
+    int64_t least = -1;
+    double low = INFINITY;
+    for (int64_t j = 0; j < u->old + u->fresh; j++) {
+        const double value = u->alive[j] ? importance(u, j) : INFINITY;
+        if (value < low || (least < 0 && u->alive[j])) {
+            low = value;
+            least = j;
+        }
+    }
+    u->alive[least] = false;
+    memset(u->alpha + least * u->t, 0, (size_t)u->t * sizeof *u->alpha);
+    u->centres--;
+}
+
+static mercer_status refuse_divergence(mercer_ctx *ctx, const updating *u, int64_t i) {
+    return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g",
+                   (long long)i + 1, u->step);
+}
+
+static mercer_status step_weights(mercer_ctx *ctx, updating *u, int64_t i) {
+    const int64_t D = u->from->features;
+    mercer_data_row(u->all, u->old + i, u->scratch);
+    mc_features_row(u->map, u->scratch, u->scratch + u->all->d, u->phi);
+    for (int64_t k = 0; k < u->t; k++) {
+        double *w = u->weights + k * D, f = 0;
+        for (int64_t j = 0; j < D; j++)
+            f += w[j] * u->phi[j];
+        const double move = u->step * weight_of(u, i) * (u->Y[i * u->t + k] - f);
+        for (int64_t j = 0; j < D; j++)
+            w[j] += move * u->phi[j];
+        if (!isfinite(move))
+            return refuse_divergence(ctx, u, i);
+    }
+    return MERCER_OK;
+}
+
+/* row: K of the i-th new row against all. */
+static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const double *row) {
+    const int64_t at = u->old + i;
+    mc_lms_row_times(u->old + u->fresh, u->t, row, u->alpha, u->f);
+    u->centres += !u->alive[at];
+    u->alive[at] = true;
+    for (int64_t k = 0; k < u->t; k++)
+        u->alpha[at * u->t + k] += u->step * weight_of(u, i) * (u->Y[i * u->t + k] - u->f[k]);
+    if (mc_first_not_finite(MERCER_F64, u->alpha + at * u->t, u->t) >= 0)
+        return refuse_divergence(ctx, u, i);
+    while (u->set->budget > 0 && u->centres > u->set->budget)
+        drop_least(u);
+    return MERCER_OK;
+}
+
+static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t begin, int64_t end) {
+    const int64_t n = u->old + u->fresh;
+    int64_t ids[MC_LMS_BLOCK] = {0};
+    for (int64_t i = begin; i < end; i++)
+        ids[i - begin] = u->old + i;
+    if (!u->weights)
+        MC_TRY(mc_gram_take(ctx, u->gram, ids, end - begin, MERCER_F64, u->rows, n));
+    for (int64_t i = begin; i < end; i++) {
+        if (weight_of(u, i) == 0)
+            continue;
+        MC_TRY(u->weights ? step_weights(ctx, u, i) : step_on(ctx, u, i, u->rows + (i - begin) * n));
+        u->learned += first;
+    }
+    return mc_progress(ctx, -1);
+}
+
+static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
+    const double blocks = (double)u->set->passes * (double)u->fresh;
+    for (int64_t pass = 0; pass < u->set->passes; u->passes = ++pass)
+        for (int64_t begin = 0; begin < u->fresh; begin += MC_LMS_BLOCK) {
+            const int64_t end = begin + MC_LMS_BLOCK < u->fresh ? begin + MC_LMS_BLOCK : u->fresh;
+            const double before = (double)pass * (double)u->fresh;
+            mc_span(ctx, (before + (double)begin) / blocks, (before + (double)end) / blocks);
+            MC_TRY(block(ctx, u, pass == 0, begin, end));
+        }
+    return MERCER_OK;
+}
+
+/* Stopped on the way: what has been learned so far is kept. */
+static mercer_status learn_once(mercer_ctx *ctx, updating *u) {
+    mc_phase(ctx, "update");
+    const mercer_status status = all_steps(ctx, u);
+    if (u->learned == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
+        return status;
+    u->stopped = mc_stop_taken(ctx);
+    return MERCER_OK;
+}
+
+/* ---- The new model ---- */
+
+/* The centres that are left, with their coefficients; where they stood in their files is not known any more. */
+static mercer_status gather(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+    int64_t *kept = NULL, k = 0;
+    MC_TRY(MC_ALLOC(ctx, kept, u->centres));
+    for (int64_t j = 0; u->alive && j < u->old + u->fresh; j++)
+        if (u->alive[j])
+            kept[k++] = j;
+    mercer_status status = mc_data_take(ctx, u->all, kept, u->centres, &out->centres);
+    if (!status)
+        status = MC_ALLOC(ctx, out->alpha, u->centres * u->t);
+    for (int64_t i = 0; i < u->centres && !status; i++)
+        memcpy(out->alpha + i * u->t, u->alpha + kept[i] * u->t, (size_t)u->t * sizeof *u->alpha);
+    for (int64_t i = 0; i < u->centres; i++)
+        kept[i] = -1;
+    out->row = kept;
+    return status;
+}
+
+static mercer_status copy_rest(mercer_ctx *ctx, updating *u, mc_fitted *out) {
+    const mc_scale *scale = &u->from->scale;
+    out->outputs = u->t;
+    out->primal = u->weights;
+    out->features = u->from->features;
+    u->weights = NULL;
+    MC_TRY(mc_kernel_bind(ctx, u->from->kernel, u->all, &out->kernel));
+    MC_TRY(MC_ALLOC(ctx, out->intercept, u->t));
+    memcpy(out->intercept, u->from->intercept, (size_t)u->t * sizeof *out->intercept);
+    out->scale.kind = scale->kind;
+    out->scale.d = scale->d;
+    if (!scale->factor)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, out->scale.factor, scale->d));
+    MC_TRY(MC_ALLOC(ctx, out->scale.shift, scale->d));
+    memcpy(out->scale.factor, scale->factor, (size_t)scale->d * sizeof *scale->factor);
+    if (scale->shift)
+        memcpy(out->scale.shift, scale->shift, (size_t)scale->d * sizeof *scale->shift);
+    return MERCER_OK;
+}
+
+static mercer_status values(mercer_ctx *ctx, const updating *u, double *F) {
+    return u->weights ? mc_weights_apply(ctx, u->from->kernel, u->t, u->weights, u->all, F)
+                      : mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
+}
+
+/* Whether the largest of the values is that of the row's class; y is 1 there. */
+static bool is_right(const updating *u, int64_t i, const double *f) {
+    int64_t best = 0, own = 0;
+    for (int64_t k = 0; k < u->t; k++) {
+        const double b = u->from->intercept[k], top = f[best] + u->from->intercept[best];
+        best = f[k] + b > top ? k : best;
+        own = u->Y[i * u->t + k] + b > 0 ? k : own;
+    }
+    return best == own;
+}
+
+/* F: of all rows. */
+static tally tally_of(const updating *u, const double *F) {
+    tally sum = {0};
+    const double *f = F + u->old * u->t;
+    for (int64_t i = 0; i < u->fresh; i++) {
+        const double w = weight_of(u, i);
+        for (int64_t k = 0; k < u->t; k++) {
+            const double y = u->Y[i * u->t + k] + u->from->intercept[k], r = u->Y[i * u->t + k] - f[i * u->t + k];
+            sum.left += w * r * r;
+            sum.whole += w * y * y;
+        }
+        sum.right += u->data->class_of && is_right(u, i, f + i * u->t) ? w : 0;
+        sum.weight += w;
+    }
+    return sum;
+}
+
+static mercer_status look(mercer_ctx *ctx, const updating *u, tally *out) {
+    double *F = NULL;
+    MC_TRY(MC_ALLOC(ctx, F, (u->old + u->fresh) * u->t));
+    const mercer_status status = values(ctx, u, F);
+    if (!status)
+        *out = tally_of(u, F);
+    mc_free(F);
+    return status;
+}
+
+/* Larger squares, to three digits, or clearly fewer rows right: by more than one standard error of their share. */
+static bool is_worse(const updating *u, const tally *after) {
+    const tally *before = &u->before;
+    const double share = before->right / before->weight, doubt = sqrt(share * (1 - share) * before->weight);
+    return !(after->left <= 1.001 * before->left + 1e-24 * before->whole) || after->right < before->right - doubt;
+}
+
+static mercer_status refuse_worse(mercer_ctx *ctx, const updating *u, const tally *after) {
+    const tally *before = &u->before;
+    const double cells = before->weight * (double)u->t;
+    char classes[96] = "";
+    if (u->stopped)
+        return mc_fail(ctx, u->stopped,
+                       "update: stopped where the new rows were met worse than before; the model stays as it was");
+    if (u->data->class_of)
+        mc_print(classes, sizeof classes, ", %.4g%% of their classes right instead of %.4g%%",
+                 100 * after->right / after->weight, 100 * before->right / before->weight);
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "update: the new rows would be met worse than before (RMSE %.4g instead of %.4g%s); the model stays "
+                   "as it was: give "
+                   "%s%s%.3g",
+                   sqrt(after->left / cells), sqrt(before->left / cells), classes,
+                   u->set->budget > 0 ? "a larger budget, or " : "",
+                   u->set->step > 0 ? "no step, so that it is chosen, or one below " : "a step below ", u->step);
+}
+
+/* Learns, and looks at what came of it whatever the clock says. */
+static mercer_status try_step(mercer_ctx *ctx, updating *u, tally *after) {
+    start_over(u);
+    MC_TRY(learn_once(ctx, u));
+    if (u->stopped)
+        mc_shield(ctx, true);
+    const mercer_status status = look(ctx, u, after);
+    if (u->stopped)
+        mc_shield(ctx, false);
+    return status;
+}
+
+/* What the new model is compared with: the old one, with no more centres than the budget. */
+static mercer_status look_before(mercer_ctx *ctx, updating *u) {
+    while (u->alive && u->set->budget > 0 && u->centres > u->set->budget)
+        drop_least(u);
+    return look(ctx, u, &u->before);
+}
+
+/* The step from 1 / sigma up to 1 / k(x, x), in fours, that meets the new rows best. */
+static mercer_status choose_longer(mercer_ctx *ctx, updating *u) {
+    double best = u->step, least = INFINITY;
+    for (;; u->step = fmin(4 * u->step, u->longest)) {
+        tally after;
+        MC_TRY(try_step(ctx, u, &after));
+        best = after.left < least ? u->step : best;
+        least = fmin(least, after.left);
+        if (!(u->step < u->longest))
+            break;
+        if (u->stopped)
+            return mc_fail(ctx, u->stopped, "update: stopped before a step was chosen; the model stays as it was");
+    }
+    u->step = best;
+    return MERCER_OK;
+}
+
+/* A step that was given is taken as it is. */
+static mercer_status learn(mercer_ctx *ctx, updating *u) {
+    enum { TRIES = 8 };
+    tally after;
+    MC_TRY(look_before(ctx, u));
+    if (u->set->budget > 0 && !(u->set->step > 0))
+        MC_TRY(choose_longer(ctx, u));
+    for (int k = 0; k < TRIES; k++, u->step /= 4) {
+        MC_TRY(try_step(ctx, u, &after));
+        if (!is_worse(u, &after))
+            return MERCER_OK;
+        if (u->stopped || u->set->step > 0)
+            break;
+    }
+    return refuse_worse(ctx, u, &after);
+}
+
+/* |y - f - b| over the new rows, |y|, and |f|, from the coefficients as they are at the end. */
+static mercer_status measure(mercer_ctx *ctx, const updating *u, mercer_report *out) {
+    double *F = NULL, norm = 0;
+    const int64_t n = u->old + u->fresh;
+    MC_TRY(MC_ALLOC(ctx, F, n * u->t));
+    const mercer_status status = values(ctx, u, F);
+    for (int64_t i = 0; i < (u->weights ? u->from->features : n) * u->t && !status; i++)
+        norm += u->weights ? u->weights[i] * u->weights[i] : u->alpha[i] * F[i];
+    const tally sum = status ? (tally){0} : tally_of(u, F);
+    mc_free(F);
+    out->norm = sqrt(fmax(norm, 0));
+    out->certificate.residual = sqrt(sum.left);
+    out->certificate.residual_relative = sum.left > 0 ? sqrt(sum.left / sum.whole) : 0;
+    return status;
+}
+
+static void write_report(const updating *u, mercer_report *out) {
+    const mercer_report *from = &u->from->report;
+    *out = (mercer_report){.machine = "lms", .solver = "update", .scale = mc_scaling_names[u->from->scale.kind]};
+    out->n = from->n + u->learned;
+    out->d = from->d;
+    out->outputs = u->t;
+    out->iterations = u->passes;
+    out->step = u->step;
+    out->stopped = u->stopped == MERCER_TIME ? "time" : u->stopped ? "caller" : "no";
+    out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
+    out->certificate =
+        (mercer_certificate){.kind = "none", .prediction_error_bound = INFINITY, .objective_gap = INFINITY};
+    out->certificate.rounding = out->certificate.primal = out->certificate.dual = out->certificate.gap = NAN;
+    out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
+}
+
+static mercer_status conclude(mercer_ctx *ctx, updating *u, mc_fitted *out) {
+    if (u->stopped)
+        mc_shield(ctx, true);
+    write_report(u, &out->report);
+    mercer_status status = measure(ctx, u, &out->report);
+    if (!status)
+        status = gather(ctx, u, out);
+    if (!status)
+        status = copy_rest(ctx, u, out);
+    if (u->stopped)
+        mc_shield(ctx, false);
+    return status;
+}
+
+static void release(updating *u) {
+    mc_gram_close(u->gram);
+    mercer_data_free(u->all);
+    mc_features_close(u->map);
+    void *const blocks[] = {u->Y, u->alpha, u->root, u->rows, u->f, u->alive, u->weights, u->phi, u->scratch};
+    for (int i = 0; i < 9; i++)
+        mc_free(blocks[i]);
+}
+
+mercer_status mc_lms_update(mercer_ctx *ctx, const mc_fitted *from, const mercer_data *data, const mercer_update *set,
+                            mc_fitted *out) {
+    const double began = mc_clock();
+    updating u = {
+        .from = from, .data = data, .set = set, .old = from->centres->n, .fresh = data->n, .t = from->outputs};
+    *out = (mc_fitted){0};
+    mercer_status status = get_ready(ctx, &u);
+    if (!status)
+        status = learn(ctx, &u);
+    if (!status)
+        status = conclude(ctx, &u, out);
+    out->report.seconds = mc_clock() - began;
+    release(&u);
+    if (status)
+        mc_fitted_free(out);
+    return status;
+}

@@ -1,0 +1,243 @@
+/* lms_values.c: the fitted values that LMS corrects, by features, by a stored K, or by rows of K computed when they are
+   needed.
+
+   With an explicit map the state of the method is theta = sum_j alpha_j phi(x_j): a step on row i adds step (y_i -
+   f(x_i)) phi(x_i) to it, which is the same as adding step (y_i - f(x_i)) to alpha_i. Both are kept while it runs, so
+   that the steps are the same whichever way is taken; the model is theta then, and keeps no row. Sums run in one order
+   on any number of threads. */
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "kernel/evaluate/feature_map.h"
+#include "learn/lms/lms.h"
+#include <string.h>
+
+enum { ROW_GRAIN = 64, PART_GRAIN = 1024, LANES = 8 };
+
+const char *const mc_lms_names[MC_LMS_WAYS] = {
+    [MC_LMS_FEATURES] = "features", [MC_LMS_STORED] = "stored", [MC_LMS_STREAMED] = "streamed"};
+
+/* ---- Opening ---- */
+
+typedef struct mapping {
+    const mc_features *map;
+    const mercer_data *x;
+    double *scratch, *out; /* scratch: room numbers for each thread */
+    int64_t room;
+} mapping;
+
+static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const mapping *m = arg;
+    double *row = m->scratch + thread * m->room, *scratch = row + m->x->d;
+    for (int64_t i = begin; i < end; i++) {
+        mercer_data_row(m->x, i, row);
+        mc_features_row(m->map, row, scratch, m->out + i * mc_features_dimension(m->map));
+    }
+}
+
+/* phi of every row; *out is new. */
+static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *x, double **out) {
+    mapping m = {.map = map, .x = x, .room = x->d + mc_features_scratch(map)};
+    MC_TRY(MC_ALLOC(ctx, *out, x->n * mc_features_dimension(map)));
+    MC_TRY(MC_ALLOC(ctx, m.scratch, m.room * mercer_threads(ctx)));
+    m.out = *out;
+    const mercer_status status = mc_for(ctx, x->n, ROW_GRAIN, map_rows, &m);
+    mc_free(m.scratch);
+    return status;
+}
+
+static mercer_status open_features(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_values *v) {
+    mc_features *map = NULL;
+    MC_TRY(mc_features_open(ctx, p->kernel->root, p->x->d, &map));
+    v->width = mc_features_dimension(map);
+    mercer_status status = map_data(ctx, map, p->x, &v->left);
+    if (!status && held)
+        status = map_data(ctx, map, held, &v->right);
+    mc_features_close(map);
+    MC_TRY(status);
+    MC_TRY(MC_ALLOC(ctx, v->theta, v->width * v->t));
+    return MC_ALLOC(ctx, v->part, v->width * v->t * mc_chunks(v->n, PART_GRAIN));
+}
+
+/* All of K(x, z), z NULL for x itself; *out is new. */
+static mercer_status store(mercer_ctx *ctx, const mc_problem *p, const mercer_data *x, const mercer_data *z,
+                           double **out) {
+    const int64_t columns = z ? z->n : x->n;
+    mc_gram *gram = NULL;
+    *out = mc_alloc_unset(ctx, x->n * columns, sizeof **out);
+    if (!*out)
+        return MERCER_MEMORY;
+    MC_TRY(mc_gram_open(ctx, p->kernel, x, z, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_block(ctx, gram, 0, x->n, 0, columns, MERCER_F64, *out, columns);
+    mc_gram_close(gram);
+    return status;
+}
+
+static mercer_status open_stored(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_values *v) {
+    MC_TRY(store(ctx, p, p->x, NULL, &v->left));
+    return held ? store(ctx, p, held, p->x, &v->right) : MERCER_OK;
+}
+
+static mercer_status open_streamed(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_values *v) {
+    MC_TRY(MC_ALLOC(ctx, v->left, MC_LMS_BLOCK * v->n));
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &v->gram));
+    return held ? mc_gram_open(ctx, p->kernel, held, p->x, MERCER_F64, &v->across) : MERCER_OK;
+}
+
+mercer_status mc_lms_values_open(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_way way,
+                                 mc_lms_values *out) {
+    static mercer_status (*const open[MC_LMS_WAYS])(mercer_ctx *, const mc_problem *, const mercer_data *,
+                                                    mc_lms_values *) = {
+        [MC_LMS_FEATURES] = open_features, [MC_LMS_STORED] = open_stored, [MC_LMS_STREAMED] = open_streamed};
+    *out = (mc_lms_values){.way = way, .n = p->n, .held = held ? held->n : 0, .width = p->n, .t = p->outputs};
+    const mercer_status status = open[way](ctx, p, held, out);
+    if (status)
+        mc_lms_values_close(out);
+    return status;
+}
+
+void mc_lms_values_close(mc_lms_values *v) {
+    mc_gram_close(v->gram);
+    mc_gram_close(v->across);
+    double *const blocks[] = {v->left, v->right, v->theta, v->part};
+    for (int i = 0; i < 4; i++)
+        mc_free(blocks[i]);
+    *v = (mc_lms_values){0};
+}
+
+size_t mc_lms_values_bytes(mc_lms_way way, int64_t n, int64_t held, int64_t t, int64_t D, int threads) {
+    const size_t rim = 8 * MC_ALIGN;
+    if (way == MC_LMS_STREAMED)
+        return mc_work_need(MC_LMS_BLOCK * n, 8) + rim;
+    if (way == MC_LMS_STORED)
+        return mc_work_need(n * n, 8) + mc_work_need(held * n, 8) + rim;
+    return mc_work_need((n + held) * D, 8) + mc_work_need(D * t * (1 + mc_chunks(n, PART_GRAIN)), 8)
+           + mc_work_need(8 * (D + n) * threads, 8) + rim;
+}
+
+/* ---- Products ---- */
+
+void mc_lms_row_times(int64_t n, int64_t t, const double *row, const double *V, double *out) {
+    if (t == 1) {
+        double lane[LANES] = {0};
+        int64_t j = 0;
+        for (; j + LANES <= n; j += LANES)
+            for (int64_t l = 0; l < LANES; l++)
+                lane[l] += row[j + l] * V[j + l];
+        for (; j < n; j++)
+            lane[0] += row[j] * V[j];
+        out[0] = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+        return;
+    }
+    memset(out, 0, (size_t)t * sizeof *out);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t k = 0; k < t; k++)
+            out[k] += row[j] * V[j * t + k];
+}
+
+typedef struct product {
+    const double *A, *V; /* rows x width, width x t */
+    int64_t width, t;
+    double *out;
+} product;
+
+static void times_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const product *p = arg;
+    for (int64_t i = begin; i < end; i++)
+        mc_lms_row_times(p->width, p->t, p->A + i * p->width, p->V, p->out + i * p->t);
+}
+
+static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const product *p = arg;
+    double *part = p->out + chunk * p->width * p->t;
+    memset(part, 0, (size_t)(p->width * p->t) * sizeof *part);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = 0; j < p->width; j++)
+            for (int64_t k = 0; k < p->t; k++)
+                part[j * p->t + k] += p->A[i * p->width + j] * p->V[i * p->t + k];
+}
+
+/* theta <- sum_i alpha_i phi(x_i). */
+static mercer_status gather(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha) {
+    product p = {.A = v->left, .V = alpha, .width = v->width, .t = t, .out = v->part};
+    MC_TRY(mc_for(ctx, v->n, PART_GRAIN, gather_rows, &p));
+    const int64_t size = v->width * t;
+    memset(v->theta, 0, (size_t)size * sizeof *v->theta);
+    for (int64_t c = 0; c < mc_chunks(v->n, PART_GRAIN); c++)
+        for (int64_t j = 0; j < size; j++)
+            v->theta[j] += v->part[c * size + j];
+    return MERCER_OK;
+}
+
+static mercer_status times(mercer_ctx *ctx, const mc_lms_values *v, const double *A, int64_t rows, int64_t t,
+                           const double *alpha, double *F) {
+    if (v->way == MC_LMS_FEATURES)
+        MC_TRY(gather(ctx, v, t, alpha));
+    product p = {.A = A, .V = v->way == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
+    return mc_for(ctx, rows, ROW_GRAIN, times_rows, &p);
+}
+
+mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha, double *F) {
+    return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->gram, t, alpha, F)
+                                     : times(ctx, v, v->left, v->n, t, alpha, F);
+}
+
+mercer_status mc_lms_apply_held(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *F) {
+    return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->across, v->t, alpha, F)
+                                     : times(ctx, v, v->right, v->held, v->t, alpha, F);
+}
+
+mercer_status mc_lms_weights(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *weights) {
+    MC_TRY(gather(ctx, v, v->t, alpha));
+    for (int64_t j = 0; j < v->width; j++)
+        for (int64_t k = 0; k < v->t; k++)
+            weights[k * v->width + j] = v->theta[j * v->t + k];
+    return MERCER_OK;
+}
+
+/* ---- One sample at a time ---- */
+
+/* f holds the values on row i; its coefficients move, and theta where there is one. */
+static void step_on(const mc_lms_values *v, const mc_lms_pass *p, int64_t i) {
+    const double w = p->root ? p->root[i] * p->root[i] : 1;
+    for (int64_t k = 0; k < v->t; k++) {
+        const double move = p->step * w * (p->Y[i * v->t + k] - p->f[k]);
+        p->alpha[i * v->t + k] += move;
+        for (int64_t j = 0; v->theta && j < v->width; j++)
+            v->theta[j * v->t + k] += move * v->left[i * v->width + j];
+    }
+}
+
+static int64_t row_at(const mc_lms_pass *p, int64_t place) {
+    return p->order ? p->order[place] : place;
+}
+
+static mercer_status block(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms_pass *p, int64_t begin, int64_t end) {
+    int64_t ids[MC_LMS_BLOCK];
+    for (int64_t b = begin; b < end; b++)
+        ids[b - begin] = row_at(p, b);
+    if (v->way == MC_LMS_STREAMED)
+        MC_TRY(mc_gram_take(ctx, v->gram, ids, end - begin, MERCER_F64, v->left, v->n));
+    for (int64_t b = 0; b < end - begin; b++) {
+        const double *row = v->left + (v->way == MC_LMS_STREAMED ? b : ids[b]) * v->width;
+        mc_lms_row_times(v->width, v->t, row, v->theta ? v->theta : p->alpha, p->f);
+        step_on(v, p, ids[b]);
+    }
+    return mc_progress(ctx, -1);
+}
+
+mercer_status mc_lms_one_by_one(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms_pass *p) {
+    if (v->way == MC_LMS_FEATURES)
+        MC_TRY(gather(ctx, v, v->t, p->alpha));
+    for (int64_t begin = 0; begin < v->n; begin += MC_LMS_BLOCK)
+        MC_TRY(block(ctx, v, p, begin, begin + MC_LMS_BLOCK < v->n ? begin + MC_LMS_BLOCK : v->n));
+    return MERCER_OK;
+}

@@ -1,0 +1,33 @@
+/* loss_machine.h: a machine with a convex loss while it learns, between loss_machine.c and loss_path.c. */
+#ifndef MC_LEARN_LOSS_LOSS_MACHINE_H
+#define MC_LEARN_LOSS_LOSS_MACHINE_H
+
+#include "learn/loss/loss.h"
+
+/* Set by the caller: loss, own, set, least, fits. The rest is zero at first. */
+typedef struct mc_loss_machine {
+    const mc_loss *loss;
+    const mercer_own_loss *own; /* NULL: the loss is one of ours */
+    const mercer_loss *set;
+    double least, fits; /* the least lambda there will be; how many fits (0: one) */
+    mc_problem p;
+    int64_t classes, count;
+    mc_loss_task *task;
+    double *block; /* y, cost, alpha, f and b of all tasks */
+    double *cost;
+    int64_t *place; /* of the rows of weight, in the data as they came */
+    mc_loss_space *space;
+    mc_loss_programme *programme;
+    bool cholesky;
+    mc_loss_findings *found;
+    mercer_status stopped;
+} mc_loss_machine;
+
+/* Rows made ready and tasks begun; the functions of m->set found, certified and kept, all but kernel and scale of f.
+   Close in any case. */
+mercer_status mc_loss_machine_open(mercer_ctx *ctx, mc_loss_machine *m, const mercer_kernel *kernel,
+                                   const mercer_data *data);
+mercer_status mc_loss_machine_learn(mercer_ctx *ctx, mc_loss_machine *m, mc_fitted *f);
+void mc_loss_machine_close(mercer_ctx *ctx, mc_loss_machine *m);
+
+#endif

@@ -1,0 +1,314 @@
+/* loss_precondition.c: the preconditioner of a Newton system lambda I + L'K L. With K ~ F F' of rank r, and L'KL taken
+   class by class as S_k K S_k, S_k^2 = root^2 (1 - p_k) the diagonal of W (one column: W itself),
+
+       P_k^-1 v = (v - S F (F'S^2 F + lambda I)^-1 F'S v) / lambda.
+
+   F is found once for all steps; making the r x r matrices anew costs n r^2 operations for each class. Where K is F F'
+   itself, with one column, this is no approximation but the solution. */
+#include "backend/blas.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "learn/loss/loss_workspace.h"
+#include "linalg/triangle.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 256, PANEL = 128, SEGMENT = 4096, GRAIN = 512, SQUARE = 16, FEW = 2 };
+/* trace over lambda, up to which the formula itself is a solution: it loses that many digits */
+static const double SOLVABLE = 0x1p24;
+
+struct mc_loss_precondition {
+    int64_t n, r, columns, k;
+    int64_t all, ld; /* rows of F; from one that is looked at to the next */
+    double lambda;   /* what stands for it: not below what double precision can tell from zero */
+    double trace;    /* of F'S^2 F, the largest */
+    double *F;       /* n x r, row-major */
+    double *S;       /* n x k */
+    double *M;       /* k of r x r, factored */
+    double *scratch; /* per thread: two blocks of ROWS x PANEL */
+    double *V;       /* n x sides: S V */
+    double *part;    /* per segment, sides x r */
+    double *C;       /* sides x r */
+    mc_work work;
+};
+
+static int64_t segments(int64_t n) {
+    return mc_chunks(n, SEGMENT);
+}
+
+/* Columns of a right-hand side. */
+static int64_t sides(int64_t k) {
+    return k > MC_LOSS_SIDES ? k : MC_LOSS_SIDES;
+}
+
+static size_t bytes_of(mercer_ctx *ctx, int64_t n, int64_t r, int64_t k) {
+    return mc_work_need(n * r, 8) + mc_work_need(n * k, 8) + mc_work_need(n * sides(k), 8) + mc_work_need(k * r * r, 8)
+           + mc_work_need(2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8)
+           + mc_work_need(segments(n) * sides(k) * r, 8) + mc_work_need(sides(k) * r, 8);
+}
+
+size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t columns) {
+    return bytes_of(ctx, n, rank, columns) + sizeof(mc_loss_precondition) + 2 * MC_ALIGN;
+}
+
+static void cut(mercer_ctx *ctx, mc_loss_precondition *s) {
+    const int64_t n = s->n, r = s->r, k = s->columns;
+    s->F = mc_work_take(&s->work, n * r, 8);
+    s->S = mc_work_take(&s->work, n * k, 8);
+    s->V = mc_work_take(&s->work, n * sides(k), 8);
+    s->M = mc_work_take(&s->work, k * r * r, 8);
+    s->scratch = mc_work_take(&s->work, 2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8);
+    s->part = mc_work_take(&s->work, segments(n) * sides(k) * r, 8);
+    s->C = mc_work_take(&s->work, sides(k) * r, 8);
+}
+
+typedef struct copying {
+    const mc_lowrank *from;
+    double *F;
+} copying;
+
+/* Rows begin .. end - 1 of F, from columns to rows a few columns at a time. */
+static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const copying *c = arg;
+    const int64_t r = c->from->rank;
+    for (int64_t l = 0; l < r; l += SQUARE)
+        for (int64_t i = begin; i < end; i++)
+            for (int64_t j = l; j < r && j < l + SQUARE; j++)
+                c->F[i * r + j] = (double)mc_lowrank_column(c->from, j)[i];
+}
+
+mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, int64_t columns,
+                                        mc_loss_precondition **out) {
+    mc_loss_precondition *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    *s = (mc_loss_precondition){.n = f->n, .all = f->n, .r = f->rank, .ld = f->rank, .columns = columns};
+    mercer_status status = mc_work_open(ctx, &s->work, bytes_of(ctx, s->n, s->r, columns));
+    if (status) {
+        mc_free(s);
+        return status;
+    }
+    cut(ctx, s);
+    copying c = {f, s->F};
+    if (s->r && (status = mc_for(ctx, s->n, GRAIN, copy_rows, &c)))
+        mc_loss_precondition_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+void mc_loss_precondition_close(mc_loss_precondition *s) {
+    if (s)
+        mc_work_close(&s->work);
+    mc_free(s);
+}
+
+void mc_loss_precondition_thin(mc_loss_precondition *s, int64_t every) {
+    s->n = (s->all + every - 1) / every;
+    s->ld = every * s->r;
+}
+
+/* ---- The small matrices ---- */
+
+static int width_of(const mc_loss_precondition *s, int64_t panel) {
+    const int64_t rest = s->r - panel * PANEL;
+    return (int)(rest < PANEL ? rest : PANEL);
+}
+
+/* One block of the lower half of one class's matrix: panel a against panel b <= a, over all rows. F by rows is F' by
+   columns. */
+static void small_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const mc_loss_precondition *s = arg;
+    const int64_t panels = mc_chunks(s->r, PANEL), pairs = panels * (panels + 1) / 2, class = chunk / pairs;
+    int64_t a = 0, b = chunk % pairs;
+    for (; b > a; a++)
+        b -= a + 1;
+    const int wa = width_of(s, a), wb = width_of(s, b), r = (int)s->r, ld = (int)s->ld;
+    const double one = 1;
+    double *left = s->scratch + (int64_t)thread * 2 * ROWS * PANEL;
+    double *out = s->M + class * s->r * s->r + a * PANEL + b * PANEL * s->r;
+    for (int64_t i = 0; i < s->n; i += ROWS) {
+        const int m = (int)(s->n - i < ROWS ? s->n - i : ROWS);
+        for (int64_t l = 0; l < m; l++) {
+            const double weight = s->S[(i + l) * s->k + class] * s->S[(i + l) * s->k + class];
+            for (int j = 0; j < wa; j++)
+                left[l * wa + j] = weight * s->F[(i + l) * ld + a * PANEL + j];
+        }
+        dgemm_("N", "T", &wa, &wb, &m, &one, left, &wa, s->F + i * ld + b * PANEL, &ld, &one, out, &r, 1, 1);
+    }
+}
+
+static mercer_status factor_small(mercer_ctx *ctx, mc_loss_precondition *s) {
+    const int64_t r = s->r;
+    s->trace = 0;
+    for (int64_t c = 0; c < s->k; c++) {
+        double trace = 0;
+        for (int64_t l = 0; l < r; l++)
+            trace += s->M[c * r * r + l * (r + 1)];
+        s->trace = fmax(s->trace, trace);
+    }
+    s->lambda = fmax(s->lambda, 0x1p-44 * s->trace);
+    for (int64_t c = 0; c < s->k; c++) {
+        double *M = s->M + c * r * r;
+        int64_t bad = 0;
+        for (int64_t l = 0; l < r; l++)
+            M[l * (r + 1)] += s->lambda;
+        MC_TRY(mc_triangle_factor(ctx, (mc_triangle){.a = M, .n = r, .ld = r, .layout = MC_LOWER}, &bad));
+        if (bad)
+            return mc_fail(ctx, MERCER_NUMERIC, "the preconditioner broke down at column %lld of %lld; raise lambda",
+                           (long long)bad, (long long)r);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t,
+                                       const double *root) {
+    const int64_t panels = mc_chunks(s->r, PANEL);
+    s->k = t->k;
+    s->lambda = t->lambda;
+    for (int64_t i = 0; i < s->n * s->k; i++) {
+        const double w = root[i] * root[i];
+        s->S[i] = s->k > 1 ? sqrt(fmax(0, w * (1 - w / t->cost[i / s->k]))) : root[i];
+    }
+    if (!s->r)
+        return MERCER_OK;
+    memset(s->M, 0, (size_t)(s->k * s->r * s->r) * sizeof *s->M);
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, s->k * (panels * (panels + 1) / 2), 1, small_block, s);
+    mc_blas_end(region);
+    return status ? status : factor_small(ctx, s);
+}
+
+/* ---- The product ---- */
+
+typedef struct product {
+    const mc_loss_precondition *s;
+    const double *V;
+    double *Y;
+    int64_t k;
+} product;
+
+/* part <- F'V over one segment of rows: k columns of length r. A few columns read F row by row: as a matrix it would be
+   packed first. */
+static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const product *p = arg;
+    const mc_loss_precondition *s = p->s;
+    const int r = (int)s->r, ld = (int)s->ld, k = (int)p->k, next = 1;
+    const double one = 1;
+    double *part = s->part + chunk * k * r;
+    memset(part, 0, (size_t)(k * r) * sizeof *part);
+    for (int64_t i = begin; i < end; i += ROWS) {
+        const int m = (int)(end - i < ROWS ? end - i : ROWS);
+        const double *F = s->F + i * ld, *V = p->V + i * k;
+        if (k > FEW)
+            dgemm_("N", "T", &r, &k, &m, &one, F, &ld, V, &k, &one, part, &r, 1, 1);
+        for (int c = 0; k <= FEW && c < k; c++)
+            dgemv_("N", &r, &m, &one, F, &ld, V + c, &k, &one, part + c * r, &next, 1);
+    }
+}
+
+/* Y <- F C on a chunk of rows. */
+static void expand(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const product *p = arg;
+    const mc_loss_precondition *s = p->s;
+    const int r = (int)s->r, ld = (int)s->ld, k = (int)p->k, m = (int)(end - begin), next = 1;
+    const double one = 1, zero = 0;
+    const double *F = s->F + begin * ld;
+    double *Y = p->Y + begin * k;
+    if (k > FEW)
+        dgemm_("T", "N", &k, &m, &r, &one, s->C, &r, F, &ld, &zero, Y, &k, 1, 1);
+    for (int c = 0; k <= FEW && c < k; c++)
+        dgemv_("T", &r, &m, &one, F, &ld, s->C + c * r, &next, &zero, Y + c, &k, 1);
+}
+
+static void sum_parts(const mc_loss_precondition *s, int64_t k) {
+    memset(s->C, 0, (size_t)(k * s->r) * sizeof *s->C);
+    for (int64_t g = 0; g < segments(s->n); g++)
+        for (int64_t i = 0; i < k * s->r; i++)
+            s->C[i] += s->part[g * k * s->r + i];
+}
+
+/* C <- M^-1 C, each column by the matrix of its class. */
+static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s, int64_t columns) {
+    const int64_t r = s->r;
+    sum_parts(s, columns);
+    for (int64_t c = 0; c < columns; c++) {
+        const mc_triangle L = {.a = s->M + (s->k > 1 ? c : 0) * r * r, .n = r, .ld = r, .layout = MC_LOWER};
+        MC_TRY(mc_triangle_solve(ctx, L, false, 1, s->C + c * r));
+        MC_TRY(mc_triangle_solve(ctx, L, true, 1, s->C + c * r));
+    }
+    return MERCER_OK;
+}
+
+/* Y <- F M^-1 F'V. */
+static mercer_status pass(mercer_ctx *ctx, const mc_loss_precondition *s, int64_t k, const double *V, double *Y) {
+    product p = {.s = s, .V = V, .Y = Y, .k = k};
+    const mc_region region = mc_blas_begin();
+    mercer_status status = mc_for(ctx, s->n, SEGMENT, project, &p);
+    mc_blas_end(region);
+    if (!status)
+        status = solve_small(ctx, s, k);
+    const mc_region again = mc_blas_begin();
+    if (!status)
+        status = mc_for(ctx, s->n, GRAIN, expand, &p);
+    mc_blas_end(again);
+    return status;
+}
+
+mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y) {
+    const int64_t count = s->n * s->k;
+    for (int64_t i = 0; i < count; i++) {
+        s->V[i] = s->S[i] * V[i];
+        Y[i] = 0;
+    }
+    if (s->r)
+        MC_TRY(pass(ctx, s, s->k, s->V, Y));
+    for (int64_t i = 0; i < count; i++)
+        Y[i] = (V[i] - s->S[i] * Y[i]) / s->lambda;
+    return MERCER_OK;
+}
+
+/* ---- The solution where K is F F' ---- */
+
+bool mc_loss_precondition_solves(const mc_loss_precondition *s) {
+    return s->k == 1 && s->r > 0 && s->trace <= SOLVABLE * s->lambda;
+}
+
+const double *mc_loss_precondition_roots(const mc_loss_precondition *s) {
+    return s->S;
+}
+
+mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondition *s, double *X, double *KSX) {
+    for (int64_t i = 0; i < MC_LOSS_SIDES * s->n; i++)
+        s->V[i] = s->S[i / MC_LOSS_SIDES] * X[i];
+    /* F C with (F'S^2 F + lambda) C = F'S X: C is F'S of the solution */
+    MC_TRY(pass(ctx, s, MC_LOSS_SIDES, s->V, KSX));
+    for (int64_t i = 0; i < MC_LOSS_SIDES * s->n; i++)
+        X[i] = (X[i] - s->S[i / MC_LOSS_SIDES] * KSX[i]) / s->lambda;
+    return MERCER_OK;
+}
+
+/* ---- F F' ---- */
+
+static mercer_status apply_factor(mercer_ctx *ctx, const void *self, int64_t k, const double *V, double *Y) {
+    const mc_loss_precondition *s = self;
+    product p = {.s = s, .V = V, .Y = Y, .k = k};
+    const mc_region region = mc_blas_begin();
+    mercer_status status = mc_for(ctx, s->n, SEGMENT, project, &p);
+    if (!status) {
+        sum_parts(s, k);
+        status = mc_for(ctx, s->n, GRAIN, expand, &p);
+    }
+    mc_blas_end(region);
+    return status;
+}
+
+mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s) {
+    return (mc_operator){.n = s->n, .apply = apply_factor, .self = s};
+}

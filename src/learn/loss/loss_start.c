@@ -1,0 +1,96 @@
+/* loss_start.c: where the stand-in for K (loss_surrogate.c) begins. The first steps from nothing are long ways to a
+   place that some of the rows know nearly as well as all: the problem is solved roughly for every e-th row, each
+   counted e times, at an e-th of the cost. Its coefficients, on those rows alone, are a start for all, provided that
+   the objective is lower there than at nothing. */
+#include "base/status.h"
+#include "base/workspace.h"
+#include "learn/loss/loss_workspace.h"
+#include <string.h>
+
+enum { EVERY = 8, ENOUGH = 16, STEPS = 10 }; /* ENOUGH: rows for a column of the factor */
+static const double ROUGH = 1e-3;            /* relative gap: a part of the rows knows no better */
+
+/* 1: no part of the rows would do. */
+static int64_t every(const mc_loss_space *space, const mc_loss_task *t) {
+    const int64_t most = t->n / (ENOUGH * (space->rank + 1));
+    return t->own || most < 2 ? 1 : most < EVERY ? most : EVERY;
+}
+
+size_t mc_loss_begin_bytes(int64_t n, int64_t k) {
+    const int64_t m = n / 2 + 1; /* of every second row */
+    return 2 * mc_work_need(m, sizeof(double)) + 2 * mc_work_need(m * k, sizeof(double))
+           + 2 * mc_work_need(k, sizeof(double));
+}
+
+static void take_rows(mc_work *work, const mc_loss_task *t, int64_t e, mc_loss_task *part) {
+    const int64_t m = (t->n + e - 1) / e;
+    double *y = mc_work_take(work, m, sizeof *y), *cost = mc_work_take(work, m, sizeof *cost);
+    *part = *t;
+    part->n = m;
+    part->y = y;
+    part->cost = cost;
+    part->alpha = mc_work_take(work, m * t->k, sizeof(double));
+    part->f = mc_work_take(work, m * t->k, sizeof(double));
+    part->b = mc_work_take(work, t->k, sizeof(double));
+    part->iterations_max = STEPS;
+    for (int64_t i = 0; i < m; i++) {
+        y[i] = t->y[i * e];
+        cost[i] = (double)e * t->cost[i * e];
+    }
+    memset(part->alpha, 0, (size_t)(m * t->k) * sizeof(double));
+    memset(part->f, 0, (size_t)(m * t->k) * sizeof(double));
+    memcpy(part->b, t->b, (size_t)t->k * sizeof(double));
+}
+
+static mercer_status solve_part(mercer_ctx *ctx, mc_loss_space *space, int64_t e, mc_loss_task *part) {
+    const int64_t n = space->n;
+    space->n = part->n;
+    mc_loss_precondition_thin(space->inverse, e);
+    const mercer_status status = mc_loss_on_stand_in(ctx, space, part, ROUGH);
+    mc_loss_precondition_thin(space->inverse, 1);
+    space->n = n;
+    return status;
+}
+
+static double objective(const mc_loss_task *t) {
+    double energy = 0;
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        energy += t->alpha[i] * t->f[i];
+    return mc_loss_sum(t, t->f, t->b) + t->lambda / 2 * energy;
+}
+
+/* alpha is zero before. */
+static mercer_status adopt(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_task *t, int64_t e,
+                           const mc_loss_task *part, double *b) {
+    const mc_operator stand_in = mc_loss_precondition_operator(space->inverse);
+    const size_t row = (size_t)t->k * sizeof(double), all = (size_t)t->n * row;
+    const double nothing = objective(t);
+    memcpy(b, t->b, row);
+    memcpy(t->b, part->b, row);
+    for (int64_t i = 0; i < part->n; i++)
+        memcpy(t->alpha + i * e * t->k, part->alpha + i * t->k, row);
+    MC_TRY(stand_in.apply(ctx, stand_in.self, t->k, t->alpha, t->f));
+    t->warm = objective(t) < nothing;
+    mc_log(ctx, "%s: begun with every %lldth row%s", t->loss->name, (long long)e, t->warm ? "" : ", which led nowhere");
+    if (t->warm)
+        return MERCER_OK;
+    memset(t->alpha, 0, all);
+    memset(t->f, 0, all);
+    memcpy(t->b, b, row);
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t) {
+    const int64_t e = every(space, t);
+    mc_work work;
+    mc_loss_task part;
+    if (e == 1)
+        return MERCER_OK;
+    MC_TRY(mc_work_open(ctx, &work, mc_loss_begin_bytes(t->n, t->k)));
+    take_rows(&work, t, e, &part);
+    mercer_status status = solve_part(ctx, space, e, &part);
+    if (!status)
+        status = adopt(ctx, space, t, e, &part, mc_work_take(&work, t->k, sizeof(double)));
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,216 @@
+/* loss_workspace.c: what the Newton steps of one fit share: K as an operator, a factor F F' ~ K, and room.
+
+   K is made of float tiles, of double tiles for few rows and where lambda is so small that floats would hide it. The
+   factor serves twice: as the preconditioner (loss_precondition.c), and, where it is close enough to K, as a stand-in
+   for it (loss_surrogate.c), with which a fit needs a handful of products. Where it is not, there will be many, and K
+   is read from memory as floats if it fits. */
+#include "learn/loss/loss_workspace.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/operator/entries.h"
+#include "learn/common/preconditioner_rank.h"
+#include "linalg/cholesky.h"
+#include <math.h>
+
+/* operations that reading a stored entry counts for, and getting memory for it */
+static const double STORED_ENTRY = 30, KEPT_ENTRY = 300;
+/* solved with K, over which the making of the factor is spread */
+static const double SYSTEMS = 5;
+static const double NEAR = 5; /* of K - F F' beside lambda, for F F' to show where to begin */
+
+static int64_t rank_most(int64_t n, int64_t columns) {
+    const int64_t cap = mc_rank_cap(n), spread = (int64_t)((double)cap / sqrt((double)columns));
+    return spread > 32 ? spread : cap < 32 ? cap : 32;
+}
+
+static size_t numbers(int64_t count) {
+    return mc_work_need(count, sizeof(double)) + MC_ALIGN;
+}
+
+static size_t vectors_bytes(int64_t n, int64_t k) {
+    return 5 * numbers(n * k) + numbers(3 * n * k) + numbers(k * (k + 4)) + mc_loss_newton_bytes(n, k)
+           + mc_loss_correct_bytes(n, k);
+}
+
+static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, k)
+           + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k);
+}
+
+static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t k) {
+    return mc_lowrank_bytes(ctx, n, rank) + mc_loss_precondition_bytes(ctx, n, rank, k);
+}
+
+/* The largest rank whose factor leaves room. */
+static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t k, size_t bytes) {
+    int64_t rank = rank_most(n, k);
+    while (rank > 0 && factor_bytes(ctx, n, rank, k) > bytes)
+        rank /= 2;
+    return rank;
+}
+
+size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky) {
+    const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
+    return always
+           + (cholesky ? 2 * numbers(mc_packed_count(p->n)) + numbers(p->n) : factor_bytes(ctx, p->n, 0, columns));
+}
+
+size_t mc_loss_space_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
+    const size_t least = mc_loss_space_bytes(ctx, p, columns, false), left = mc_memory_left(ctx);
+    const size_t spare = left > least ? left - least : 0, stored = mc_stored_bytes(p->n, columns, false);
+    const size_t kept = stored < spare / 3 * 2 ? stored : 0;
+    return least + kept + factor_bytes(ctx, p->n, rank_within(ctx, p->n, columns, (spare - kept) / 2), columns);
+}
+
+static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
+    MC_TRY(MC_ALLOC(ctx, s->packed, mc_packed_count(s->n)));
+    MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));
+    MC_TRY(MC_ALLOC(ctx, s->active, s->n));
+    mc_phase(ctx, "gram");
+    s->K = mc_gram_operator(s->exact);
+    return mc_gram_packed(ctx, s->exact, NULL, s->packed);
+}
+
+/* Whether float entries are good enough beside lambda, their rounding behaving like a random matrix, and worth it. */
+static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_space *s, double lambda, bool *enough) {
+    double most = 0;
+    MC_TRY(mc_gram_diagonal(ctx, s->exact, s->tau));
+    for (int64_t i = 0; i < s->n; i++)
+        most = fmax(most, s->tau[i]);
+    *enough = s->n > MC_LOSS_FEW && 2 * sqrt((double)s->n) * 0x1p-24 * most <= 0.1 * lambda;
+    return MERCER_OK;
+}
+
+/* Bytes for the factor or for K, beside what is always held. */
+static size_t spare(mercer_ctx *ctx, const mc_loss_space *s) {
+    const size_t held = vectors_bytes(s->n, s->columns), left = mc_memory_left(ctx);
+    return left > held ? left - held : 0;
+}
+
+static bool fits_in_memory(mercer_ctx *ctx, const mc_loss_space *s) {
+    return s->fast && mc_stored_bytes(s->n, s->columns, false) < spare(ctx, s) / 3 * 2;
+}
+
+static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
+    const mercer_data *x = s->p->x;
+    const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
+    const double step =
+        mc_rank_step(s->n, fits_in_memory(ctx, s) ? STORED_ENTRY : entry, s->columns) / (double)s->columns;
+    const mc_gram_source source = {.kernel = s->p->kernel, .x = x, .gram = s->fast ? s->fast : s->exact};
+    const mc_entries entries = mc_gram_entries(&source);
+    const size_t bytes =
+        fits_in_memory(ctx, s) ? (spare(ctx, s) - mc_stored_bytes(s->n, s->columns, false)) / 2 : spare(ctx, s) / 2;
+    const mc_rank_rule rule = {.lambda = lambda,
+                               .tolerance = 0.01,
+                               .entry = entry,
+                               .step = SYSTEMS * step,
+                               .most = rank_within(ctx, s->n, s->columns, bytes)};
+    mc_lowrank *f = NULL;
+    mc_phase(ctx, "pivots");
+    MC_TRY(mc_lowrank_open(ctx, &entries, NULL, ctx->options.seed, &f));
+    mercer_status status = rule.most > 0 ? mc_rank_grow(ctx, &rule, f) : MERCER_OK;
+    if (!status)
+        status = mc_loss_precondition_open(ctx, f, s->columns, &s->inverse);
+    s->rank = f->rank;
+    s->missed_least = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
+    mc_loss_space_face(s, s->least);
+    mc_log(ctx,
+           "factor of rank %lld leaves %.3g of the trace %.4g, a column %.3g of it; lambda over the curvature %.3g",
+           (long long)f->rank, f->trace_left, f->trace, f->gain, lambda);
+    mc_lowrank_close(f);
+    return status;
+}
+
+static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
+    bool floats = false;
+    MC_TRY(weigh_floats(ctx, s, lambda, &floats));
+    s->K = mc_gram_operator(s->exact);
+    if (floats) {
+        MC_TRY(mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F32, &s->fast));
+        s->K = mc_gram_operator(s->fast);
+    }
+    MC_TRY(grow_factor(ctx, s, lambda));
+    return mc_loss_space_is_near(s) ? MERCER_OK : mc_loss_space_store(ctx, s);
+}
+
+/* Whether the products to come save more than they cost to store. */
+static bool is_worth_storing(const mc_loss_space *s) {
+    const mercer_data *x = s->p->x;
+    const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
+    const double products =
+        s->fits * (mc_loss_space_is_near(s) ? SYSTEMS / 2 : SYSTEMS) * mc_rank_steps(s->missed, 1, 0.01);
+    return products * (entry - STORED_ENTRY) > entry + KEPT_ENTRY;
+}
+
+mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
+    if (s->packed || s->stored || !fits_in_memory(ctx, s) || !is_worth_storing(s))
+        return MERCER_OK;
+    mc_phase(ctx, "gram");
+    MC_TRY(mc_stored_open(ctx, s->fast, s->columns, false, &s->stored));
+    s->K = mc_stored_operator(s->stored);
+    mc_phase(ctx, "solve");
+    mc_log(ctx, "K stored as floats");
+    return MERCER_OK;
+}
+
+static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_space *s) {
+    const int64_t n = s->n, k = s->columns;
+    double **const vectors[] = {&s->tau, &s->rest, &s->u, &s->V};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        MC_TRY(MC_ALLOC(ctx, *vectors[i], n * k));
+    MC_TRY(MC_ALLOC(ctx, s->X, 4 * n * k));
+    MC_TRY(MC_ALLOC(ctx, s->mean.C, k * (k + 3)));
+    s->mean.scratch = s->mean.C + k * k;
+    s->sums = s->mean.scratch + 2 * k;
+    return mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &s->exact);
+}
+
+void mc_loss_space_face(mc_loss_space *s, double lambda) {
+    s->missed = s->missed_least * (s->least / lambda);
+}
+
+mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_ahead *ahead, int64_t columns,
+                                 bool cholesky, mc_loss_space **out) {
+    mc_loss_space *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    *s = (mc_loss_space){.p = p,
+                         .n = p->n,
+                         .columns = columns,
+                         .least = ahead->lambda,
+                         .fits = ahead->fits,
+                         .missed_least = INFINITY,
+                         .missed = INFINITY};
+    mercer_status status = open_vectors(ctx, s);
+    if (!status)
+        status = cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, ahead->lambda / ahead->curvature);
+    if (status)
+        mc_loss_space_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+void mc_loss_space_close(mc_loss_space *s) {
+    if (!s)
+        return;
+    mc_loss_precondition_close(s->inverse);
+    mc_stored_close(s->stored);
+    mc_gram_close(s->fast);
+    mc_gram_close(s->exact);
+    void *const blocks[] = {s->packed, s->A, s->active, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        mc_free(blocks[i]);
+}
+
+int64_t mc_loss_space_rank(const mc_loss_space *s) {
+    return s->rank;
+}
+
+bool mc_loss_space_is_near(const mc_loss_space *s) {
+    return s->n > MC_LOSS_FEW && s->missed <= NEAR;
+}

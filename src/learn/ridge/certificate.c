@@ -1,0 +1,373 @@
+/* certificate.c: the certificate of ridge regression. K is evaluated in double from the rows; nothing is taken from the
+   solver. (A witness is such an evaluation of K alpha, made earlier for the very same alpha.)
+
+   One output. S = diag(sqrt w), s = S 1, M = S K S (positive semidefinite since k is proved to be a kernel), A = M +
+   lambda I, alpha = S beta. The objective sum w (y - f - b)^2 + lambda |f|^2 is
+
+       J(beta, b) = |S y - b s - M beta|^2 + lambda beta' M beta,     optimal where A beta* + b* s = S y and s' beta* =
+   0.
+
+   The check measures r = S y - b s - A beta and q = s' beta = sum alpha. With e = beta* - beta, c = b* - b:  A e + c s
+   = r, s' e = -q. Write g = s' A^-1 s. J is quadratic and flat at its optimum, so
+
+       J(beta, b) - J* = |M e + c s|^2 + lambda e' M e = |r - lambda e|^2 + lambda e' M e
+                       = |r|^2 - lambda (r' A^-1 r - (s' A^-1 r)^2 / g) + lambda (2 q s' A^-1 r + q^2) / g
+                      <= (|r| + sqrt(lambda / g) |q|)^2, (gap)
+
+   because the first bracket is not negative (Cauchy-Schwarz) and |s' A^-1 r| <= sqrt(g) |r| / sqrt(lambda).
+   For a prediction split e into the part e1 with q = 0 and e2 = -A^-1 s q / g. On the complement of s the first solves
+   a system with the same lambda, and sqrt(t) / (t + lambda) <= 1 / (2 sqrt(lambda)), so the norm in H of the difference
+   of the functions is at most |r| / (2 sqrt(lambda)) + |q| / sqrt(g); and |c| <= |r| / sqrt(lambda g) + |q| / g. With
+   kappa^2 = max k(x_i, x_i):
+
+       |f(x) + b - f*(x) - b*| <= (kappa/2 + 1/sqrt g) |r| / sqrt(lambda) + (kappa + 1/sqrt g) |q| / sqrt g (intercept)
+       |f(x) - f*(x)|          <= kappa |r| / (2 sqrt(lambda))                                                    (none)
+
+   for every x with k(x, x) <= kappa^2. By Jensen g >= |s|^4 / s' A s, and s' M s <= (sum w_i sqrt k_ii)^2.
+
+   Rounding. |computed (K alpha)_i - (K alpha)_i| <= entry |alpha|_1 + gamma_n sqrt(k_ii) sum_j sqrt(k_jj) |alpha_j|,
+   entry being the operator's bound on one computed value, gamma_n = n u / (1 - n u), and |K_ij| <= sqrt(k_ii k_jj). The
+   few operations after it add 4 u of each term. One per cent on top covers what is of second order, the bound's own
+   rounding included.
+
+   lambda = 0. J* >= 0 gives the gap |r|^2; no bound holds for predictions, which K may leave undetermined. What must
+   vanish is the gradient: residual is then |M r| / max M_ii (and |s' r| / |s| with an intercept), in the unit of y as r
+   is.
+
+   Several outputs: residual and rounding are root sums of squares, the gap is the sum, the prediction bound is the
+   worst. */
+#include "learn/ridge/certificate.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/operator/entries.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double slack = MC_CERTIFY_SLACK;
+
+typedef struct check {
+    const mc_problem *p;
+    const mc_gram *gram;              /* NULL: there is a witness */
+    const mc_cached_product *witness; /* of this alpha; NULL: none */
+    const double *alpha, *b;
+    double lambda;
+    bool intercept;
+    double entry;    /* error of one computed entry of K */
+    double *root;    /* sqrt K_ii */
+    double *KA;      /* K alpha, then the scaled residual: n x outputs */
+    double *scratch; /* n x outputs */
+    double kappa;    /* largest root */
+    double inverse_root_g;
+    double scale; /* largest M_ii */
+} check;
+
+typedef mc_certify_column column;
+
+static double weight_root(const check *c, int64_t i) {
+    return c->p->root ? c->p->root[i] : 1;
+}
+
+/* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
+static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
+    if (c->witness)
+        memcpy(c->root, c->witness->diagonal, (size_t)c->p->n * sizeof *c->root);
+    else
+        MC_TRY(mc_gram_diagonal(ctx, c->gram, c->root));
+    long double W = 0, reach = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const double s = weight_root(c, i);
+        c->root[i] = sqrt(fmax(c->root[i], 0));
+        c->kappa = fmax(c->kappa, c->root[i]);
+        c->scale = fmax(c->scale, s * s * c->root[i] * c->root[i]);
+        W += (long double)s * s;
+        reach += (long double)s * s * c->root[i];
+    }
+    c->inverse_root_g = c->intercept ? (double)(sqrtl(reach * reach + (long double)c->lambda * W) / W) : 0;
+    return MERCER_OK;
+}
+
+/* Sums over the rows that the bounds need. */
+typedef struct sums {
+    long double alpha, absolute, reach; /* sum alpha, sum |alpha|, sum sqrt(k_jj) |alpha_j| */
+} sums;
+
+static sums sum_column(const check *c, int64_t k) {
+    sums t = {0};
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const double a = c->alpha[i * c->p->outputs + k];
+        t.alpha += a;
+        t.absolute += fabs(a);
+        t.reach += c->root[i] * fabs(a);
+    }
+    return t;
+}
+
+/* r in place of K alpha; |r|^2, the bound on its rounding, the parts of the objective. */
+static void residual_column(const check *c, int64_t k, const sums *t, column *out) {
+    const mc_problem *p = c->p;
+    const double gamma = mc_gamma(p->n + 2), u = DBL_EPSILON / 2, b = c->b[k];
+    long double r2 = 0, e2 = 0, y2 = 0, loss = 0, square = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t at = i * p->outputs + k;
+        const double s = weight_root(c, i), y = p->Y[at], v = c->KA[at], a = c->alpha[at], shrink = c->lambda * a / s;
+        const double left = s * (y - b - v), r = left - shrink;
+        const double product = c->entry * (double)t->absolute + gamma * c->root[i] * (double)t->reach;
+        const double e = s * product + 4 * u * (s * (fabs(y) + fabs(b) + fabs(v)) + fabs(shrink));
+        r2 += (long double)r * r;
+        e2 += (long double)e * e;
+        y2 += (long double)s * y * (s * y);
+        loss += (long double)left * left;
+        square += (long double)a * v;
+        c->KA[at] = r;
+    }
+    *out = (column){.residual = (double)sqrtl(r2), .rounding = slack * (double)sqrtl(e2), .target = (double)sqrtl(y2)};
+    out->square_norm = fmax((double)square, 0);
+    out->loss = (double)loss;
+    out->objective = out->loss + c->lambda * out->square_norm;
+}
+
+/* Both bounds of the head comment from |r| and |q|. */
+static void bound_column(const check *c, const sums *t, column *out) {
+    const double h = c->inverse_root_g, R = out->residual + out->rounding;
+    const double drift = (double)((long double)c->p->n * LDBL_EPSILON * t->absolute);
+    const double q = c->intercept ? slack * (fabs((double)t->alpha) + drift) : 0;
+    const double reach = R + sqrt(c->lambda) * h * q;
+    out->gap = slack * reach * reach;
+    out->prediction = slack * ((c->kappa / 2 + h) * R / sqrt(c->lambda) + (c->kappa + h) * q * h);
+    if (c->lambda == 0 || !c->p->proved)
+        out->prediction = INFINITY;
+    if (c->lambda > 0 && !c->p->proved)
+        out->gap = INFINITY;
+}
+
+/* lambda = 0, one output: |s' r| / |s|, and the rounding of the gradient: that of r through M, then that of the
+ * product. */
+static void prepare_gradient(const check *c, int64_t k, const double *scaled, column *out) {
+    long double along = 0, length = 0, absolute = 0, reach = 0, trace = 0, e2 = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const double s = weight_root(c, i), v = scaled[i * c->p->outputs + k];
+        along += v;
+        length += (long double)s * s;
+        absolute += fabs(v);
+        reach += c->root[i] * fabs(v);
+        trace += (long double)(s * c->root[i]) * (s * c->root[i]);
+    }
+    for (int64_t i = 0; i < c->p->n; i++)
+        e2 += powl(weight_root(c, i) * (c->entry * absolute + mc_gamma(c->p->n + 2) * c->root[i] * reach), 2);
+    out->residual = c->intercept ? (double)(fabsl(along) / sqrtl(length)) : 0;
+    if (c->scale > 0)
+        out->rounding = slack * (double)((out->rounding * trace + sqrtl(e2)) / c->scale);
+}
+
+/* lambda = 0: the gradient M r in place of r. */
+static mercer_status gradient(mercer_ctx *ctx, const check *c, column *columns) {
+    const int64_t n = c->p->n, outputs = c->p->outputs;
+    double *scaled = c->scratch;
+    for (int64_t i = 0; i < n * outputs; i++)
+        scaled[i] = weight_root(c, i / outputs) * c->KA[i];
+    for (int64_t k = 0; k < outputs; k++)
+        prepare_gradient(c, k, scaled, &columns[k]);
+    MC_TRY(mc_gram_apply(ctx, c->gram, outputs, scaled, c->KA));
+    for (int64_t k = 0; k < outputs; k++) {
+        long double square = 0;
+        for (int64_t i = 0; i < n; i++)
+            square += powl((long double)weight_root(c, i) * c->KA[i * outputs + k], 2);
+        columns[k].residual = hypot(columns[k].residual, c->scale > 0 ? (double)sqrtl(square) / c->scale : 0);
+    }
+    return MERCER_OK;
+}
+
+void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns,
+                         mc_residual_findings *out) {
+    mc_certify_column all = {0};
+    for (int64_t k = 0; k < outputs; k++) {
+        all.residual = hypot(all.residual, columns[k].residual + columns[k].rounding);
+        all.rounding = hypot(all.rounding, columns[k].rounding);
+        all.target = hypot(all.target, columns[k].target);
+        all.loss += columns[k].loss;
+        all.objective += columns[k].objective;
+        all.square_norm += columns[k].square_norm;
+        all.gap += columns[k].gap;
+        all.prediction = fmax(all.prediction, columns[k].prediction);
+    }
+    *out = (mc_residual_findings){.objective = all.objective, .loss = all.loss, .norm = sqrt(all.square_norm)};
+    out->certificate = (mercer_certificate){
+        .kind = kind,
+        .residual_relative = all.residual > 0 ? all.residual / all.target : 0,
+        .residual = all.residual,
+        .rounding = all.rounding,
+        .prediction_error_bound = all.prediction,
+        .objective_gap = all.gap,
+        .primal = NAN,
+        .dual = NAN,
+        .gap = NAN,
+        .gap_relative = NAN,
+        .kkt_violation = NAN,
+    };
+}
+
+double mc_gap_scale(double primal, double dual, double rounding, double zero) {
+    const double size = isfinite(dual) ? fmax(fabs(primal), fabs(dual)) : fabs(primal);
+    return size > rounding && size > 16 * DBL_EPSILON * zero ? size : fmax(zero, size);
+}
+
+void mc_certify_gap(mercer_certificate *c, double zero) {
+    const double scale = mc_gap_scale(c->primal, c->dual, c->rounding, zero);
+    c->gap = fmax(c->primal - c->dual, 0) + c->rounding;
+    c->gap_relative = c->gap > 0 ? c->gap / fmax(scale, DBL_MIN) : 0;
+}
+
+static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
+    MC_TRY(measure_diagonal(ctx, c));
+    if (c->witness)
+        memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
+    else
+        MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
+    for (int64_t k = 0; k < c->p->outputs; k++) {
+        const sums t = sum_column(c, k);
+        residual_column(c, k, &t, &columns[k]);
+        bound_column(c, &t, &columns[k]);
+    }
+    if (c->lambda == 0)
+        MC_TRY(gradient(ctx, c, columns));
+    mc_certify_conclude(c->lambda > 0 ? "residual" : "gradient", c->p->outputs, columns, out);
+    return MERCER_OK;
+}
+
+size_t mc_certify_bytes(int64_t n, int64_t outputs) {
+    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
+}
+
+/* ---- The witness ---- */
+
+size_t mc_witness_bytes(int64_t n, int64_t outputs) {
+    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 6 * MC_ALIGN;
+}
+
+mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
+    const int64_t n = mc_gram_rows(gram);
+    *out = (mc_cached_product){
+        .gram = gram, .K = mc_gram_operator(gram), .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
+    MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
+    MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
+    MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
+    return mc_gram_diagonal(ctx, gram, out->diagonal);
+}
+
+void mc_witness_close(mc_cached_product *w) {
+    mc_free(w->diagonal);
+    mc_free(w->V);
+    mc_free(w->KV);
+    *w = (mc_cached_product){0};
+}
+
+static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    mc_cached_product *w = (mc_cached_product *)(uintptr_t)self;
+    MC_TRY(w->K.apply(ctx, w->K.self, t, V, Y));
+    if (t != w->outputs)
+        return MERCER_OK;
+    memcpy(w->V, V, (size_t)(w->n * t) * sizeof *V);
+    memcpy(w->KV, Y, (size_t)(w->n * t) * sizeof *Y);
+    w->filled = true;
+    return MERCER_OK;
+}
+
+mc_operator mc_witness_operator(mc_cached_product *w) {
+    return (mc_operator){.n = w->n, .apply = remember, .self = w};
+}
+
+void mc_witness_through(mc_cached_product *w, const mc_operator *K, double error) {
+    w->K = *K;
+    w->entry = mc_gram_entry_error(w->gram) + error;
+}
+
+enum { SPOT = 8 }; /* rows made anew */
+
+size_t mc_witness_spot_bytes(int64_t n) {
+    return mc_work_need(SPOT * n, sizeof(double)) + 2 * MC_ALIGN;
+}
+
+/* Row i of K V, from row i of K in double, against the product that is remembered. */
+static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, int64_t i, const double *row) {
+    for (int64_t k = 0; k < w->outputs; k++) {
+        long double value = 0, absolute = 0, sizes = 0;
+        for (int64_t j = 0; j < w->n; j++) {
+            const double v = w->V[j * w->outputs + k];
+            value += (long double)row[j] * v;
+            absolute += fabs(v);
+            sizes += fabsl((long double)row[j] * v);
+        }
+        const double seen = w->KV[i * w->outputs + k];
+        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + mc_gamma(w->n + 2) * sizes)))
+            return mc_fail(ctx, MERCER_INTERNAL,
+                           "check: row %lld of K alpha is %.17g by the K that was kept and %.17g by the rows of the "
+                           "data; use another "
+                           "solver",
+                           (long long)i + 1, seen, (double)value);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_witness_see(mercer_ctx *ctx, mc_cached_product *w, const double *V) {
+    double *rows = NULL;
+    int64_t spot[SPOT];
+    mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
+    for (int i = 0; i < SPOT; i++)
+        spot[i] = mc_rng_below(&rng, w->n);
+    memcpy(w->V, V, (size_t)(w->n * w->outputs) * sizeof *V);
+    MC_TRY(w->K.apply(ctx, w->K.self, w->outputs, w->V, w->KV));
+    MC_TRY(MC_ALLOC(ctx, rows, SPOT * w->n));
+    mercer_status status = mc_gram_take(ctx, w->gram, spot, SPOT, MERCER_F64, rows, w->n);
+    for (int i = 0; i < SPOT && !status; i++)
+        status = compare_row(ctx, w, spot[i], rows + i * w->n);
+    mc_free(rows);
+    w->filled = !status;
+    return status;
+}
+
+static bool has_seen(const mc_cached_product *w, const mc_problem *p, const double *alpha) {
+    return w && w->filled && w->n == p->n && w->outputs == p->outputs
+           && memcmp(w->V, alpha, (size_t)(p->n * p->outputs) * sizeof *alpha) == 0;
+}
+
+/* ---- The whole ---- */
+
+static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
+    const int64_t n = c->p->n, outputs = c->p->outputs;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_certify_bytes(n, outputs)));
+    c->root = mc_work_take(&work, n, 8);
+    c->KA = mc_work_take(&work, n * outputs, 8);
+    c->scratch = mc_work_take(&work, n * outputs, 8);
+    const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
+    mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
+                              const double *alpha, const double *b, const mc_cached_product *witness,
+                              mc_residual_findings *out) {
+    check c = {.p = problem, .alpha = alpha, .b = b, .lambda = lambda, .intercept = intercept};
+    if (lambda > 0 && has_seen(witness, problem, alpha)) { /* without lambda a further product is needed */
+        c.witness = witness;
+        c.entry = witness->entry;
+        return certify_with(ctx, &c, out);
+    }
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, problem->kernel, problem->x, NULL, MERCER_F64, &gram));
+    c.gram = gram;
+    c.entry = mc_gram_entry_error(gram);
+    const mercer_status status = certify_with(ctx, &c, out);
+    mc_gram_close(gram);
+    return status;
+}
+
+mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept, const double *alpha,
+                         const double *b, mc_residual_findings *out) {
+    return mc_certify_seen(ctx, problem, lambda, intercept, alpha, b, NULL, out);
+}

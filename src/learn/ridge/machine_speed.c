@@ -1,0 +1,141 @@
+/* machine_speed.c: the speed of this machine, measured in some ten milliseconds on small pieces of what a fit does:
+
+       a factorisation, an eigendecomposition, the Gram matrix of the first rows times the right-hand sides in double
+       and in float, and cosines and sines.
+
+   Speeds rise with size. The counts of operations allow for that (mc_factor_work, mc_eigen_work), so that a small piece
+   speaks for a large one. */
+#include "learn/ridge/machine_speed.h"
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "learn/common/preconditioner_rank.h"
+#include "linalg/cholesky.h"
+#include "linalg/eigen.h"
+#include <math.h>
+
+enum { FACTOR_ORDER = 640, EIGEN_ORDER = 128, PAIR_ROWS_LEAST = 512, PAIR_ROWS = 2048, WAVES = 4096, TAKES = 5 };
+static const double PAIRS_WORK = 2e8; /* operations of a product of the rows that pairs are timed on, in float */
+/* seconds that a fit takes before it computes anything: threads wake, memory is touched */
+static const double START = 0.004;
+
+/* A well conditioned matrix without structure that LAPACK could use: 1 / (1 + |i - j|), and more on the diagonal. */
+static double entry(int64_t i, int64_t j) {
+    return 1 / (1 + fabs((double)(i - j))) + (i == j ? 2 : 0);
+}
+
+/* The order of a piece: no larger than the problem, and its square of doubles no more than a quarter of what is left.
+   */
+static int64_t order_within(const mercer_ctx *ctx, int64_t n, int64_t most) {
+    const int64_t room = (int64_t)sqrt((double)mc_memory_left(ctx) / 4 / sizeof(double)), order = room < n ? room : n;
+    return order < 32 ? 32 : order < most ? order : most;
+}
+
+static mercer_status time_factor(mercer_ctx *ctx, int64_t rows, double *out) {
+    const int64_t n = order_within(ctx, rows, FACTOR_ORDER);
+    double *A = NULL;
+    MC_TRY(MC_ALLOC(ctx, A, mc_packed_count(n)));
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++)
+            A[mc_packed_place(n, i, j)] = entry(i, j);
+    int64_t bad;
+    const double began = mc_clock();
+    const mercer_status status = mc_cholesky_factor(ctx, n, A, &bad);
+    *out = (mc_clock() - began) / mc_factor_work((double)n);
+    mc_free(A);
+    return status;
+}
+
+static mercer_status time_eigen(mercer_ctx *ctx, int64_t rows, double *out) {
+    const int64_t n = order_within(ctx, rows, EIGEN_ORDER);
+    double *A = NULL;
+    MC_TRY(MC_ALLOC(ctx, A, n * n + n));
+    for (int64_t i = 0; i < n * n; i++)
+        A[i] = entry(i / n, i % n);
+    const double began = mc_clock();
+    const mercer_status status = mc_eigen(ctx, n, A, A + n * n);
+    *out = (mc_clock() - began) / mc_eigen_work((double)n);
+    mc_free(A);
+    return status;
+}
+
+/* V: two blocks of rows x outputs. */
+static mercer_status time_rows(mercer_ctx *ctx, const mc_problem *p, const mercer_data *rows, mercer_dtype precision,
+                               double *V, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, p->kernel, rows, NULL, precision, &gram));
+    const double began = mc_clock();
+    const mercer_status status = mc_gram_apply(ctx, gram, p->outputs, V, V + rows->n * p->outputs);
+    *out = (mc_clock() - began) / ((double)rows->n * (double)rows->n);
+    mc_gram_close(gram);
+    return status;
+}
+
+/* The more rows, the less weighs what every product takes beside its pairs; the wider they are, the fewer suffice. */
+static int64_t rows_to_pair(const mercer_ctx *ctx, const mc_problem *p) {
+    const double entry = mc_rank_entry((double)mercer_data_stored(p->x) / (double)p->n) + 4 * (double)p->outputs;
+    const double wanted = fmax(PAIR_ROWS_LEAST, fmin(PAIR_ROWS, sqrt(2 * PAIRS_WORK / entry)));
+    const int64_t room = order_within(ctx, p->n, (int64_t)wanted);
+    return p->n < room ? p->n : room;
+}
+
+static mercer_status time_pairs(mercer_ctx *ctx, const mc_problem *p, mc_speed *s) {
+    const int64_t n = rows_to_pair(ctx, p);
+    mercer_data *rows = NULL;
+    double *V = NULL;
+    MC_TRY(mc_data_take(ctx, p->x, NULL, n, &rows));
+    mercer_status status = MC_ALLOC(ctx, V, 2 * n * p->outputs);
+    if (!status)
+        status = time_rows(ctx, p, rows, MERCER_F64, V, &s->pair);
+    if (!status)
+        status = time_rows(ctx, p, rows, MERCER_F32, V, &s->fast);
+    mc_free(V);
+    mercer_data_free(rows);
+    return status;
+}
+
+/* On one thread; the rows of a fit are shared out among all. */
+static double time_waves(const mercer_ctx *ctx) {
+    double sum = 0;
+    const double began = mc_clock();
+    for (int i = 0; i < WAVES; i++) {
+        double a, b;
+        sincos(0.37 * i, &a, &b);
+        sum += a - b;
+    }
+    const double seconds = mc_clock() - began;
+    /* the sum must be wanted, or nothing would be timed */
+    return (sum > -INFINITY ? seconds : 0) / WAVES / ctx->threads;
+}
+
+/* The best of five takes: the first wakes threads and fills caches. */
+mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out) {
+    *out = (mc_speed){INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+    for (int take = 0; take < TAKES; take++) {
+        mc_speed s;
+        MC_TRY(time_factor(ctx, problem->n, &s.factor));
+        MC_TRY(time_eigen(ctx, problem->n, &s.eigen));
+        MC_TRY(time_pairs(ctx, problem, &s));
+        out->wave = fmin(out->wave, time_waves(ctx));
+        out->factor = fmin(out->factor, s.factor);
+        out->eigen = fmin(out->eigen, s.eigen);
+        out->pair = fmin(out->pair, s.pair);
+        out->fast = fmin(out->fast, s.fast);
+    }
+    return MERCER_OK;
+}
+
+double mc_speed_seconds(const mc_speed *s, const mc_option *o) {
+    return o->pairs * s->pair + o->fast * s->fast + o->factor * s->factor + o->eigen * s->eigen + o->waves * s->wave;
+}
+
+void mc_speed_price(const mc_speed *s, mc_options *options) {
+    for (int i = 0; i < options->count; i++) {
+        mc_option *o = &options->option[i];
+        o->seconds = mc_speed_seconds(s, o);
+        o->seconds += o->seconds > 0 ? START : 0;
+    }
+}

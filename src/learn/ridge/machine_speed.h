@@ -1,0 +1,19 @@
+/* machine_speed.h: how fast this machine is at what a fit consists of, measured on the spot, and what the ways would
+   then take. */
+#ifndef MC_LEARN_RIDGE_MACHINE_SPEED_H
+#define MC_LEARN_RIDGE_MACHINE_SPEED_H
+
+#include "learn/ridge/ridge_cost.h"
+
+/* Seconds for one operation of each kind of mc_option. */
+typedef struct mc_speed {
+    double pair, fast, factor, eigen, wave;
+} mc_speed;
+
+/* Some ten milliseconds and at most a quarter of the memory left. */
+mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out);
+/* The seconds of so many operations alone; and those of every option, with what a fit takes before them. */
+double mc_speed_seconds(const mc_speed *speed, const mc_option *work);
+void mc_speed_price(const mc_speed *speed, mc_options *options);
+
+#endif

@@ -1,0 +1,314 @@
+/* ridge_cost.c: bytes and operations of the ways to solve ridge. One row per way; the sums follow the allocations of
+   ridge_solve.c.
+
+   Held throughout: alpha (n x c), the right-hand sides (n x (c + 1)). Then, one after the other:
+       cholesky   the operator and the packed triangle; then the triangle and a diagonal
+       eigen      the operator and a square; then the square and LAPACK's two squares; then the square and coordinates
+       pcg        what ridge_pcg.c says
+       check      the operator and what certificate.c takes */
+#include "learn/ridge/ridge_cost.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "learn/ridge/certificate.h"
+#include "learn/ridge/ridge_primal.h"
+#include "learn/ridge/ridge_flops.h"
+#include "linalg/cholesky.h"
+#include "linalg/eigen.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    small = 8192, /* the model itself, its names aside */
+    DOUBLES = 2   /* an operation on doubles counts for two on floats */
+};
+/* steps are foreseen, a factorisation is certain: the steps must promise to be so much shorter */
+static const double MARGIN = 1.25;
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static size_t numbers(int64_t count) {
+    return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
+}
+
+size_t mc_ridge_always_bytes(int64_t n, int64_t outputs) {
+    return numbers(n * outputs) + numbers(n * (outputs + 1)) + 2 * numbers(outputs) + small;
+}
+
+static size_t always(const mc_ridge_size *s) {
+    return mc_ridge_always_bytes(s->n, s->outputs);
+}
+
+static size_t check_bytes(const mc_ridge_size *s) {
+    return s->product_bytes + mc_certify_bytes(s->n, s->outputs) + 2 * MC_ALIGN;
+}
+
+static size_t cholesky_bytes(const mc_ridge_size *s) {
+    const size_t solving = numbers(mc_packed_count(s->n)) + numbers(2 * s->n);
+    return always(s) + larger(solving + s->matrix_bytes, check_bytes(s));
+}
+
+static size_t eigen_bytes(const mc_ridge_size *s) {
+    const size_t square = numbers(s->n * s->n) + numbers(3 * s->n), coordinates = numbers(s->n * (s->outputs + 1));
+    const size_t beside = larger(larger(s->matrix_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
+    return always(s) + larger(square + beside, check_bytes(s));
+}
+
+/* Where the check follows a product in double of the answer itself. */
+static size_t witnessed_bytes(const mc_ridge_size *s) {
+    return check_bytes(s) + mc_witness_bytes(s->n, s->outputs);
+}
+
+static size_t pcg_bytes(const mc_ridge_size *s) {
+    return always(s) + larger(s->pcg.bytes, witnessed_bytes(s));
+}
+
+/* A map needs no more than four times its dimension beside it, and the row extended by one. */
+static size_t primal_bytes(const mc_ridge_size *s) {
+    const int64_t D = s->features, scratch = 4 * D + s->d + 1;
+    const mc_ridge_primal_size size = {.n = s->n,
+                                       .d = s->d,
+                                       .D = D,
+                                       .outputs = s->outputs,
+                                       .threads = s->threads,
+                                       .scratch = scratch,
+                                       .loo = s->loo,
+                                       .spectral = s->lambda <= 0};
+    if (D < 0)
+        return always(s);
+    return numbers(s->n * (s->outputs + 1)) + numbers(D * s->outputs) + 2 * numbers(s->outputs) + small
+           + larger(mc_ridge_primal_bytes(&size), mc_certify_weights_bytes(s->d, D, s->outputs, s->threads, scratch))
+           + 4 * MC_ALIGN;
+}
+
+static size_t mixed_bytes(const mc_ridge_size *s) {
+    return always(s) + larger(s->mixed, witnessed_bytes(s));
+}
+
+static size_t nystrom_bytes(const mc_ridge_size *s) {
+    return small + s->nystrom;
+}
+
+static size_t fourier_bytes(const mc_ridge_size *s) {
+    return small + s->fourier;
+}
+
+typedef struct way {
+    const char *name, *reason;
+    size_t (*bytes)(const mc_ridge_size *size);
+    void (*work)(const mc_ridge_size *size, mc_option *out);
+    int64_t largest; /* n */
+} way;
+
+enum { CHOLESKY, MIXED, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, WAYS };
+static const way ways[WAYS] = {
+    {"cholesky", "exact: one factorisation in half a square of memory", cholesky_bytes, mc_ridge_work_cholesky,
+     INT32_MAX - 1},
+    {"mixed", "exact: the factor in float, the answer refined to double; no leave-one-out", mixed_bytes,
+     mc_ridge_work_mixed, INT32_MAX - 1},
+    {"eigen", "exact for every lambda: the eigenvalues show the rank and, with lambda = 0, the least norm", eigen_bytes,
+     mc_ridge_work_eigen, MC_EIGEN_LARGEST},
+    {"pcg",
+     "exact to the tolerance: conjugate gradients with a preconditioner of low rank; K is kept only where that is "
+     "quicker",
+     pcg_bytes, mc_ridge_work_pcg, INT32_MAX - 1},
+    {"primal", "exact: in the features of the kernel, which are fewer than the rows", primal_bytes,
+     mc_ridge_work_primal, INT32_MAX - 1},
+    {"nystrom", "approximate: functions at landmarks only, its residual measured on a sample of rows", nystrom_bytes,
+     mc_ridge_work_nystrom, INT32_MAX - 1},
+    {"fourier", "approximate: random cosines and sines, its residual measured on a sample of rows", fourier_bytes,
+     mc_ridge_work_fourier, INT32_MAX - 1},
+};
+
+static bool is_direct(const way *w) {
+    return w == &ways[CHOLESKY] || w == &ways[MIXED] || w == &ways[EIGEN] || w == &ways[PRIMAL];
+}
+
+/* What a way cannot do, whatever the memory; NULL: nothing. asked: by name, so that every other wish must be met too.
+   */
+static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) {
+    if (w == &ways[PRIMAL] && size->features < 0)
+        return "needs a kernel with at most as many explicit features as there are rows";
+    if (w == &ways[PRIMAL] && size->lambda <= 0 && size->features > MC_EIGEN_LARGEST)
+        return "needs lambda > 0 for so many features";
+    if ((!is_direct(w) || w == &ways[MIXED]) && size->lambda <= 0)
+        return "needs lambda > 0";
+    if ((!is_direct(w) || w == &ways[MIXED]) && size->loo && asked)
+        return "gives no leave-one-out error";
+    if (w != &ways[PCG] && size->wants_pcg && asked)
+        return "writes no checkpoint";
+    return w == &ways[FOURIER] && !size->stationary ? "needs a stationary kernel" : NULL;
+}
+
+static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
+    mc_option o = {.solver = w->name, .reason = w->reason};
+    const char *against = why_not(size, w, asked);
+    o.possible = !against;
+    if (against) {
+        o.reason = against;
+        return o;
+    }
+    o.bytes = w->bytes(size);
+    w->work(size, &o);
+    if (size->n > w->largest) {
+        o.possible = false;
+        o.reason = "LAPACK counts the workspace of an eigendecomposition in 32 bits: at most 32766 rows";
+    } else if (o.bytes > mc_memory_left(ctx)) {
+        o.possible = false;
+        o.reason = "needs more memory than the limit leaves";
+    }
+    return o;
+}
+
+/* Half a factorisation is saved, some products with K in double are spent: worth it for many rows that are not wide. */
+static bool floats_win(const mc_ridge_size *size) {
+    enum { LEAST = 3000, PRODUCTS = 26 };
+    return size->n >= LEAST && (double)size->n > PRODUCTS * mc_rank_entry(size->row);
+}
+
+/* Operations on floats, counted alike on every machine: the choice, and with it the bits of the answer, depends on the
+   problem alone. */
+static double operations(const mc_ridge_size *size, const mc_option *o) {
+    const double entry = mc_rank_entry(size->row) + 4 * (double)size->outputs; /* of n^2 pairs half are made */
+    return (o->fast / 2 + DOUBLES * o->pairs / 2) * entry + DOUBLES * o->factor;
+}
+
+static int direct_way(const mc_ridge_size *size, const mc_options *options) {
+    return options->option[MIXED].possible && !size->loo && floats_win(size) ? MIXED : CHOLESKY;
+}
+
+/* Whether conjugate gradients are the shorter way to an answer as good. */
+static bool steps_win(const mc_ridge_size *size, const mc_options *options) {
+    const mc_option *direct = &options->option[direct_way(size, options)], *steps = &options->option[PCG];
+    return size->foreseen && size->proved && !size->loo && MARGIN * operations(size, steps) < operations(size, direct);
+}
+
+/* The features where they are few; conjugate gradients where they are shorter, or nothing else fits; else the
+   factorisation. */
+static int choose(const mc_ridge_size *size, const mc_options *options) {
+    if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
+        return PRIMAL;
+    if (size->lambda <= 0)
+        return EIGEN;
+    const int direct = direct_way(size, options);
+    const bool steps = options->option[PCG].possible, fits = options->option[direct].possible;
+    return steps && (!fits || size->wants_pcg || steps_win(size, options)) ? PCG : direct;
+}
+
+bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size) {
+    return size->lambda > 0 && weigh_one(ctx, size, &ways[CHOLESKY], false).possible;
+}
+
+int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
+    mc_option direct = {0}, all = {0}, none = {0};
+    mc_ridge_size still = *size;
+    still.steps = 0;
+    mc_ridge_work_cholesky(size, &direct);
+    mc_ridge_work_pcg(size, &all);
+    mc_ridge_work_pcg(&still, &none);
+    const double each = (operations(size, &all) - operations(size, &none)) / fmax(1, size->steps);
+    return (int64_t)fmin(1e9, fmax(2 * size->steps, operations(size, &direct) / each));
+}
+
+void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
+    *out = (mc_options){.count = WAYS, .chosen = -1};
+    for (int i = 0; i < WAYS; i++) {
+        const bool by_name = strcmp(asked, ways[i].name) == 0;
+        out->option[i] = weigh_one(ctx, size, &ways[i], by_name);
+        if (by_name)
+            out->chosen = i;
+    }
+    out->automatic = out->chosen < 0;
+    if (out->automatic)
+        out->chosen = choose(size, out);
+}
+
+/* The way that ends soonest, of those that give the exact answer; -1: none can be taken. */
+static int soonest(const mc_options *options) {
+    int best = -1;
+    for (int i = 0; i < WAYS; i++)
+        if (options->option[i].possible && i != NYSTROM && i != FOURIER
+            && (best < 0 || options->option[i].seconds < options->option[best].seconds))
+            best = i;
+    return best;
+}
+
+void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options) {
+    const double left = mc_time_left(ctx);
+    const int soon = soonest(options);
+    if (!options->automatic || soon < 0 || options->option[options->chosen].seconds <= left)
+        return;
+    const bool steps = options->option[PCG].possible; /* which hand over what they have when the time is up */
+    options->chosen = options->option[soon].seconds <= left || !steps ? soon : PCG;
+}
+
+/* The most rows that fit, by halving: for the message only. The operator is counted in full: a part of it does not
+   depend on n. */
+static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w) {
+    int64_t low = 0, high = size->n;
+    while (high - low > 1) {
+        mc_ridge_size less = *size;
+        less.n = low + (high - low) / 2;
+        if (w->bytes(&less) <= mc_memory_left(ctx))
+            low = less.n;
+        else
+            high = less.n;
+    }
+    return low;
+}
+
+/* The exact way that takes the least memory, and how much. */
+static const char *frugal(const mc_ridge_size *size, const mc_options *options, size_t *bytes) {
+    const char *name = "pcg";
+    *bytes = always(size) + larger(size->pcg.least, witnessed_bytes(size));
+    for (int i = 0; i < WAYS; i++)
+        if (is_direct(&ways[i]) && !why_not(size, &ways[i], false) && options->option[i].bytes < *bytes) {
+            name = ways[i].name;
+            *bytes = options->option[i].bytes;
+        }
+    return name;
+}
+
+/* No way to the exact answer fits. */
+static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
+    char direct[32], left[32], enough[32], other[96] = "";
+    size_t least;
+    const char *modest = frugal(size, options, &least);
+    if (size->nystrom_rank)
+        mc_print(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
+                 (long long)size->nystrom_rank);
+    return mc_fail(ctx, MERCER_MEMORY,
+                   "ridge: no exact way for %lld rows fits into the %s that the memory limit leaves: cholesky takes "
+                   "%s; %s would work with a limit of %s%s",
+                   (long long)size->n, mc_bytes_text((double)mc_memory_left(ctx), left),
+                   mc_bytes_text((double)options->option[CHOLESKY].bytes, direct), modest,
+                   mc_bytes_text(1.001 * (double)(least + mercer_memory_used(ctx)), enough), other);
+}
+
+mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
+    const mc_option *o = &options->option[options->chosen];
+    const way *w = &ways[options->chosen];
+    if (o->possible)
+        return MERCER_OK;
+    if (why_not(size, w, true))
+        return mc_fail(ctx, MERCER_INVALID, "ridge: solver %s %s; %s", w->name, why_not(size, w, true),
+                       size->lambda <= 0    ? "use solver eigen for lambda = 0"
+                       : w == &ways[PRIMAL] ? "use solver cholesky"
+                       : size->loo          ? "use solver cholesky or fit without it"
+                       : size->wants_pcg    ? "use solver pcg"
+                                            : "use solver nystrom");
+    if (size->n > w->largest)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,
+                       (long long)w->largest, (long long)size->n);
+    if (options->automatic && size->lambda > 0)
+        return no_room(ctx, size, options);
+    char what[128];
+    mc_print(what, sizeof what, "ridge: %s on %lld rows (%lld rows would fit)", w->name, (long long)size->n,
+             (long long)largest_fit(ctx, size, w));
+    return mc_memory_check(ctx, o->bytes, what);
+}

@@ -1,0 +1,70 @@
+/* ridge_cost.h: what a way of solving costs, counted before it starts. The fit chooses by these numbers and the planner
+ * prints them. */
+#ifndef MC_LEARN_RIDGE_RIDGE_COST_H
+#define MC_LEARN_RIDGE_RIDGE_COST_H
+
+#include "learn/ridge/ridge_pcg.h"
+
+enum { MC_OPTIONS_MAX = 8 };
+
+typedef struct mc_option {
+    const char *solver, *reason;
+    bool possible;
+    size_t bytes; /* most that is held at once, beside what is held already */
+    /* What there is to do, in the units of ridge_flops.c, and, once priced, the seconds that takes on this machine. */
+    double pairs, fast, factor, eigen, waves;
+    double seconds;
+} mc_option;
+
+/* Operations of a factorisation and an eigendecomposition of order n, at the speed of large ones. */
+double mc_factor_work(double n);
+double mc_eigen_work(double n);
+
+typedef struct mc_options {
+    int count, chosen;
+    bool automatic; /* not asked for by name */
+    mc_option option[MC_OPTIONS_MAX];
+} mc_options;
+
+/* Ridge on n rows: what the operator takes while K is written, and while it is multiplied. asked: a solver's name or
+   "auto". */
+typedef struct mc_ridge_size {
+    int64_t n, outputs;
+    double lambda;
+    bool loo;
+    size_t matrix_bytes, product_bytes;
+    mc_ridge_pcg_plan pcg;
+    int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
+    int64_t rank;        /* pcg: columns and steps to expect */
+    double steps;
+    bool foreseen;    /* from the spectrum of some rows: good enough to choose by */
+    double tolerance; /* that pcg would be given */
+    bool intercept, proved;
+    bool direct;  /* a factorisation fits */
+    bool hurried; /* there is a time limit: steps can be stopped, a factorisation begun late cannot */
+    int64_t marks, frequencies;
+    int threads;
+    size_t mixed;
+    double row;              /* values of a row */
+    size_t nystrom, fourier; /* bytes of the approximations */
+    int64_t nystrom_rank;    /* landmarks that would fit into what is left; 0: none */
+    bool stationary;
+    bool wants_pcg; /* a checkpoint is named */
+} mc_ridge_size;
+/* Rows from which conjugate gradients are weighed against a factorisation that fits, and the tolerance they then have:
+   predictions agree to about 1e-6 with those of a factorisation. */
+enum { MC_RIDGE_MANY = 3000 };
+#define MC_RIDGE_CLOSE 5e-7
+bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size);
+/* Steps after which a factorisation would have been the shorter way. */
+int64_t mc_ridge_steps_worth(const mc_ridge_size *size);
+/* Bytes of the vectors that every way holds throughout. */
+size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
+void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
+/* Another choice, of priced options, where the first would not end within the time limit: the exact way that ends
+   soonest, or, where none does, the one that can be stopped. */
+void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options);
+/* MERCER_MEMORY or MERCER_INVALID with the cure when the chosen way is not possible. */
+mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options);
+
+#endif

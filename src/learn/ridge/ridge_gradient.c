@@ -1,0 +1,372 @@
+/* ridge_gradient.c: the error of rows left out, and how it changes with lambda and with every parameter of the kernel.
+
+   With the notation of ridge_solve.c and ridge_folds.c the scaled residuals of a fold F left out are
+
+       e_F = (C_FF)^-1 beta_F,   beta = C S Y,   C = B - z z'/s'z,   B = A^-1, A = S K S + lambda I.
+
+   C is the inverse of A on the vectors orthogonal to s (on all of them without an intercept), so dC = -C dA C and dbeta
+   = -C dA beta, and
+
+       de_F = (C_FF)^-1 (dbeta_F - dC_FF e_F).
+
+   An error f(e) with the slopes w = df/de therefore has df = sum_ij M_ij dA_ij with, v_F = (C_FF)^-1 w_F,
+
+       M = -sym(C v beta') + sum_F sym(C_.F v_F (C_.F e_F)').
+
+   f is the logarithm of the root mean squared error, of all rows or as a mean over the folds: then w_F is a multiple of
+   e_F. Rows that leave one by one are n folds: v_i = w_i / C_ii, and the sum is C diag(v_i e_i) C = G G', whose tiles
+   are multiplied when the pairs of rows are asked for (gram/gradient/contract.c). A step costs n^3/3 operations for the
+   factor, 2n^3/3 for the inverse and n^3 for G G'; with few folds the sum has few terms and the last part costs
+   nothing.
+
+   Generalised cross-validation puts the mean of C_ii in place of each: f = log |beta| - log tr C + a constant, and df =
+   sum_ij M_ij dA_ij with v = beta / |beta|^2 and C C / tr C in place of the sum over folds. */
+#include "learn/ridge/ridge_gradient.h"
+#include "backend/blas.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/print.h"
+#include "base/progress.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "gram/gradient/contract.h"
+#include "learn/common/fold_order.h"
+#include "learn/common/machines.h"
+#include "learn/ridge/ridge_system.h"
+#include "linalg/cholesky.h"
+#include <math.h>
+
+enum { ROWS = 64 }; /* of a chunk */
+
+typedef struct slopes {
+    mc_ridge_system r;
+    mc_fold_order by; /* with folds */
+    bool folds;
+    int64_t terms;        /* columns of left and right */
+    double g;             /* s'z */
+    double *A;            /* packed: A, its factor, B */
+    double *part;         /* packed: C_FF */
+    double *E, *V;        /* n x outputs: e and v */
+    double *D;            /* n: C_ii, then the root of v_i e_i summed over the outputs; rows one by one */
+    double *G;            /* n x n; rows one by one */
+    double *left, *right; /* n x terms: M = left right' (+ G G') */
+    int64_t *of;          /* n: the fold of a row, counted from 0 in the order of by */
+    double *residual;     /* n x outputs: unscaled */
+    double *edge;         /* largest x outputs, of one fold */
+} slopes;
+
+static double C_at(const slopes *x, int64_t i, int64_t j) {
+    const double B = x->A[i >= j ? mc_packed_place(x->r.p->n, i, j) : mc_packed_place(x->r.p->n, j, i)];
+    return x->r.intercept ? B - mc_ridge_z(&x->r, i) * mc_ridge_z(&x->r, j) / x->g : B;
+}
+
+static double beta_at(const slopes *x, int64_t i, int64_t k) {
+    return x->r.X[i * x->r.columns + k];
+}
+
+/* ---- The residuals, and v ---- */
+
+/* *value: the logarithm of the error; NaN where a row cannot be left out. */
+static void leave_rows_out(slopes *x, double *value) {
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    double sum = 0, weight = 0;
+    *value = NAN;
+    for (int64_t i = 0; i < n; i++) {
+        x->D[i] = C_at(x, i, i);
+        if (!(x->D[i] > (double)n * 0x1p-52 * x->A[mc_packed_place(n, i, i)]))
+            return;
+        weight += mc_problem_weight(x->r.p, i);
+        for (int64_t k = 0; k < t; k++) {
+            const double e = x->E[i * t + k] = beta_at(x, i, k) / x->D[i];
+            sum += e * e;
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double both = 0;
+        for (int64_t k = 0; k < t; k++) {
+            x->V[i * t + k] = sum > 0 ? x->E[i * t + k] / (sum * x->D[i]) : 0;
+            both += x->V[i * t + k] * x->E[i * t + k];
+        }
+        x->D[i] = sqrt(both);
+    }
+    *value = 0.5 * log(sum / weight / (double)t);
+}
+
+/* e_F and the share of the fold in the error, then v_F up to the mean over the folds, which is known when all have
+   left. */
+static mercer_status leave_fold_out(mercer_ctx *ctx, slopes *x, const int64_t *rows, int64_t m, double *error,
+                                    bool *defined) {
+    const int64_t t = x->r.p->outputs;
+    int64_t bad = 0;
+    double sum = 0, weight = 0;
+    mc_ridge_part(&x->r, x->g, x->A, rows, m, x->part);
+    MC_TRY(mc_cholesky_factor(ctx, m, x->part, &bad));
+    *defined = !bad;
+    if (bad)
+        return MERCER_OK;
+    for (int64_t a = 0; a < m * t; a++)
+        x->edge[a] = beta_at(x, rows[a / t], a % t);
+    MC_TRY(mc_cholesky_solve(ctx, m, x->part, t, x->edge));
+    for (int64_t a = 0; a < m * t; a++)
+        sum += x->edge[a] * x->edge[a];
+    for (int64_t a = 0; a < m; a++)
+        weight += mc_problem_weight(x->r.p, rows[a]);
+    const double cells = weight * (double)t, scale = sum > 0 ? 1 / sqrt(sum * cells) : 0;
+    for (int64_t a = 0; a < m * t; a++) {
+        x->E[rows[a / t] * t + a % t] = x->edge[a];
+        x->edge[a] *= scale;
+    }
+    MC_TRY(mc_cholesky_solve(ctx, m, x->part, t, x->edge));
+    for (int64_t a = 0; a < m * t; a++)
+        x->V[rows[a / t] * t + a % t] = x->edge[a];
+    *error = sqrt(sum / cells);
+    return MERCER_OK;
+}
+
+static mercer_status leave_folds_out(mercer_ctx *ctx, slopes *x, double *value) {
+    const int64_t n = x->r.p->n;
+    double sum = 0;
+    int64_t folds = 0;
+    bool defined = true;
+    *value = NAN;
+    for (int64_t begin = 0, end; begin < n; begin = end, folds++) {
+        double error = 0;
+        end = mc_fold_end(&x->by, begin);
+        MC_TRY(leave_fold_out(ctx, x, x->by.order + begin, end - begin, &error, &defined));
+        if (!defined)
+            return MERCER_OK;
+        sum += error;
+    }
+    for (int64_t i = 0; i < n * x->r.p->outputs; i++)
+        x->V[i] = sum > 0 ? x->V[i] / sum : 0;
+    *value = log(sum / (double)folds);
+    return MERCER_OK;
+}
+
+static void generalise(slopes *x, double *value) {
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    double sum = 0, weight = 0, trace = 0;
+    for (int64_t i = 0; i < n; i++) {
+        trace += C_at(x, i, i);
+        weight += mc_problem_weight(x->r.p, i);
+        for (int64_t k = 0; k < t; k++)
+            sum += beta_at(x, i, k) * beta_at(x, i, k);
+    }
+    for (int64_t i = 0; i < n * t; i++)
+        x->V[i] = sum > 0 ? beta_at(x, i / t, i % t) / sum : 0;
+    for (int64_t i = 0; i < n; i++)
+        x->D[i] = sqrt(1 / trace);
+    *value = trace > 0 ? 0.5 * log(sum / weight / (double)t) + log((double)n / trace) : NAN;
+}
+
+/* ---- M ---- */
+
+/* Row i of G = C diag(D), of -p/2, p = C v, and of C_.F v_F / 2 and C_.F e_F / 2 for every fold. */
+static void write_left(const slopes *x, int64_t i) {
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    double *left = x->left + i * x->terms;
+    for (int64_t k = 0; k < x->terms; k++)
+        left[k] = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const double C = C_at(x, i, j);
+        double *fold = x->folds ? left + 2 * t * (1 + x->of[j]) : NULL;
+        if (x->G)
+            x->G[i * n + j] = C * x->D[j];
+        for (int64_t k = 0; k < t; k++) {
+            left[k] -= 0.5 * C * x->V[j * t + k];
+            if (fold) {
+                fold[k] += 0.5 * C * x->V[j * t + k];
+                fold[t + k] += 0.5 * C * x->E[j * t + k];
+            }
+        }
+    }
+    for (int64_t k = 0; k < t; k++)
+        left[t + k] = 0.5 * beta_at(x, i, k);
+}
+
+/* Every pair of terms a, b stands on the right as 2 b, 2 a: together sym(a b') times 4. The first pair is -p/2 and
+   beta/2. */
+static void write_right(const slopes *x, int64_t i) {
+    const int64_t t = x->r.p->outputs;
+    const double *left = x->left + i * x->terms;
+    double *right = x->right + i * x->terms;
+    for (int64_t pair = 0; pair < x->terms; pair += 2 * t)
+        for (int64_t k = 0; k < t; k++) {
+            right[pair + k] = 2 * left[pair + t + k];
+            right[pair + t + k] = 2 * left[pair + k];
+        }
+}
+
+static void write_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        write_left(arg, i);
+        write_right(arg, i);
+    }
+}
+
+/* out <- beta out + X_i Z_j', both with the given number of columns. */
+static void add_product(const double *X, const double *Z, int64_t columns, int64_t rows, int64_t across, double beta,
+                        double *out, int64_t ld) {
+    const int m = (int)across, n = (int)rows, k = (int)columns, step = (int)ld;
+    const double one = 1;
+    dgemm_("T", "N", &m, &n, &k, &one, Z, &k, X, &k, &beta, out, &step, 1, 1);
+}
+
+/* S M S of a block. */
+static void block_of(const void *self, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out, int64_t ld) {
+    const slopes *x = self;
+    const int64_t n = x->r.p->n, q = x->terms;
+    add_product(x->left + i0 * q, x->right + j0 * q, q, i1 - i0, j1 - j0, 0, out, ld);
+    if (x->G)
+        add_product(x->G + i0 * n, x->G + j0 * n, n, i1 - i0, j1 - j0, 1, out, ld);
+    for (int64_t i = i0; x->r.p->root && i < i1; i++)
+        for (int64_t j = j0; j < j1; j++)
+            out[(i - i0) * ld + j - j0] *= x->r.p->root[i] * x->r.p->root[j];
+}
+
+/* The trace of M. */
+static double by_lambda(const slopes *x) {
+    const int64_t n = x->r.p->n;
+    double sum = 0;
+    for (int64_t i = 0; i < n * x->terms; i++)
+        sum += x->left[i] * x->right[i];
+    for (int64_t i = 0; x->G && i < n * n; i++)
+        sum += x->G[i] * x->G[i];
+    return sum;
+}
+
+static mercer_status contract(mercer_ctx *ctx, slopes *x, double *by_slot) {
+    const mc_region region = mc_blas_begin();
+    mercer_status status = mc_for(ctx, x->r.p->n, ROWS, write_rows, x);
+    if (!status)
+        status = mc_gram_contract(ctx, x->r.p->kernel, x->r.p->x, block_of, x, by_slot);
+    mc_blas_end(region);
+    return status;
+}
+
+/* What stands at a place of the text may have gone into another part of the expression, and then has no slope of its
+   own. */
+static void sort_slopes(const mercer_kernel *kernel, const double *by_slot, mc_slopes *out) {
+    for (int64_t k = 0; k < out->count; k++)
+        out->by_value[k] = 0;
+    for (int64_t i = 0; i < kernel->slots; i++) {
+        const mc_slot *slot = &kernel->slot[i];
+        const mc_value *value = slot->parameter < 0 ? NULL : &slot->node->parameter[slot->parameter];
+        for (int64_t k = 0; value && k < out->count; k++)
+            if (value->kind == MC_VALUE_NUMBER && value->low < value->high && value->offset == out->place[k])
+                out->by_value[k] += by_slot[i];
+    }
+}
+
+static mercer_status find_slopes(mercer_ctx *ctx, slopes *x, mc_slopes *out) {
+    const mercer_kernel *kernel = x->r.p->kernel;
+    double *by_slot = NULL;
+    MC_TRY(MC_ALLOC(ctx, by_slot, kernel->slots));
+    mc_phase(ctx, "slopes");
+    const mercer_status status = contract(ctx, x, by_slot);
+    if (!status) {
+        sort_slopes(kernel, by_slot, out);
+        out->by_lambda = by_lambda(x);
+    }
+    mc_free(by_slot);
+    return status;
+}
+
+/* ---- All together ---- */
+
+/* B, beta and C; *defined false where A is not positive definite. */
+static mercer_status invert(mercer_ctx *ctx, slopes *x, bool *defined) {
+    int64_t bad = 0;
+    MC_TRY(mc_ridge_factor(ctx, &x->r, x->A, &bad));
+    *defined = !bad;
+    if (bad)
+        return MERCER_OK;
+    mc_phase(ctx, "inverse");
+    MC_TRY(mc_cholesky_inverse(ctx, x->r.p->n, x->A));
+    x->g = mc_ridge_take_intercept(&x->r);
+    return MERCER_OK;
+}
+
+static mercer_status run(mercer_ctx *ctx, slopes *x, mc_left_out *each, void *arg, mc_slopes *out) {
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    bool defined;
+    out->value = NAN;
+    MC_TRY(invert(ctx, x, &defined));
+    if (defined && out->generalised)
+        generalise(x, &out->value);
+    else if (defined && x->folds)
+        MC_TRY(leave_folds_out(ctx, x, &out->value));
+    else if (defined)
+        leave_rows_out(x, &out->value);
+    for (int64_t i = 0; i < n * t; i++)
+        x->residual[i] = x->E[i] / mc_ridge_root(&x->r, i / t);
+    defined = !isnan(out->value);
+    if (!out->generalised)
+        MC_TRY(each(ctx, arg, 0, defined ? x->residual : NULL));
+    return defined ? find_slopes(ctx, x, out) : MERCER_OK;
+}
+
+static int64_t number_folds(slopes *x) {
+    int64_t folds = 0;
+    for (int64_t begin = 0, end; begin < x->by.n; begin = end, folds++) {
+        end = mc_fold_end(&x->by, begin);
+        for (int64_t a = begin; a < end; a++)
+            x->of[x->by.order[a]] = folds;
+    }
+    return folds;
+}
+
+size_t mc_ridge_slopes_bytes(int64_t n, bool folds) {
+    return (size_t)(mc_packed_count(n) + (folds ? 0 : n * n)) * sizeof(double);
+}
+
+static mercer_status allocate(mercer_ctx *ctx, slopes *x) {
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    char what[80];
+    mc_print(what, sizeof what, "ridge: the slopes of %lld rows left out", (long long)n);
+    MC_TRY(mc_memory_check(
+        ctx, mc_ridge_slopes_bytes(n, x->folds) + mc_gram_contract_bytes(ctx, x->r.p->kernel, x->r.p->x), what));
+    MC_TRY(MC_ALLOC(ctx, x->of, n));
+    x->terms = 2 * t * (1 + (x->folds ? number_folds(x) : 0));
+    MC_TRY(MC_ALLOC(ctx, x->r.X, n * x->r.columns));
+    MC_TRY(MC_ALLOC(ctx, x->r.mean, t));
+    MC_TRY(MC_ALLOC(ctx, x->E, n * t));
+    MC_TRY(MC_ALLOC(ctx, x->V, n * t));
+    MC_TRY(MC_ALLOC(ctx, x->D, n));
+    MC_TRY(MC_ALLOC(ctx, x->residual, n * t));
+    MC_TRY(MC_ALLOC(ctx, x->edge, x->by.largest * t));
+    MC_TRY(MC_ALLOC(ctx, x->left, n * x->terms));
+    MC_TRY(MC_ALLOC(ctx, x->right, n * x->terms));
+    if (!(x->part = mc_alloc_unset(ctx, mc_packed_count(x->by.largest), 8))
+        || !(x->A = mc_alloc_unset(ctx, mc_packed_count(n), 8)))
+        return MERCER_MEMORY;
+    return x->folds || (x->G = mc_alloc_unset(ctx, n * n, 8)) ? MERCER_OK : MERCER_MEMORY;
+}
+
+static void release(slopes *x) {
+    double *all[] = {x->r.X, x->r.mean, x->E, x->V, x->D, x->residual, x->edge, x->left, x->right, x->part, x->A, x->G};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        mc_free(all[i]);
+    mc_free(x->of);
+    mc_fold_order_close(&x->by);
+}
+
+mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                              const mercer_ridge *set, const int64_t *fold, mc_left_out *each, void *arg,
+                              mc_slopes *out) {
+    MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, set));
+    mc_problem problem;
+    MC_TRY(mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, &problem));
+    slopes x = {.r = {.p = &problem, .intercept = set->intercept, .lambda = set->lambda}, .folds = fold != NULL};
+    x.r.columns = problem.outputs + set->intercept;
+    mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;
+    if (!status)
+        status = allocate(ctx, &x);
+    if (!status)
+        status = run(ctx, &x, each, arg, out);
+    release(&x);
+    mc_problem_close(&problem);
+    return status;
+}

@@ -1,0 +1,352 @@
+/* ridge_path.c: a table of lambdas, exact leave-one-out errors included, from one eigendecomposition M = U diag(m) U'.
+
+   ridge_spectrum.c gives norm, loss and degrees of freedom. Leaving row i out (ridge_solve.c) takes beta_i and C_ii =
+   B_ii - z_i^2 / s'z, z = B s, B = U diag(h) U'. For many lambdas these are two products with n x n matrices: U times
+   the coordinates of all beta and z, and the entrywise square of U times all h:
+
+       B_ii(lambda_l) = sum_j U_ij^2 h_jl.
+
+   The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one
+   batch. Folds left out: ridge_path_folds.c. */
+#include "backend/blas.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/print.h"
+#include "base/progress.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "learn/common/machines.h"
+#include "learn/ridge/ridge_path.h"
+#include "learn/ridge/ridge_path_folds.h"
+#include "learn/ridge/ridge_spectrum.h"
+#include "learn/ridge/ridge_system.h"
+#include "linalg/eigen.h"
+#include <math.h>
+
+enum { WIDTH = 64, ROWS = 128, DEPTH = 256 }; /* columns of a batch; rows and columns of a tile of squares */
+
+typedef struct path {
+    mc_ridge_system r;
+    mc_ridge_spectrum s;
+    int64_t batch; /* lambdas at a time */
+    int64_t rank;
+    double weight;              /* sum of the weights */
+    double *U, *m, *diagonal;   /* n x n, n, n: M_ii */
+    double *G;                  /* n x columns */
+    double *H, *B;              /* n x batch: h, B_ii */
+    double *coordinates, *back; /* n x (batch columns): of beta and z; beta and z themselves */
+    double *b;                  /* outputs */
+    double *tiles;              /* one for each thread */
+    double *squares;            /* batch: of folds left out */
+    mc_path_folds *folds;       /* NULL: none asked for */
+    mc_left_out *each;          /* NULL: nobody asks for the residuals */
+    void *arg;
+    double *left; /* batch x n x outputs: them */
+} path;
+
+/* ---- Memory ---- */
+
+static size_t small_bytes(const path *p, int threads) {
+    const int64_t n = p->s.n, columns = p->s.columns;
+    return 2 * mc_work_need(n, 8) + mc_work_need(n * columns, 8) * 2 + 2 * mc_work_need(n * p->batch, 8)
+           + 2 * mc_work_need(n * p->batch * columns, 8) + 2 * mc_work_need(p->s.outputs, 8)
+           + mc_work_need((int64_t)threads * ROWS * DEPTH, 8) + mc_work_need(p->batch, 8);
+}
+
+static void carve(path *p, mc_work *work, int threads) {
+    const int64_t n = p->s.n, columns = p->s.columns;
+    p->m = mc_work_take(work, n, 8);
+    p->diagonal = mc_work_take(work, n, 8);
+    p->r.X = mc_work_take(work, n * columns, 8);
+    p->G = mc_work_take(work, n * columns, 8);
+    p->H = mc_work_take(work, n * p->batch, 8);
+    p->B = mc_work_take(work, n * p->batch, 8);
+    p->coordinates = mc_work_take(work, n * p->batch * columns, 8);
+    p->back = mc_work_take(work, n * p->batch * columns, 8);
+    p->b = mc_work_take(work, p->s.outputs, 8);
+    p->r.mean = mc_work_take(work, p->s.outputs, 8);
+    p->tiles = mc_work_take(work, (int64_t)threads * ROWS * DEPTH, 8);
+    p->squares = mc_work_take(work, p->batch, 8);
+}
+
+static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
+    const int64_t n = p->s.n;
+    const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(n);
+    return small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN
+           + (residuals ? mc_work_need(p->batch * n * p->s.outputs, 8) + 2 * MC_ALIGN : 0);
+}
+
+static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
+    char what[80];
+    mc_print(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)p->s.n);
+    return mc_memory_check(ctx, all_bytes(ctx, p, p->each), what);
+}
+
+/* ---- The decomposition ---- */
+
+/* Rounding puts eigenvalues of a kernel below zero, where none is. */
+static void clamp_spectrum(path *p) {
+    p->s.cutoff = mc_eigen_cutoff(p->s.n, p->m);
+    for (int64_t j = 0; j < p->s.n; j++) {
+        if (p->m[j] < 0 && (p->r.p->proved || p->m[j] > -p->s.cutoff))
+            p->m[j] = 0;
+        p->rank += p->m[j] > p->s.cutoff;
+    }
+}
+
+static mercer_status decompose(mercer_ctx *ctx, path *p) {
+    const int64_t n = p->s.n;
+    mc_ridge_right_sides(&p->r);
+    MC_TRY(mc_ridge_square(ctx, &p->r, p->U));
+    for (int64_t i = 0; i < n; i++) {
+        p->diagonal[i] = p->U[i * n + i];
+        p->weight += p->r.p->root ? p->r.p->root[i] * p->r.p->root[i] : 1;
+    }
+    mc_phase(ctx, "eigen");
+    MC_TRY(mc_progress(ctx, -1));
+    MC_TRY(mc_eigen(ctx, n, p->U, p->m));
+    clamp_spectrum(p);
+    p->s.m = p->m;
+    p->s.G = p->G;
+    return mc_eigen_forward(ctx, n, p->U, p->s.columns, p->r.X, p->G);
+}
+
+/* ---- One batch ---- */
+
+typedef struct squares {
+    const path *p;
+    int64_t count;
+} squares;
+
+/* B_ii of some rows for all lambdas of the batch. */
+static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const squares *q = arg;
+    const path *p = q->p;
+    const int64_t n = p->s.n, rows = end - begin;
+    double *tile = p->tiles + (int64_t)thread * ROWS * DEPTH;
+    const int count = (int)q->count, m = (int)rows;
+    for (int64_t from = 0; from < n; from += DEPTH) {
+        const int depth = (int)(n - from < DEPTH ? n - from : DEPTH);
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t i = 0; i < rows; i++) {
+                const double u = p->U[(from + k) * n + begin + i];
+                tile[k * rows + i] = u * u;
+            }
+        const double one = 1, beta = from > 0;
+        dgemm_("N", "T", &count, &m, &depth, &one, p->H + from * count, &count, tile, &m, &beta, p->B + begin * count,
+               &count, 1, 1);
+    }
+}
+
+/* h, and the coordinates of beta and z, of the l-th lambda of the batch. */
+static void write_coordinates(const path *p, double lambda, int64_t l, int64_t count) {
+    const int64_t columns = p->s.columns, outputs = p->s.outputs;
+    mc_ridge_offsets(&p->s, lambda, p->b);
+    for (int64_t j = 0; j < p->s.n; j++) {
+        const double h = mc_ridge_inverse(&p->s, lambda, j), *g = p->G + j * columns;
+        double *c = p->coordinates + (j * count + l) * columns;
+        p->H[j * count + l] = h;
+        for (int64_t k = 0; k < outputs; k++)
+            c[k] = h * (g[k] - p->b[k] * (p->s.intercept ? g[outputs] : 0));
+        if (p->s.intercept)
+            c[outputs] = h * g[outputs];
+    }
+}
+
+/* The error of rows left out under the l-th lambda; NaN where it breaks down. */
+static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
+    const int64_t n = p->s.n, columns = p->s.columns, outputs = p->s.outputs;
+    double g = 0, sum = 0, *left = p->left && !p->folds ? p->left + l * n * outputs : NULL;
+    for (int64_t i = 0; i < n && p->s.intercept; i++)
+        g += (p->r.p->root ? p->r.p->root[i] : 1) * p->back[(i * count + l) * columns + outputs];
+    for (int64_t i = 0; i < n; i++) {
+        const double *beta = p->back + (i * count + l) * columns, z = p->s.intercept ? beta[outputs] : 0;
+        const double B = p->B[i * count + l], C = p->s.intercept ? B - z * z / g : B;
+        if (!(B * (p->diagonal[i] + lambda) >= 1 - 1e-8) || !(C > (double)n * 0x1p-52 * B) || isinf(C))
+            return NAN;
+        for (int64_t k = 0; k < outputs; k++)
+            sum += beta[k] / C * (beta[k] / C);
+        for (int64_t k = 0; left && k < outputs; k++)
+            left[i * outputs + k] = beta[k] / C / (p->r.p->root ? p->r.p->root[i] : 1);
+    }
+    return sqrt(sum / p->weight / (double)outputs);
+}
+
+static mercer_ridge_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
+    const bool defined = lambda > 0 || p->rank == p->s.n;
+    const mc_ridge_point at = mc_ridge_at(&p->s, lambda, p->b);
+    const double n = (double)p->s.n, cells = p->weight * (double)p->s.outputs, share = 1 - at.dof / n;
+    mercer_ridge_path_row row = {.lambda = lambda, .dof = at.dof, .norm = sqrt(at.square)};
+    row.objective = at.loss + lambda * at.square;
+    row.gcv = defined ? at.beta / cells * (n / at.trace) * (n / at.trace) : at.loss / cells / (share * share);
+    row.loo_rmse = defined ? left_out(p, lambda, l, count) : NAN;
+    row.fold_rmse = defined && p->folds ? sqrt(p->squares[l] / cells) : NAN;
+    return row;
+}
+
+/* first: the place of the batch among all lambdas. */
+static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer_ridge_path_row *row, int64_t l,
+                                    int64_t first) {
+    if (!p->each)
+        return MERCER_OK;
+    const bool defined = !isnan(p->folds ? row->fold_rmse : row->loo_rmse);
+    return p->each(ctx, p->arg, first + l, defined ? p->left + l * p->s.n * p->s.outputs : NULL);
+}
+
+static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t first, int64_t count,
+                               mercer_ridge_path_row *out) {
+    for (int64_t l = 0; l < count; l++)
+        write_coordinates(p, lambdas[l], l, count);
+    MC_TRY(mc_eigen_back(ctx, p->s.n, p->U, count * p->s.columns, p->coordinates, p->back));
+    squares q = {p, count};
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, p->s.n, ROWS, square_rows, &q);
+    mc_blas_end(region);
+    MC_TRY(status);
+    if (p->folds)
+        MC_TRY(mc_path_folds_errors(ctx, p->folds, p->U, p->H, p->back, count, p->squares));
+    for (int64_t l = 0; l < count; l++) {
+        out[l] = row_of(p, lambdas[l], l, count);
+        MC_TRY(show_residuals(ctx, p, &out[l], l, first));
+    }
+    return MERCER_OK;
+}
+
+static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count) {
+    for (int64_t l = 0; l < count; l++)
+        if (p->m[0] < 0 && lambdas[l] + p->m[0] <= 0)
+            return mc_fail(ctx, MERCER_NUMERIC,
+                           "ridge path: K + lambda I is not positive definite for lambda = %g: the smallest eigenvalue "
+                           "of K is %.6g",
+                           lambdas[l], p->m[0]);
+    return MERCER_OK;
+}
+
+static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count,
+                              mercer_ridge_path_row *out) {
+    MC_TRY(decompose(ctx, p));
+    MC_TRY(check_positive(ctx, p, lambdas, count));
+    mc_phase(ctx, "leave-one-out");
+    for (int64_t l = 0; l < count; l += p->batch) {
+        const int64_t some = count - l < p->batch ? count - l : p->batch;
+        mc_span(ctx, (double)l / (double)count, (double)(l + some) / (double)count);
+        MC_TRY(run_batch(ctx, p, lambdas + l, l, some, out + l));
+    }
+    return MERCER_OK;
+}
+
+/* ---- The public call ---- */
+
+static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64_t count) {
+    if (count < 1)
+        return mc_fail(ctx, MERCER_INVALID, "ridge path: at least one lambda is needed, got %lld", (long long)count);
+    for (int64_t l = 0; l < count; l++)
+        if (!(lambdas[l] >= 0 && lambdas[l] <= 1e100))
+            return mc_fail(ctx, MERCER_INVALID, "ridge path: lambda must be in [0, 1e+100], number %lld is %g",
+                           (long long)l + 1, lambdas[l]);
+    return MERCER_OK;
+}
+
+static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count,
+                                   mercer_ridge_path_row *out) {
+    MC_TRY(check_memory(ctx, p));
+    p->U = mc_alloc_unset(ctx, p->s.n * p->s.n, sizeof *p->U);
+    mc_work work;
+    mercer_status status = p->U ? MERCER_OK : MERCER_MEMORY;
+    if (!status && p->each)
+        status = MC_ALLOC(ctx, p->left, p->batch * p->s.n * p->s.outputs);
+    if (p->folds)
+        p->folds->left = p->left;
+    if (!status)
+        status = mc_work_open(ctx, &work, small_bytes(p, ctx->threads));
+    if (!status) {
+        carve(p, &work, ctx->threads);
+        status = run_path(ctx, p, lambdas, count, out);
+        mc_work_close(&work);
+    }
+    mc_free(p->U);
+    mc_free(p->left);
+    return status;
+}
+
+static path path_of(const mc_problem *problem, bool intercept, int64_t count) {
+    const int64_t n = problem->n, outputs = problem->outputs, columns = outputs + intercept;
+    path p = {.r = {.p = problem, .intercept = intercept, .columns = columns}};
+    p.s = (mc_ridge_spectrum){.n = n, .outputs = outputs, .columns = columns, .intercept = intercept};
+    p.batch = columns < WIDTH ? WIDTH / columns : 1;
+    p.batch = count < p.batch ? count : p.batch;
+    return p;
+}
+
+size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest, int64_t count) {
+    const path p = path_of(problem, intercept, count);
+    const size_t folds =
+        largest ? mc_path_folds_bytes(ctx, p.s.n, largest, p.s.outputs, p.batch) + (size_t)(4 * p.s.n) * 8 : 0;
+    return all_bytes(ctx, &p, true) + folds + (size_t)count * sizeof(mercer_ridge_path_row);
+}
+
+/* K, the decomposition, and for every lambda the products with U and its squares; folds of m rows take C_FF, m^2 n, and
+   its factor. */
+void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out) {
+    const double n = (double)problem->n, columns = (double)problem->outputs + intercept,
+                 m = folds ? n / (double)folds : 0;
+    const double each = 2 * n * n * (1 + columns) + (double)folds * (m * m * n + mc_factor_work(m));
+    *out = (mc_option){.pairs = 1.5 * n * n, .eigen = mc_eigen_work(n), .factor = (double)count * each};
+}
+
+static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold,
+                                    const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+    mc_fold_order by;
+    mc_path_folds f = {
+        .by = &by, .outputs = p->s.outputs, .columns = p->s.columns, .intercept = p->s.intercept, .root = p->r.p->root};
+    mercer_status status = mc_fold_order_open(ctx, data, fold, p->s.n, &by);
+    if (!status)
+        status = mc_memory_check(ctx, mc_path_folds_bytes(ctx, by.n, by.largest, f.outputs, p->batch),
+                                 "ridge path: the largest fold");
+    if (!status)
+        status = mc_path_folds_open(ctx, p->batch, &f);
+    p->folds = &f;
+    if (!status)
+        status = run_with_work(ctx, p, lambdas, count, out);
+    mc_path_folds_close(&f);
+    mc_fold_order_close(&by);
+    return status;
+}
+
+mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                            const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
+                            mc_left_out *each, void *arg, mercer_ridge_path_row *out) {
+    const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
+    MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
+    MC_TRY(check_lambdas(ctx, lambdas, count));
+    mc_problem problem;
+    MC_TRY(mc_problem_open(ctx, chosen.scale, mc_consent_of(chosen.allow_indefinite), kernel, data, &problem));
+    path p = path_of(&problem, chosen.intercept, count);
+    p.each = each;
+    p.arg = arg;
+    const mercer_status status =
+        fold ? run_with_folds(ctx, &p, data, fold, lambdas, count, out) : run_with_work(ctx, &p, lambdas, count, out);
+    mc_problem_close(&problem);
+    return status;
+}
+
+mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                const mercer_ridge *set, const double *lambdas, int64_t count,
+                                mercer_ridge_path_row *out) {
+    MC_NEED(ctx, kernel, data, lambdas, out);
+    mc_begin(ctx);
+    return mc_ridge_path(ctx, kernel, data, set, NULL, lambdas, count, NULL, NULL, out);
+}
+
+mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                      const mercer_ridge *set, const int64_t *fold, const double *lambdas,
+                                      int64_t count, mercer_ridge_path_row *out) {
+    MC_NEED(ctx, kernel, data, fold, lambdas, out);
+    mc_begin(ctx);
+    return mc_ridge_path(ctx, kernel, data, set, fold, lambdas, count, NULL, NULL, out);
+}

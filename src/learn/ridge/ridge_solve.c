@@ -1,0 +1,364 @@
+/* ridge_solve.c: two ways to the coefficients of ridge regression, and leave-one-out residuals from either.
+
+   S = diag(sqrt w), s = S 1, M = S K S, A = M + lambda I. For each output
+
+       A beta + b s = S y,   s' beta = 0;     with Z = A^-1 S y, z = A^-1 s:   b = s'Z / s'z,  beta = Z - b z,  alpha =
+   S beta.
+
+   Without an intercept b = 0. Leaving row i out changes its residual to e_i = alpha_i / (w_i C_ii), C = B - B s s'B /
+   s'Bs, B = A^-1 (C = B without an intercept): one inverse serves all rows and outputs. C_ii comes with a check: B_ii
+   >= 1 / A_ii always holds. Their sum gives the effective degrees of freedom n - lambda tr C, and GCV, the mean square
+   of lambda beta over (lambda tr C / n)^2, in which lambda cancels.
+
+   cholesky   A packed, factored, solved for all columns; the diagonal of B costs one more factorisation.
+   eigen      M = U diag(m) U'. For lambda = 0 eigenvalues up to the cutoff n 2^-52 max m count as zero: Z = U diag(1/m
+   or 0) U' S y is the minimum-norm least-squares solution. If s has a part s_N in the null space N of M, only b can fit
+   what lies along it: b = s_N'y_N / s_N's_N; a part below sqrt(n 2^-52) |s| is rounding, and then b is that of the
+   formula above. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "learn/ridge/ridge_system.h"
+#include "linalg/cholesky.h"
+#include "linalg/eigen.h"
+#include "linalg/lanczos.h"
+#include <math.h>
+
+enum { LANCZOS_STEPS = 120 };
+static const double SETTLED = 0.05; /* an estimated eigenvalue whose error is below this share of it */
+
+static double root_at(const mc_ridge_system *r, int64_t i) {
+    return r->p->root ? r->p->root[i] : 1;
+}
+
+/* b from Z and z. */
+static void intercept_of(mc_ridge_system *r) {
+    const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
+    for (int64_t k = 0; k < outputs; k++) {
+        double above = 0, below = 0;
+        for (int64_t i = 0; i < n && r->intercept; i++) {
+            above += root_at(r, i) * r->X[i * t + k];
+            below += root_at(r, i) * r->X[i * t + outputs];
+        }
+        r->b[k] = r->intercept && below > 0 ? above / below : 0; /* no z yet: a solver stopped before it began */
+    }
+}
+
+/* alpha = S (Z - b z); the mean goes back into b. */
+static void coefficients(mc_ridge_system *r) {
+    const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < outputs; k++) {
+            const double z = r->intercept ? r->X[i * t + outputs] : 0;
+            r->alpha[i * outputs + k] = root_at(r, i) * (r->X[i * t + k] - r->b[k] * z);
+        }
+    for (int64_t k = 0; k < outputs; k++)
+        r->b[k] += r->mean[k];
+}
+
+void mc_ridge_finish(mc_ridge_system *r) {
+    intercept_of(r);
+    coefficients(r);
+}
+
+/* ---- Leave one out ---- */
+
+static mercer_status refuse_loo(mercer_ctx *ctx, const mc_ridge_system *r, int64_t row, double seen) {
+    if (r->p->n == 1)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "ridge: leave-one-out broke down at row 1: with an intercept it needs two rows of positive "
+                       "weight; fit without it");
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "ridge: leave-one-out broke down at row %lld (diagonal of the inverse %g); use a larger lambda or "
+                   "fit without it",
+                   (long long)row + 1, seen);
+}
+
+/* From B_ii in B and A_ii in A. */
+static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const double *A, const double *B) {
+    const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
+    double g = 0, sum = 0, weight = 0, trace = 0, square = 0;
+    for (int64_t i = 0; i < n && r->intercept; i++)
+        g += root_at(r, i) * r->X[i * t + outputs];
+    for (int64_t i = 0; i < n; i++) {
+        const double z = r->intercept ? r->X[i * t + outputs] : 0, C = r->intercept ? B[i] - z * z / g : B[i];
+        const double w = root_at(r, i) * root_at(r, i);
+        if (!(B[i] * A[i] >= 1 - 1e-8) || !(C > (double)n * 0x1p-52 * B[i]) || isinf(C))
+            return refuse_loo(ctx, r, i, C);
+        for (int64_t k = 0; k < outputs; k++) {
+            const double e = r->alpha[i * outputs + k] / (w * C);
+            sum += w * e * e;
+            square += w * C * e * C * e; /* beta = alpha / sqrt(w) */
+        }
+        weight += w;
+        trace += C;
+    }
+    r->loo_rmse = sqrt(sum / weight / (double)outputs);
+    r->dof_found = (double)n - r->lambda * trace;
+    r->gcv = square / weight / (double)outputs * ((double)n / trace) * ((double)n / trace);
+    return MERCER_OK;
+}
+
+/* ---- When A is not positive definite ---- */
+
+/* V -> S K S V for one column. */
+typedef struct scaled_operator {
+    const mc_ridge_system *r;
+    const mc_gram *gram;
+    double *v;
+} scaled_operator;
+
+static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    const scaled_operator *o = self;
+    for (int64_t i = 0; i < o->r->p->n; i++)
+        o->v[i] = root_at(o->r, i) * V[i];
+    MC_TRY(mc_gram_apply(ctx, o->gram, t, o->v, Y));
+    for (int64_t i = 0; i < o->r->p->n; i++)
+        Y[i] *= root_at(o->r, i);
+    return MERCER_OK;
+}
+
+static mercer_status ends_of(mercer_ctx *ctx, const mc_ridge_system *r, mc_spectrum *ends) {
+    scaled_operator o = {.r = r};
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
+    o.gram = gram;
+    mercer_status status = MC_ALLOC(ctx, o.v, r->p->n);
+    const mc_operator M = {.n = r->p->n, .apply = apply_scaled, .self = &o};
+    if (!status)
+        status = mc_lanczos(ctx, &M, LANCZOS_STEPS, ends);
+    mc_free(o.v);
+    mc_gram_close(gram);
+    return status;
+}
+
+/* Two digits, upwards. */
+static double round_up(double x) {
+    const double unit = pow(10, floor(log10(x)) - 1);
+    return ceil(x / unit * (1 - 1e-12)) * unit;
+}
+
+static const char *of_matrix(const mc_ridge_system *r) {
+    return r->p->root ? "K (its rows and columns times the roots of the weights)" : "K";
+}
+
+/* The failure in words, with a lambda that would do: above -low, and above the rounding of K. While the estimate has
+   not settled, the smallest eigenvalue may lie below it by more than its error, and the words say so. */
+mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *r, const mc_spectrum *ends) {
+    const double rounding = 4 * (double)r->p->n * 0x1p-52 * ends->high;
+    const double low = fmin(ends->low, -r->lambda); /* or it would not have failed */
+    const bool settled = ends->error <= SETTLED * fabs(low);
+    const double depth = r->p->proved ? 0 : (settled ? 1 : 2) * ends->error - low, enough = round_up(depth + rounding);
+    if (r->p->proved && r->lambda >= enough)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "ridge: the steps end far from the solution at lambda = %g, though it is above the rounding of "
+                       "%s (%.2g); take "
+                       "solver cholesky or a larger lambda",
+                       r->lambda, of_matrix(r), rounding);
+    if (r->p->proved || depth < rounding)
+        return mc_fail(
+            ctx, MERCER_NUMERIC,
+            "ridge: lambda = %g is lost in the rounding of %s, whose largest eigenvalue is about %.3g and whose "
+            "smallest is "
+            "about %.1g; lambda >= %.2g would work%s",
+            r->lambda, of_matrix(r), ends->high, ends->low, enough,
+            r->lambda > 0 ? ", or lambda = 0 for the minimum-norm solution"
+                          : ", or solver eigen for the minimum-norm solution");
+    return mc_fail(
+        ctx, MERCER_NUMERIC,
+        "ridge: K + lambda I is not positive definite: the smallest eigenvalue of %s is %s %.6g (estimated in %lld "
+        "steps, within %.1g) and lambda = %g; lambda >= %.2g %s",
+        of_matrix(r), settled ? "about" : "at most", low, (long long)ends->steps, ends->error, r->lambda, enough,
+        settled ? "would work" : "should work");
+}
+
+mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *r) {
+    mc_spectrum ends;
+    MC_TRY(ends_of(ctx, r, &ends));
+    return mc_ridge_explain(ctx, r, &ends);
+}
+
+/* ---- Cholesky ---- */
+
+mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A) {
+    mc_gram *gram = NULL;
+    mc_phase(ctx, "gram");
+    MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
+    mercer_status status = mc_gram_packed(ctx, gram, NULL, A);
+    mc_gram_close(gram);
+    return status ? status : mc_packed_scale(ctx, r->p->n, A, r->p->root, r->lambda);
+}
+
+mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *r, double *A, int64_t *bad) {
+    mc_ridge_right_sides(r);
+    MC_TRY(mc_ridge_pack(ctx, r, A));
+    mc_phase(ctx, "factor");
+    MC_TRY(mc_cholesky_factor(ctx, r->p->n, A, bad));
+    return *bad ? MERCER_OK : mc_cholesky_solve(ctx, r->p->n, A, r->columns, r->X);
+}
+
+/* diagonal: 2n, A_ii and then B_ii. *bad as mc_cholesky_factor says. */
+static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *A, double *diagonal, int64_t *bad) {
+    const int64_t n = r->p->n;
+    MC_TRY(mc_ridge_pack(ctx, r, A));
+    for (int64_t i = 0; i < n; i++)
+        diagonal[i] = A[mc_packed_place(n, i, i)];
+    mc_phase(ctx, "factor");
+    MC_TRY(mc_cholesky_factor(ctx, n, A, bad));
+    if (*bad)
+        return MERCER_OK;
+    mc_phase(ctx, "solve");
+    MC_TRY(mc_cholesky_solve(ctx, n, A, r->columns, r->X));
+    mc_ridge_finish(r);
+    if (!r->loo)
+        return MERCER_OK;
+    mc_phase(ctx, "leave-one-out");
+    MC_TRY(mc_cholesky_inverse_diagonal(ctx, n, A, diagonal + n));
+    return leave_one_out(ctx, r, diagonal, diagonal + n);
+}
+
+mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *r) {
+    double *A = NULL, *diagonal = NULL;
+    int64_t bad = 0;
+    A = mc_alloc_unset(ctx, mc_packed_count(r->p->n), sizeof *A);
+    mercer_status status = A ? MERCER_OK : MERCER_MEMORY;
+    if (!status)
+        status = MC_ALLOC(ctx, diagonal, 2 * r->p->n);
+    if (!status)
+        status = factor_and_solve(ctx, r, A, diagonal, &bad);
+    mc_free(A);
+    mc_free(diagonal);
+    r->rank = r->p->n;
+    return !status && bad ? mc_ridge_refuse(ctx, r) : status;
+}
+
+/* ---- Eigendecomposition ---- */
+
+mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *r, double *M) {
+    const int64_t n = r->p->n;
+    mc_gram *gram = NULL;
+    mc_phase(ctx, "gram");
+    MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, MERCER_F64, M, n);
+    mc_gram_close(gram);
+    for (int64_t i = 0; r->p->root && i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            M[i * n + j] *= r->p->root[i] * r->p->root[j];
+    return status;
+}
+
+/* m -> 1 / (m + lambda), 0 for what counts as zero; the rank. A negative eigenvalue that lambda does not lift is an
+ * error. */
+static mercer_status invert_spectrum(mercer_ctx *ctx, mc_ridge_system *r, double *m) {
+    const int64_t n = r->p->n;
+    const double cutoff = mc_eigen_cutoff(n, m), low = m[0], high = m[n - 1];
+    if (low + r->lambda <= (r->lambda > 0 ? 0 : -cutoff)) {
+        const mc_spectrum ends = {.low = low, .high = high, .error = cutoff, .steps = n};
+        return mc_ridge_explain(ctx, r, &ends);
+    }
+    r->rank = 0;
+    for (int64_t i = 0; i < n; i++) {
+        r->rank += m[i] > cutoff;
+        m[i] = r->lambda > 0 || m[i] > cutoff ? 1 / (m[i] + r->lambda) : 0;
+    }
+    return MERCER_OK;
+}
+
+/* The part of b that only the null space can tell (lambda = 0); false: there is none. G: coordinates of X, h: inverted
+ * spectrum. */
+static bool intercept_of_null(mc_ridge_system *r, const double *G, const double *h) {
+    const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
+    double inside = 0, all = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const double s = G[j * t + outputs];
+        inside += h[j] == 0 ? s * s : 0;
+        all += s * s;
+    }
+    if (!(inside > (double)n * 0x1p-52 * all))
+        return false;
+    for (int64_t k = 0; k < outputs; k++) {
+        double along = 0;
+        for (int64_t j = 0; j < n; j++)
+            along += h[j] == 0 ? G[j * t + outputs] * G[j * t + k] : 0;
+        r->b[k] = along / inside;
+    }
+    return true;
+}
+
+/* X <- U diag(h) U' X by way of the coordinates; b on the way. */
+static mercer_status solve_coordinates(mercer_ctx *ctx, mc_ridge_system *r, const double *U, const double *h) {
+    const int64_t n = r->p->n, t = r->columns;
+    double *G = NULL;
+    MC_TRY(MC_ALLOC(ctx, G, n * t));
+    mercer_status status = mc_eigen_forward(ctx, n, U, t, r->X, G);
+    const bool known = !status && r->intercept && r->lambda == 0 && intercept_of_null(r, G, h);
+    for (int64_t j = 0; j < n * t; j++)
+        G[j] *= h[j / t];
+    if (!status)
+        status = mc_eigen_back(ctx, n, U, t, G, r->X);
+    mc_free(G);
+    if (!status && !known)
+        intercept_of(r);
+    return status;
+}
+
+/* B_ii = sum_j U_ij^2 h_j, and A_ii = sum_j U_ij^2 / h_j. */
+static void diagonals(int64_t n, const double *U, const double *h, double *A, double *B) {
+    for (int64_t i = 0; i < n; i++)
+        A[i] = B[i] = 0;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++) {
+            A[i] += U[j * n + i] * U[j * n + i] / h[j];
+            B[i] += U[j * n + i] * U[j * n + i] * h[j];
+        }
+}
+
+/* Nearly free here, so it is done unasked where it is defined and holds. */
+static mercer_status loo_of_spectrum(mercer_ctx *ctx, mc_ridge_system *r, const double *U, double *h) {
+    const int64_t n = r->p->n;
+    const bool defined = r->lambda > 0 || r->rank == n;
+    if (!defined && r->loo)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "ridge: leave-one-out needs lambda > 0 here: the Gram matrix has rank %lld of %lld",
+                       (long long)r->rank, (long long)n);
+    if (!defined)
+        return MERCER_OK;
+    diagonals(n, U, h, h + n, h + 2 * n);
+    const mercer_status status = leave_one_out(ctx, r, h + n, h + 2 * n);
+    if (status != MERCER_NUMERIC || r->loo)
+        return status;
+    mc_unfail(ctx);
+    return MERCER_OK;
+}
+
+static mercer_status decompose_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *U, double *h) {
+    const int64_t n = r->p->n;
+    MC_TRY(mc_ridge_square(ctx, r, U));
+    mc_phase(ctx, "eigen");
+    MC_TRY(mc_progress(ctx, -1));
+    MC_TRY(mc_eigen(ctx, n, U, h));
+    if (isfinite(r->norm_bound) || r->dof > 0)
+        MC_TRY(mc_ridge_choose_lambda(ctx, r, U, h));
+    MC_TRY(invert_spectrum(ctx, r, h));
+    mc_phase(ctx, "solve");
+    MC_TRY(solve_coordinates(ctx, r, U, h));
+    coefficients(r);
+    return loo_of_spectrum(ctx, r, U, h);
+}
+
+mercer_status mc_ridge_eigen(mercer_ctx *ctx, mc_ridge_system *r) {
+    double *U = NULL, *h = NULL;
+    U = mc_alloc_unset(ctx, r->p->n * r->p->n, sizeof *U);
+    mercer_status status = U ? MERCER_OK : MERCER_MEMORY;
+    if (!status)
+        status = MC_ALLOC(ctx, h, 3 * r->p->n);
+    if (!status)
+        status = decompose_and_solve(ctx, r, U, h);
+    mc_free(U);
+    mc_free(h);
+    return status;
+}

@@ -1,0 +1,381 @@
+/* svm.c: support vector machines, from data to a certified function.
+
+       prepare     rows of weight, scaled, kernel bound and judged (problem.c); then sorted by class, so that every pair
+       of classes is two
+                   runs of columns of one matrix
+       solve       every quadratic program by SMO over shared rows of K
+       keep        rows with a coefficient
+       certify     decisions of all rows in double precision; where the violation is above the tolerance, because single
+       precision hid it,
+                   the quadratic program goes on from the exact values: each time with an error in proportion to the
+                   change that is left
+   A stop by the clock or the caller skips what is left of the solving; the point reached is certified like any other.
+   */
+#include "learn/svm/svm.h"
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include <math.h>
+#include <string.h>
+
+enum { MANY = 1000, REFINEMENTS = 4 };
+static const double SAFETY = 0.5; /* of the tolerance, so that the exact values pass too */
+
+/* ---- Rows ---- */
+
+static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_row *row, const mercer_data *data) {
+    if (row->classes && data->target && !data->class_of)
+        return mc_fail(
+            ctx, MERCER_DATA,
+            "%s needs classes and the target is numbers; say that they are classes (--target-kind class) or take svr",
+            row->name);
+    if (row->doubled && data->class_of)
+        return mc_fail(
+            ctx, MERCER_DATA,
+            "%s needs numbers and the target is classes; say that they are numbers (--target-kind number) or take svc",
+            row->name);
+    return MERCER_OK;
+}
+
+static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
+                                  const mercer_data *data, mc_problem *out) {
+    MC_TRY(check_kind(ctx, &mc_svm_rows[kind], data));
+    return kind == MC_ONE_CLASS
+               ? mc_problem_open_rows(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out)
+               : mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
+}
+
+/* Rows stably sorted by class; order[i] <- where row i of the sorted ones stood. */
+static mercer_status sort_rows(mercer_ctx *ctx, mc_svm *s, int64_t *order) {
+    const int64_t n = s->p.n;
+    MC_TRY(MC_ALLOC(ctx, s->start, s->classes + 2));
+    if (!s->row->classes) {
+        s->start[1] = n;
+        for (int64_t i = 0; i < n; i++)
+            order[i] = i;
+        return MERCER_OK;
+    }
+    for (int64_t i = 0; i < n; i++)
+        s->start[s->p.class_of[i] + 2]++;
+    for (int64_t c = 0; c < s->classes; c++)
+        s->start[c + 2] += s->start[c + 1];
+    for (int64_t i = 0; i < n; i++)
+        order[s->start[s->p.class_of[i] + 1]++] = i;
+    mercer_data *sorted = NULL;
+    MC_TRY(mc_data_take(ctx, s->p.x, order, n, &sorted));
+    mercer_data_free(s->p.x);
+    s->p.x = sorted;
+    return MERCER_OK;
+}
+
+/* order becomes places in the data as they came, rows of weight zero counted. */
+static void place_in_data(const mercer_data *data, int64_t n, int64_t *order, int64_t *scratch) {
+    mc_problem_places(data, scratch);
+    for (int64_t i = 0; i < n; i++)
+        order[i] = scratch[order[i]];
+}
+
+static mercer_status write_costs(mercer_ctx *ctx, mc_svm *s, const int64_t *order) {
+    double *weights = NULL;
+    MC_TRY(MC_ALLOC(ctx, s->cost, s->p.n));
+    mercer_status status = MC_ALLOC(ctx, weights, s->classes + 1);
+    if (!status && s->row->classes)
+        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, s->p.class_of, s->p.n, weights);
+    for (int64_t i = 0; i < s->p.n && !status; i++) {
+        const double root = s->p.root ? s->p.root[order[i]] : 1;
+        s->cost[i] = root * root * (s->row->classes ? weights[s->p.class_of[order[i]]] : 1);
+    }
+    mc_free(weights);
+    return status;
+}
+
+/* Weights of zero may leave one class. */
+static mercer_status check_classes(mercer_ctx *ctx, const mc_svm *s) {
+    for (int64_t c = 0; c < s->classes; c++)
+        if (s->start[c + 1] - s->start[c] == s->p.n)
+            return mc_fail(ctx, MERCER_DATA,
+                           "%s: every row that has a weight is of class '%s'; two classes at least are needed",
+                           s->row->name, s->p.x->label[c]);
+    return MERCER_OK;
+}
+
+static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *data) {
+    int64_t *scratch = NULL;
+    s->classes = s->row->classes ? s->p.x->classes : 0;
+    MC_TRY(MC_ALLOC(ctx, s->order, s->p.n));
+    MC_TRY(sort_rows(ctx, s, s->order));
+    MC_TRY(check_classes(ctx, s));
+    MC_TRY(write_costs(ctx, s, s->order));
+    MC_TRY(MC_ALLOC(ctx, scratch, data->n));
+    place_in_data(data, s->p.n, s->order, scratch);
+    mc_free(scratch);
+    return MERCER_OK;
+}
+
+/* ---- Solving ---- */
+
+static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
+    const char *first = s->p.x->label[t->a], *second = mc_svm_program_second(s, t);
+    const double highest = mc_svm_program_highest_nu(s, t);
+    if (mc_svm_program_nu(s, t) < 0.99 * highest)
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero; raise nu (at most %.6g) or take a "
+                       "kernel that tells "
+                       "the rows apart",
+                       mc_svm_program_nu(s, t), first, second, highest);
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "nu-svc: the margin between '%s' and '%s' is zero even at nu = %g, the largest there is for them; "
+                   "take svc or a kernel "
+                   "that tells the rows apart",
+                   first, second, mc_svm_program_nu(s, t));
+}
+
+enum { RAISES = 12 }; /* steps from nu to the highest there is, each of the same factor */
+
+/* Start again with a nu that is closer to the highest. */
+static mercer_status raise_nu(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, double factor) {
+    t->nu = fmin(factor * mc_svm_program_nu(s, t), mc_svm_program_highest_nu(s, t));
+    t->tolerance = SAFETY * s->set->tolerance;
+    memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
+    MC_TRY(mc_svm_program_start(ctx, s, t));
+    MC_TRY(mc_svm_program_product(ctx, s, t));
+    return mc_svm_program_solve(ctx, s, t);
+}
+
+/* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with
+   it. */
+static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+    const double least = 1e-9 * mc_svm_program_mean_diagonal(s, t), highest = mc_svm_program_highest_nu(s, t);
+    const double factor = pow(highest / mc_svm_program_nu(s, t), 1.0 / RAISES);
+    for (;;) {
+        const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2;
+        if (r > 4 * t->tolerance)
+            return MERCER_OK;
+        const bool settled = t->tolerance < least,
+                   raised = settled && s->set->nearest_nu && mc_svm_program_nu(s, t) < highest;
+        if (settled && !raised)
+            return refuse_margin(ctx, s, t);
+        t->tolerance /= 10;
+        MC_TRY(raised ? raise_nu(ctx, s, t, factor) : mc_svm_program_solve(ctx, s, t));
+    }
+}
+
+mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+    MC_TRY(mc_svm_program_solve(ctx, s, t));
+    if (s->kind == MC_NU_SVC)
+        MC_TRY(find_margin(ctx, s, t));
+    mc_svm_program_finish(s, t, t->result.intercept);
+    return MERCER_OK;
+}
+
+/* Solve one task; one that was begun in an earlier run goes on where it stood. */
+static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+    if (!s->begun) {
+        t->tolerance = SAFETY * s->set->tolerance;
+        if (!s->warm)
+            MC_TRY(mc_svm_program_product(ctx, s, t));
+    }
+    if (isinf(s->C))
+        return mc_svm_program_harden(ctx, s, t);
+    return mc_svm_program_is_steep(s, t) ? mc_svm_program_climb(ctx, s, t) : mc_svm_program_improve(ctx, s, t);
+}
+
+/* The stages of a hard margin have a C of their own: its tasks are not left on the way. */
+static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
+    while (s->next < s->tasks) {
+        mc_span(ctx, (double)s->next / (double)s->tasks, (double)(s->next + 1) / (double)s->tasks);
+        s->resting = s->kept && !isinf(s->C);
+        const mercer_status status = solve_task(ctx, s, &s->task[s->next]);
+        s->resting = s->begun = false;
+        MC_TRY(status);
+        s->next++;
+        MC_TRY(mc_svm_save(ctx, s, s->next == s->tasks));
+    }
+    return MERCER_OK;
+}
+
+static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
+    s->next = 0;
+    if (!s->warm) {
+        MC_TRY(mc_svm_begin(ctx, s));
+        MC_TRY(mc_svm_resume(ctx, s));
+    }
+    return solve_tasks(ctx, s);
+}
+
+/* The tasks whose exact violation is too large, once more from their exact values. *again: whether there were any. */
+static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *again) {
+    *again = false;
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_svm_program *t = &s->task[k];
+        if (t->violation <= s->set->tolerance || t->result.steps >= s->set->iterations)
+            continue;
+        *again = true;
+        t->tolerance = SAFETY * fmin(t->tolerance, s->set->tolerance / t->unit);
+        MC_TRY(mc_svm_program_improve(ctx, s, t));
+    }
+    return MERCER_OK;
+}
+
+/* A stop is remembered, and what was reached is settled whatever the clock says; not of very many quadratic programs,
+   which would take long and of which those not yet begun say nothing. */
+static mercer_status settle(mercer_ctx *ctx, mc_svm *s, mercer_status status) {
+    if (s->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED) || s->tasks > MANY)
+        return status;
+    s->stopped = mc_stop_taken(ctx);
+    mc_shield(ctx, true);
+    return MERCER_OK;
+}
+
+/* Keep and certify; *done unless a task is to be solved again. */
+static mercer_status certify(mercer_ctx *ctx, mc_svm *s, int round, mc_fitted *f, bool *done) {
+    mc_phase(ctx, "check");
+    MC_TRY(mc_svm_keep(ctx, s, f));
+    f->kernel = s->p.kernel; /* lent */
+    mercer_status status = settle(ctx, s, mc_svm_certify(ctx, s, f));
+    f->kernel = NULL;
+    *done = true;
+    if (status || s->stopped || round >= REFINEMENTS)
+        return status;
+    bool again = false;
+    mc_phase(ctx, "solve");
+    MC_TRY(settle(ctx, s, solve_again(ctx, s, &again)));
+    *done = !again;
+    return MERCER_OK;
+}
+
+static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    mc_phase(ctx, "solve");
+    MC_TRY(settle(ctx, s, solve_first(ctx, s)));
+    for (int round = 0;; round++) {
+        bool done;
+        MC_TRY(certify(ctx, s, round, f, &done));
+        if (done)
+            return MERCER_OK;
+        mc_fitted_free(f);
+    }
+}
+
+/* ---- The machine ---- */
+
+void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
+    mc_svm_forget(s);
+    mc_svm_rows_close(s);
+    mc_svm_programs_close(s);
+    mc_store_close(s->store);
+    mc_free(s->diagonal);
+    mc_free(s->order);
+    mc_free(s->start);
+    mc_free(s->cost);
+    mc_problem_close(&s->p);
+    if (s->stopped)
+        mc_shield(ctx, false);
+}
+
+/* Why it ended: a stop from outside, or short of the tolerance. */
+static const char *end_of(const mc_svm *s) {
+    const char *end = s->stopped == MERCER_TIME ? "time" : s->stopped ? "caller" : "no";
+    for (int64_t k = 0; k < s->tasks && !s->stopped; k++)
+        if (!(s->task[k].violation <= s->set->tolerance))
+            end = s->task[k].result.steps >= s->set->iterations ? "steps" : strcmp(end, "steps") ? "precision" : end;
+    return end;
+}
+
+static void write_report(const mc_svm *s, mc_fitted *f) {
+    mercer_report *r = &f->report;
+    *r = (mercer_report){.machine = s->row->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
+    r->n = s->p.n;
+    r->d = s->p.x->d;
+    r->stored = s->p.x->row_start ? (double)mercer_data_stored(s->p.x) / ((double)r->n * (double)r->d) : 1;
+    r->outputs = f->outputs;
+    r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = r->dof = r->gcv = NAN;
+    r->stopped = end_of(s);
+    r->support_vectors = f->centres->n;
+    mc_svm_report(s, r);
+}
+
+mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
+                          const mercer_data *data, mc_svm *s) {
+    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C, .rows = data->n};
+    if (isinf(set->C) && kind != MC_SVC && s->row->costly)
+        return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
+    MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));
+    char what[96];
+    mc_print(what, sizeof what, "%s: %s of %lld classes", s->row->name,
+             set->multiclass && set->multiclass[2] == 'o' ? "every pair" : "each", (long long)s->p.x->classes);
+    MC_TRY(mc_memory_check(ctx, s->row->classes ? mc_svm_programs_bytes(set, &s->p) : 0, what));
+    MC_TRY(ready_rows(ctx, s, data));
+    MC_TRY(mc_svm_programs_open(ctx, s));
+    return mc_svm_rows_open(ctx, s);
+}
+
+mercer_status mc_svm_solve(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    MC_TRY(solve_and_certify(ctx, s, f));
+    write_report(s, f);
+    return MERCER_OK;
+}
+
+static mercer_status finish(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    f->kernel = s->p.kernel;
+    f->scale = s->p.scale;
+    s->p.kernel = NULL;
+    s->p.scale = (mc_scale){0};
+    return mc_svm_primal(ctx, f);
+}
+
+static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
+                         const mercer_data *data, mc_fitted *out) {
+    const double began = mc_clock();
+    *out = (mc_fitted){0};
+    mc_svm s;
+    mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
+    if (!status)
+        status = mc_svm_solve(ctx, &s, out);
+    if (!status)
+        status = finish(ctx, &s, out);
+    out->report.seconds = mc_clock() - began;
+    mc_svm_close(ctx, &s);
+    if (status)
+        mc_fitted_free(out);
+    return status;
+}
+
+/* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the
+   seconds alone. */
+static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mc_problem *p, mc_options *out) {
+    const double n = (double)p->n;
+    const int64_t m = mc_svm_rows[kind].doubled ? 2 * p->n : p->n;
+    const mercer_dtype dtype = mc_svm_dtype(set, p->n);
+    *out = (mc_options){.count = 1};
+    mc_option *o = &out->option[0];
+    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
+    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (mc_svm_rows[kind].classes ? mc_svm_programs_bytes(set, p) : 0);
+    o->possible = o->bytes <= mc_memory_left(ctx);
+    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, &mc_svm_rows[kind], p, dtype), dtype);
+    o->reason = !o->possible                           ? "needs more memory than the limit leaves"
+                : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
+                                                       : "exact; K is stored for some thousand rows at a time";
+}
+
+#define MACHINE(name, kind)                                                                                            \
+    static mercer_status fit_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,                \
+                                    const mercer_data *data, mc_fitted *out) {                                         \
+        return fit(ctx, kind, settings, kernel, data, out);                                                            \
+    }                                                                                                                  \
+    static mercer_status prepare_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
+                                        const mercer_data *data, mc_problem *out) {                                    \
+        return open_problem(ctx, kind, settings, kernel, data, out);                                                   \
+    }                                                                                                                  \
+    static void weigh_##name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
+        weigh(ctx, kind, settings, p, out);                                                                            \
+    }                                                                                                                  \
+    const mc_learner mc_##name##_learner = {.fit = fit_##name, .prepare = prepare_##name, .weigh = weigh_##name};
+MACHINE(svc, MC_SVC)
+MACHINE(nu_svc, MC_NU_SVC)
+MACHINE(svr, MC_SVR)
+MACHINE(nu_svr, MC_NU_SVR)
+MACHINE(one_class, MC_ONE_CLASS)

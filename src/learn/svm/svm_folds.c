@@ -1,0 +1,620 @@
+/* svm_folds.c: see svm_folds.h.
+
+       open    rows made ready as for one fit of all of them (svm.c), equal ones made one (svm_duplicates.c), K stored
+       walk    costs of the rows learned from, 0 for the others; for every quadratic program a rising C, each solution
+       from the last
+               (svm_warm_start.c), all splits together (qp/batch_smo.h) and each to its end alone (qp/active_set.h); K
+               of a pair of classes is two runs of rows and columns of the whole, copied once for all splits
+       values  of quadratic programs over all rows they stand in f; of pairs among more classes they are products of the
+       rows left out with the
+               coefficients of all C at once, class by class (decision.c)
+
+   The solver's own values end the walk: nothing is certified here, and the one model that is kept is fitted anew. */
+#include "learn/svm/svm_folds.h"
+#include "backend/blas.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "qp/newton_free.h"
+#include "qp/matrix_rows.h"
+#include "qp/batch_smo.h"
+#include <math.h>
+#include <string.h>
+
+static const double QUICK = 1e-4; /* the least tolerance of which slopes in single precision know */
+
+struct mc_svm_folds {
+    mc_svm s;
+    void *K; /* n x n of s.dtype, rows in the order of s.p; in the room */
+    mc_svm_room *room;
+    const mercer_data *data;
+    int64_t *place;  /* of each row of the data among those of s.p */
+    int64_t *same;   /* the first row of s.p equal to each of them; NULL: nobody has looked */
+    mc_fitted shape; /* form and outputs alone */
+};
+
+static size_t entry_bytes(const mc_svm_folds *m) {
+    return mc_dtype_size(m->s.dtype);
+}
+
+static bool many_pairs(const mc_svm_folds *m) {
+    return m->shape.form == MC_PAIRS && m->s.classes > 2;
+}
+
+/* ---- Opening ---- */
+
+void mc_svm_room_close(mc_svm_room *room) {
+    mc_room *const all[] = {&room->K, &room->pair, &room->sets[0], &room->sets[1], &room->sets[2]};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        mc_room_close(all[k]);
+}
+
+static size_t square_bytes(int64_t n, size_t entry) {
+    return mc_work_need(n * n + MC_TOGETHER_BEYOND, entry);
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t at_once(int64_t splits) {
+    return splits < MC_TOGETHER_MOST ? splits : MC_TOGETHER_MOST;
+}
+
+/* Of a split: its costs, multipliers, f, and a quadratic program written out; a start is made from as much again. */
+size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
+    const size_t entry = mc_dtype_size(mc_svm_dtype(set, n));
+    return square_bytes(n, entry) + square_bytes(pair, entry) + mc_batch_smo_bytes(pair ? pair : n, at_once(splits))
+           + (size_t)splits * 16 * mc_work_need(n, sizeof(double));
+}
+
+size_t mc_svm_folds_spare(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
+    const size_t need = mc_svm_folds_bytes(set, n, pair, splits), all = mc_memory_left(ctx),
+                 left = all > need ? all - need : 0;
+    const size_t sets = smaller(mc_batch_smo_spare_bytes(pair ? pair : n, at_once(splits)), left / 2);
+    return sets + smaller(mc_newton_free_bytes(pair ? pair : n), (left - sets) / 2);
+}
+
+/* Whether they can share a K at all. */
+static bool serves(mc_svm_kind kind, const mercer_svm *set, const mercer_data *data) {
+    for (int64_t i = 0; data->weight && i < data->n; i++)
+        if (data->weight[i] == 0)
+            return false;
+    const bool plain = (kind == MC_SVC && data->class_of) || (kind == MC_SVR && !data->class_of);
+    return plain && !*set->checkpoint && !set->start;
+}
+
+/* Rows of the largest pair of several classes. */
+static int64_t largest_pair(const mc_svm_folds *m) {
+    int64_t most = 0;
+    for (int64_t k = 0; k < m->s.tasks; k++)
+        most = m->s.task[k].n > most ? m->s.task[k].n : most;
+    return most < m->s.p.n ? most : 0;
+}
+
+/* What the room holds already may be used again. */
+static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
+    const mc_svm_room *room = m->room;
+    const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size + room->sets[2].size;
+    const size_t need = mc_svm_folds_bytes(m->s.set, m->s.p.n, largest_pair(m), splits);
+    return (double)need < 0.9 * (double)(mc_memory_left(ctx) + held);
+}
+
+bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data,
+                      int64_t splits) {
+    const int64_t pair = data->classes > 2 ? data->n : 0;
+    return serves(kind, set, data)
+           && (double)mc_svm_folds_bytes(set, data->n, pair, splits) < 0.9 * (double)mc_memory_left(ctx);
+}
+
+/* Room for n x n entries, and zeros where rows may be read beyond them. */
+static void *take_square(mercer_ctx *ctx, mc_room *room, int64_t n, size_t entry) {
+    char *block = mc_room_take(ctx, room, square_bytes(n, entry));
+    if (block)
+        memset(block + (size_t)(n * n) * entry, 0, MC_TOGETHER_BEYOND * entry);
+    return block;
+}
+
+static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
+    const int64_t n = m->s.p.n;
+    mc_gram *gram = NULL;
+    if (!(m->K = take_square(ctx, &m->room->K, n, entry_bytes(m))))
+        return MERCER_MEMORY;
+    MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.dtype, &gram));
+    const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.dtype, m->K, n);
+    mc_gram_close(gram);
+    return status;
+}
+
+static void note_shape(mc_svm_folds *m) {
+    const bool pairs = m->s.row->classes && m->s.task[0].b >= 0;
+    m->shape.form = pairs ? MC_PAIRS : MC_VALUES;
+    m->shape.outputs = m->s.row->classes ? m->s.classes : m->s.tasks;
+}
+
+/* Where the rows of the data are, once equal ones of a class are one. */
+static mercer_status note_rows(mercer_ctx *ctx, mc_svm_folds *m) {
+    const int64_t n = m->s.p.n;
+    int64_t *to = NULL;
+    MC_TRY(MC_ALLOC(ctx, m->place, n));
+    MC_TRY(MC_ALLOC(ctx, to, n));
+    for (int64_t i = 0; i < n; i++)
+        to[i] = i;
+    mercer_status status = m->s.row->classes ? MC_ALLOC(ctx, m->same, n) : MERCER_OK;
+    if (!status && m->same)
+        status = mc_svm_merge(ctx, &m->s, to, m->same);
+    for (int64_t i = 0; i < n && !status; i++)
+        m->place[m->s.order[i]] = to[i];
+    mc_free(to);
+    return status;
+}
+
+/* *shared: whether there is memory for it. */
+static mercer_status open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
+                          const mercer_data *data, int64_t splits, mc_svm_folds *m, bool *shared) {
+    m->data = data;
+    MC_TRY(mc_svm_open(ctx, kind, set, kernel, data, &m->s));
+    mc_store_close(m->s.store);
+    m->s.store = NULL;
+    MC_TRY(note_rows(ctx, m));
+    note_shape(m);
+    *shared = fits(ctx, m, splits);
+    return *shared ? store_all(ctx, m) : MERCER_OK;
+}
+
+mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
+                                const mercer_data *data, int64_t splits, mc_svm_room *room, mc_svm_folds **out) {
+    bool shared = false;
+    *out = NULL;
+    if (!serves(kind, set, data))
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, *out, 1));
+    (*out)->room = room;
+    const mercer_status status = open(ctx, kind, set, kernel, data, splits, *out, &shared);
+    if (status || !shared) {
+        mc_svm_folds_close(ctx, *out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void mc_svm_folds_close(mercer_ctx *ctx, mc_svm_folds *m) {
+    if (!m)
+        return;
+    mc_svm_close(ctx, &m->s);
+    mc_free(m->place);
+    mc_free(m->same);
+    mc_free(m);
+}
+
+int64_t mc_svm_folds_outputs(const mc_svm_folds *m) {
+    return m->shape.outputs;
+}
+
+/* ---- A split ---- */
+
+/* The weights of classes are those of the rows learned from. */
+static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_split *split, double *cost) {
+    const mc_svm *s = &m->s;
+    const bool classes = s->row->classes;
+    int32_t *class_of = NULL;
+    double *weights = NULL;
+    mercer_status status = MC_ALLOC(ctx, class_of, split->learned);
+    if (!status)
+        status = MC_ALLOC(ctx, weights, s->classes + 1);
+    for (int64_t k = 0; k < split->learned && classes && !status; k++)
+        class_of[k] = m->data->class_of[split->rows[k]];
+    if (!status && classes)
+        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, class_of, split->learned, weights);
+    for (int64_t k = 0; k < split->learned && !status; k++) {
+        const int64_t row = split->rows[k];
+        cost[m->place[row]] += (m->data->weight ? m->data->weight[row] : 1) * (classes ? weights[class_of[k]] : 1);
+    }
+    mc_free(class_of);
+    mc_free(weights);
+    return status;
+}
+
+/* ---- K of a quadratic program ---- */
+
+typedef struct view {
+    const mc_svm_folds *m;
+    const mc_svm_program *t;
+    void *copy;       /* of a pair among more classes; in the room */
+    double *diagonal; /* likewise */
+} view;
+
+static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const view *v = arg;
+    const mc_svm *s = &v->m->s;
+    const size_t entry = entry_bytes(v->m), first = (size_t)v->t->split, rest = (size_t)v->t->n - first,
+                 n = (size_t)s->p.n;
+    for (int64_t i = begin; i < end; i++) {
+        const char *from = (const char *)v->m->K + (size_t)mc_svm_program_row(s, v->t, i) * n * entry;
+        char *to = (char *)v->copy + (size_t)(i * v->t->n) * entry;
+        memcpy(to, from + (size_t)s->start[v->t->a] * entry, first * entry);
+        memcpy(to + first * entry, from + (size_t)s->start[v->t->b] * entry, rest * entry);
+    }
+}
+
+static mercer_status open_view(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_program *t, view *v) {
+    *v = (view){.m = m, .t = t};
+    if (t->n == m->s.p.n)
+        return MERCER_OK;
+    mercer_status status = MC_ALLOC(ctx, v->diagonal, t->n);
+    if (!status && !(v->copy = take_square(ctx, &m->room->pair, t->n, entry_bytes(m))))
+        status = MERCER_MEMORY;
+    for (int64_t i = 0; i < t->n && !status; i++)
+        v->diagonal[i] = m->s.diagonal[mc_svm_program_row(&m->s, t, i)];
+    return status ? status : mc_for(ctx, t->n, 64, copy_rows, v);
+}
+
+typedef struct picked {
+    const view *v;
+    const int64_t *ids;
+    int64_t count;
+    void *out;
+} picked;
+
+static const void *matrix_of(const view *v) {
+    return v->copy ? v->copy : v->m->K;
+}
+
+static void pick_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const picked *p = arg;
+    const int64_t n = p->v->t->n;
+    for (int64_t a = begin; a < end; a++)
+        if (p->v->m->s.dtype == MERCER_F64) {
+            const double *row = (const double *)matrix_of(p->v) + p->ids[a] * n;
+            for (int64_t b = 0; b < p->count; b++)
+                ((double *)p->out)[a * p->count + b] = row[p->ids[b]];
+        } else {
+            const float *row = (const float *)matrix_of(p->v) + p->ids[a] * n;
+            for (int64_t b = 0; b < p->count; b++)
+                ((float *)p->out)[a * p->count + b] = row[p->ids[b]];
+        }
+}
+
+static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
+    picked p = {matrix->self, ids, count, out};
+    return mc_for(ctx, count, 16, pick_rows, &p);
+}
+
+/* Entries are what they are, in whatever precision they are asked for. */
+static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
+                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    (void)precision, (void)doubt;
+    const mc_matrix_rows rows =
+        mc_rows_stored(matrix->n, matrix->dtype, matrix_of(matrix->self), matrix->n, matrix->diagonal);
+    const void **scratch = NULL;
+    MC_TRY(MC_ALLOC(ctx, scratch, count));
+    const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
+    mc_free(scratch);
+    return status;
+}
+
+static mc_matrix matrix_view(const view *v) {
+    return (mc_matrix){.n = v->t->n,
+                       .dtype = v->m->s.dtype,
+                       .diagonal = v->diagonal ? v->diagonal : v->m->s.diagonal,
+                       .block = block,
+                       .add = add,
+                       .self = v,
+                       .whole = matrix_of(v),
+                       .settled = true};
+}
+
+/* ---- Along C ---- */
+
+/* What belongs to one split. */
+typedef struct part {
+    const mc_svm_split *split;
+    const int64_t *held; /* rows of the data */
+    int64_t few;
+    double *cost;        /* of each row of s.p; 0: not learned from */
+    double *decision;    /* count x few x tasks */
+    double *alpha;       /* many pairs: of each row of s.p, (classes - 1) x count: its coefficients, C by C */
+    mc_svm_program task; /* its own multipliers of the quadratic program at hand */
+    mc_quadratic_program programme;
+} part;
+
+typedef struct walk {
+    mc_svm_folds *m;
+    part *part;
+    int64_t parts, count;
+    const double *C;
+    int64_t solved; /* quadratic programs: for the progress */
+} walk;
+
+/* Of all quadratic programs, once so many more are solved. */
+static double share_of(const walk *w, int64_t more) {
+    return (double)(w->solved + more) / (double)(w->m->s.tasks * w->count * w->parts);
+}
+
+/* Of each variable of a pair of classes the one of the other class on an equal row; *twin stays NULL where there is
+   none. at: scratch. */
+static void list_twins(const mc_svm_folds *m, const mc_svm_program *t, int64_t *at, int64_t *twin) {
+    for (int64_t i = 0; i < m->s.p.n; i++)
+        at[i] = -1;
+    for (int64_t i = 0; i < t->split; i++)
+        at[m->same[mc_svm_program_row(&m->s, t, i)]] = i;
+    for (int64_t i = 0; i < t->n; i++)
+        twin[i] = -1;
+    for (int64_t i = t->split; i < t->n; i++) {
+        const int64_t other = at[m->same[mc_svm_program_row(&m->s, t, i)]];
+        twin[i] = other;
+        if (other >= 0)
+            twin[other] = i;
+    }
+}
+
+static mercer_status find_twins(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_program *t, int64_t **twin) {
+    int64_t *at = NULL;
+    bool any = false;
+    *twin = NULL;
+    if (!m->same || t->b < 0)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, at, m->s.p.n));
+    const mercer_status status = MC_ALLOC(ctx, *twin, t->n);
+    if (!status)
+        list_twins(m, t, at, *twin);
+    for (int64_t i = 0; i < t->n && !status; i++)
+        any = any || (*twin)[i] >= 0;
+    mc_free(at);
+    if (!any) {
+        mc_free(*twin);
+        *twin = NULL;
+    }
+    return status;
+}
+
+/* The quadratic program of a split, and where to start it. */
+static mercer_status begin(mercer_ctx *ctx, mc_svm *s, part *p, const mc_matrix *matrix, const int64_t *twin,
+                           double rise) {
+    double *const cost = s->cost;
+    s->cost = p->cost;
+    mercer_status status = mc_quadratic_program_open(ctx, s, &p->task, &p->programme);
+    if (!status && rise > 1)
+        status = mc_svm_program_restart(ctx, s, &p->task, &p->programme.dual, matrix, twin, rise);
+    s->cost = cost;
+    return status;
+}
+
+/* To the end from wherever it stands. */
+static mercer_status finish(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_matrix *matrix, int64_t steps) {
+    mc_svm_program *t = &p->task;
+    const mc_active_problem problem = {.dual = p->programme.dual,
+                                       .matrix = *matrix,
+                                       .tolerance = s->set->tolerance,
+                                       .steps_max = s->set->iterations - steps,
+                                       .most = s->most,
+                                       .rough = true};
+    MC_TRY(mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
+    mc_svm_program_finish(s, t, t->result.intercept);
+    mc_log(ctx, "%s: C %g in %lld steps", s->row->name, s->C, (long long)(steps + t->result.steps));
+    return MERCER_OK;
+}
+
+/* Splits from first on, as many as can go together. */
+static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t first, int64_t count,
+                                    const mc_matrix *matrix, int64_t *steps) {
+    mc_dual dual[MC_TOGETHER_MOST];
+    double *beta[MC_TOGETHER_MOST], *f[MC_TOGETHER_MOST];
+    for (int64_t k = 0; k < count; k++) {
+        dual[k] = w->part[first + k].programme.dual;
+        beta[k] = w->part[first + k].task.beta;
+        f[k] = w->part[first + k].task.f;
+        steps[k] = 0;
+    }
+    const mc_batch_smo problem = {.n = matrix->n,
+                                  .dtype = matrix->dtype,
+                                  .K = matrix->whole,
+                                  .diagonal = matrix->diagonal,
+                                  .tolerance = w->m->s.set->tolerance,
+                                  .steps_max = w->m->s.set->iterations,
+                                  .count = count,
+                                  .dual = dual,
+                                  .beta = beta,
+                                  .f = f,
+                                  .steps = steps,
+                                  .begin = share_of(w, 0),
+                                  .end = share_of(w, count),
+                                  .room = w->m->room->sets};
+    return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_batch_smo_solve(ctx, &problem);
+}
+
+static mercer_status solve(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *twin, double rise) {
+    mc_svm *s = &w->m->s;
+    for (int64_t k = 0; k < w->parts; k++)
+        MC_TRY(begin(ctx, s, &w->part[k], matrix, twin, rise));
+    for (int64_t first = 0; first < w->parts; first += MC_TOGETHER_MOST) {
+        int64_t steps[MC_TOGETHER_MOST] = {0};
+        const int64_t count = w->parts - first < MC_TOGETHER_MOST ? w->parts - first : MC_TOGETHER_MOST;
+        MC_TRY(solve_together(ctx, w, first, count, matrix, steps));
+        for (int64_t k = 0; k < count; k++) {
+            MC_TRY(finish(ctx, s, &w->part[first + k], matrix, steps[k]));
+            w->solved++;
+            mc_held(ctx, share_of(w, 0));
+        }
+    }
+    return MERCER_OK;
+}
+
+/* The values of the rows left out, or the coefficients they will be made from. */
+static void take(const walk *w, const part *p, int64_t task, int64_t k) {
+    const mc_svm *s = &w->m->s;
+    const mc_svm_program *t = &p->task;
+    const int64_t width = (s->classes - 1) * w->count;
+    for (int64_t h = 0; h < p->few; h++) {
+        double *out = &p->decision[(k * p->few + h) * s->tasks + task];
+        *out = t->intercept + (p->alpha ? 0 : t->unit * t->f[w->m->place[p->held[h]]]);
+    }
+    for (int64_t i = 0; p->alpha && i < t->n; i++) {
+        const int64_t column = i < t->split ? t->b - 1 : t->a;
+        p->alpha[mc_svm_program_row(s, t, i) * width + k * (s->classes - 1) + column] =
+            mc_svm_program_coefficient(t, i);
+    }
+}
+
+/* Every split begins with no multipliers. */
+static mercer_status open_parts(mercer_ctx *ctx, const walk *w, const mc_svm_program *t) {
+    for (int64_t k = 0; k < w->parts; k++) {
+        mc_svm_program *own = &w->part[k].task;
+        *own = *t;
+        own->beta = own->f = NULL;
+        MC_TRY(MC_ALLOC(ctx, own->beta, t->m));
+        MC_TRY(MC_ALLOC(ctx, own->f, t->n));
+    }
+    return MERCER_OK;
+}
+
+static void close_programmes(const walk *w) {
+    for (int64_t k = 0; k < w->parts; k++) {
+        mc_quadratic_program_close(&w->part[k].programme);
+        w->part[k].programme = (mc_quadratic_program){0};
+    }
+}
+
+static void close_parts(const walk *w) {
+    for (int64_t k = 0; k < w->parts; k++) {
+        mc_free(w->part[k].task.beta);
+        mc_free(w->part[k].task.f);
+        w->part[k].task = (mc_svm_program){0};
+    }
+}
+
+static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t) {
+    view v;
+    int64_t *twin = NULL;
+    mercer_status status = open_view(ctx, w->m, t, &v);
+    if (!status)
+        status = find_twins(ctx, w->m, t, &twin);
+    if (!status)
+        status = open_parts(ctx, w, t);
+    const mc_matrix matrix = matrix_view(&v);
+    for (int64_t k = 0; k < w->count && !status; k++) {
+        w->m->s.C = w->C[k];
+        status = solve(ctx, w, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
+        for (int64_t a = 0; a < w->parts && !status; a++)
+            take(w, &w->part[a], t - w->m->s.task, k);
+        close_programmes(w);
+    }
+    close_parts(w);
+    mc_free(twin);
+    mc_free(v.diagonal);
+    return status;
+}
+
+/* ---- Values of many pairs ---- */
+
+/* The rows of K of those left out, one below the other, in double. */
+static mercer_status take_held(mercer_ctx *ctx, const walk *w, const part *p, int64_t begin, int64_t end,
+                               double **out) {
+    const int64_t n = w->m->s.p.n, width = end - begin;
+    if (!(*out = mc_alloc_unset(ctx, p->few * width, sizeof **out)))
+        return MERCER_MEMORY;
+    for (int64_t h = 0; h < p->few; h++) {
+        const int64_t from = w->m->place[p->held[h]] * n + begin;
+        for (int64_t j = 0; j < width; j++)
+            (*out)[h * width + j] = w->m->s.dtype == MERCER_F64 ? ((const double *)w->m->K)[from + j]
+                                                                : (double)((const float *)w->m->K)[from + j];
+    }
+    return MERCER_OK;
+}
+
+/* To the decisions on all pairs with class c. sums: few x count x (classes - 1). */
+static void add_class(const walk *w, const part *p, int64_t c, const double *sums) {
+    const int64_t classes = w->m->s.classes, columns = classes - 1, tasks = w->m->s.tasks;
+    for (int64_t h = 0; h < p->few; h++)
+        for (int64_t k = 0; k < w->count; k++)
+            for (int64_t other = 0; other < classes; other++) {
+                if (other == c)
+                    continue;
+                const int64_t pair = other < c ? mc_pair_of(classes, other, c) : mc_pair_of(classes, c, other);
+                const int64_t column = other < c ? other : other - 1;
+                p->decision[(k * p->few + h) * tasks + pair] += sums[(h * w->count + k) * columns + column];
+            }
+}
+
+static mercer_status decide_class(mercer_ctx *ctx, const walk *w, const part *p, int64_t c, double *sums) {
+    const mc_svm *s = &w->m->s;
+    const int64_t begin = s->start[c], end = s->start[c + 1], width = (s->classes - 1) * w->count;
+    double *K = NULL;
+    if (end == begin)
+        return MERCER_OK;
+    MC_TRY(take_held(ctx, w, p, begin, end, &K));
+    const int wide = (int)width, rows = (int)p->few, inner = (int)(end - begin);
+    const double one = 1, zero = 0;
+    const mc_region region = mc_blas_begin();
+    dgemm_("N", "N", &wide, &rows, &inner, &one, p->alpha + begin * width, &wide, K, &inner, &zero, sums, &wide, 1, 1);
+    mc_blas_end(region);
+    mc_free(K);
+    add_class(w, p, c, sums);
+    return MERCER_OK;
+}
+
+static mercer_status decide_pairs(mercer_ctx *ctx, const walk *w, const part *p) {
+    double *sums = NULL;
+    MC_TRY(MC_ALLOC(ctx, sums, p->few * w->count * (w->m->s.classes - 1)));
+    mercer_status status = MERCER_OK;
+    for (int64_t c = 0; c < w->m->s.classes && !status; c++)
+        status = decide_class(ctx, w, p, c, sums);
+    mc_free(sums);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+static void conclude(const walk *w, const part *p) {
+    const mc_fitted *shape = &w->m->shape;
+    const int64_t tasks = w->m->s.tasks;
+    double *out = p->split->out;
+    for (int64_t i = 0; i < w->count * p->few; i++)
+        if (shape->form == MC_VALUES)
+            memcpy(out + i * tasks, p->decision + i * tasks, (size_t)tasks * sizeof *out);
+        else
+            mc_fitted_conclude(shape, p->decision + i * tasks, out + i * shape->outputs);
+}
+
+static mercer_status open_part(mercer_ctx *ctx, const walk *w, const mc_svm_split *split, part *p) {
+    const mc_svm *s = &w->m->s;
+    *p = (part){.split = split, .held = split->rows + split->learned, .few = split->all - split->learned};
+    MC_TRY(MC_ALLOC(ctx, p->cost, s->p.n));
+    MC_TRY(write_costs(ctx, w->m, split, p->cost));
+    MC_TRY(MC_ALLOC(ctx, p->decision, w->count * p->few * s->tasks));
+    return many_pairs(w->m) ? MC_ALLOC(ctx, p->alpha, s->p.n * (s->classes - 1) * w->count) : MERCER_OK;
+}
+
+static mercer_status walk_all(mercer_ctx *ctx, walk *w, const mc_svm_split *split) {
+    const mc_svm *s = &w->m->s;
+    for (int64_t k = 0; k < w->parts; k++)
+        MC_TRY(open_part(ctx, w, &split[k], &w->part[k]));
+    for (int64_t t = 0; t < s->tasks; t++)
+        MC_TRY(walk_task(ctx, w, &s->task[t]));
+    for (int64_t k = 0; k < w->parts; k++) {
+        if (w->part[k].alpha && w->part[k].few)
+            MC_TRY(decide_pairs(ctx, w, &w->part[k]));
+        conclude(w, &w->part[k]);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *m, const mc_svm_split *split, int64_t splits,
+                                const double *C, int64_t count) {
+    walk w = {.m = m, .parts = splits, .count = count, .C = C};
+    MC_TRY(MC_ALLOC(ctx, w.part, splits));
+    const mercer_status status = walk_all(ctx, &w, split);
+    for (int64_t k = 0; k < splits; k++) {
+        mc_free(w.part[k].cost);
+        mc_free(w.part[k].decision);
+        mc_free(w.part[k].alpha);
+    }
+    mc_free(w.part);
+    return status;
+}

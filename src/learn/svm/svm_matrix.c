@@ -1,0 +1,326 @@
+/* svm_matrix.c: K as the quadratic programs see it (kernel_matrix.h), and what that takes. A pair of classes has its
+   rows copied together first, so that all it asks for is of its own size.
+
+   Rows of K that a product needs are kept in memory only where their entries are long sums: on mnist, 150 values to a
+   row, one is used four times and an entry read costs a tenth of one computed; on ijcnn1, 22 values, computing is as
+   fast as reading, and writing slower. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "kernel/language/kernel.h"
+#include "learn/common/kernel_matrix.h"
+#include "learn/svm/svm.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    DOUBLE_ROWS = 3000, /* up to so many rows double precision costs nothing worth saving */
+    MOST = 8192,        /* variables in an active set */
+    WHOLE = 20480,      /* and in one of all, where most are free */
+    LEAST = 128,
+    LONG = 64 /* values to a row from which rows of K are kept */
+};
+
+/* ---- A matrix ---- */
+
+typedef struct mc_svm_rows_open {
+    mercer_data *taken; /* where the quadratic program has a part of the rows only */
+    double *diagonal;   /* likewise */
+    mc_kernel_matrix matrix;
+} rows_of_task;
+
+static mercer_status take_rows(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, rows_of_task *r) {
+    int64_t *rows = NULL;
+    if (MC_ALLOC(ctx, rows, t->n) || MC_ALLOC(ctx, r->diagonal, t->n)) {
+        mc_free(rows);
+        return MERCER_MEMORY;
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        rows[i] = mc_svm_program_row(s, t, i);
+        r->diagonal[i] = s->diagonal[rows[i]];
+    }
+    const mercer_status status = mc_data_take(ctx, s->p.x, rows, t->n, &r->taken);
+    mc_free(rows);
+    return status;
+}
+
+static void close_rows(rows_of_task *r) {
+    mc_kernel_matrix_close(&r->matrix);
+    mercer_data_free(r->taken);
+    mc_free(r->diagonal);
+    *r = (rows_of_task){0};
+}
+
+/* The store serves one quadratic program after the other: rows stay while it is the same one. */
+static mc_store *store_for(mc_svm *s, const mc_svm_program *t) {
+    if (s->store && s->stored != t)
+        mc_store_clear(s->store);
+    s->stored = t;
+    return s->store;
+}
+
+static mercer_status open_rows(mercer_ctx *ctx, mc_svm *s, const mc_svm_program *t, rows_of_task *r) {
+    const bool products = s->most < t->m && s->dtype == MERCER_F32;
+    *r = (rows_of_task){0};
+    mercer_status status = t->n < s->p.n ? take_rows(ctx, s, t, r) : MERCER_OK;
+    if (!status)
+        status = mc_kernel_matrix_open(ctx, s->p.kernel, r->taken ? r->taken : s->p.x, store_for(s, t), products,
+                                       &r->matrix);
+    if (status)
+        close_rows(r);
+    return status;
+}
+
+/* ---- Bytes ---- */
+
+/* Beside the active set: arrays, the points packed in double and, of what is multiplied at once, rows and packing. A
+   pair of classes has its rows copied. Later the active set is gone and vectors are kept, which may be all rows. */
+static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *later) {
+    const size_t rows = (size_t)mercer_data_stored(p->x) * 12 + (size_t)p->n * 40;
+    const size_t packed = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
+    const double share = p->n > MC_KERNEL_BATCH ? (double)MC_KERNEL_BATCH / (double)p->n : 1;
+    const size_t lasting = m > MOST ? packed : 0; /* in single precision, for products */
+    const size_t both =
+        packed + lasting + (size_t)(share * (double)(packed + 2 * rows)) + (size_t)m * 7 * sizeof(double) + (2 << 20);
+    *later = both + rows;
+    return both + (p->x->classes > 2 ? rows : 0);
+}
+
+int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    size_t later;
+    const size_t left = mc_memory_left(ctx), need = beside(ctx, p, m, &later);
+    int64_t most = m < MOST ? m : MOST;
+    while (most > LEAST && need + mc_active_bytes(p->n, m, most, dtype) > left)
+        most = most / 4 * 3;
+    return most < LEAST ? LEAST : most;
+}
+
+bool mc_svm_may_take(const mc_svm *s, int64_t most) {
+    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n, top = m < MOST ? m : MOST;
+    return most >= LEAST && most <= (top > LEAST ? top : LEAST);
+}
+
+size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    size_t later;
+    const size_t solving = beside(ctx, p, m, &later) + mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+    return solving > later ? solving : later;
+}
+
+/* What the active part of K takes more if it is all of K. */
+static size_t wholly(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    return mc_active_bytes(p->n, m, m, dtype) - mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+}
+
+static size_t left_beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    const size_t bytes = mc_svm_bytes(ctx, p, m, dtype), left = mc_memory_left(ctx);
+    return left > bytes ? left - bytes : 0;
+}
+
+/* Steps over all variables want one for every row, and one sum. */
+int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype) {
+    const int64_t m = p->n;
+    const bool able = !row->doubled && !row->grouped && m > MOST && m <= WHOLE;
+    return able && wholly(ctx, p, m, dtype) <= left_beside(ctx, p, m, dtype) / 2 ? m : 0;
+}
+
+size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype) {
+    const size_t left = left_beside(ctx, p, m, dtype), more = whole ? wholly(ctx, p, whole, dtype) : 0,
+                 half = (left - more) / 2;
+    const size_t spare = mc_active_spare_bytes(p->n, m, whole ? whole : mc_svm_active(ctx, p, m, dtype), dtype);
+    return more + (spare < half ? spare : half);
+}
+
+/* 5 for every byte: memory is touched for the first time, and steps go over it; measured on 1000 to 12000 rows. */
+double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+    const double rows = (double)mc_svm_active(ctx, p, m, dtype);
+    return 5 * rows * rows * (double)mc_dtype_size(dtype);
+}
+
+/* A store for the rows of the largest quadratic program in half of what is left, where they are worth it. */
+static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
+    int64_t width = 0;
+    for (int64_t k = 0; k < s->tasks; k++)
+        width = s->task[k].n > width ? s->task[k].n : width;
+    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n;
+    const size_t need = mc_svm_bytes(ctx, &s->p, m, s->dtype), left = mc_memory_left(ctx),
+                 row = (size_t)(width + 16) * sizeof(float);
+    const int64_t most = left > need ? (int64_t)((left - need) / 2 / row) : 0;
+    const bool steady = *s->set->checkpoint; /* nothing may depend on what was computed before */
+    const bool worth = !steady && s->dtype == MERCER_F32 && s->most < m && mercer_data_stored(s->p.x) >= LONG * s->p.n
+                       && most >= s->most;
+    return worth ? mc_store_open(ctx, width, most, &s->store) : MERCER_OK;
+}
+
+mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n) {
+    return set->precision[0] == 'd' || (set->precision[0] == 'a' && n <= DOUBLE_ROWS) ? MERCER_F64 : MERCER_F32;
+}
+
+/* ---- The diagonal ---- */
+
+typedef struct judged {
+    const mc_svm *s;
+    double *scratch; /* d per thread */
+} judged;
+
+static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const judged *j = arg;
+    const mercer_data *x = j->s->p.x;
+    double *row = j->scratch + thread * mc_data_row_width(x);
+    for (int64_t i = begin; i < end; i++) {
+        mc_data_row(x, i, row);
+        j->s->diagonal[i] = mc_eval(j->s->p.kernel->root, row, row, x->d);
+    }
+}
+
+mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
+    judged j = {.s = s};
+    s->dtype = mc_svm_dtype(s->set, s->p.n);
+    s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->dtype);
+    /* it may not depend on the memory of the moment */
+    s->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, s->dtype);
+    MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
+    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(s->p.x)));
+    const mercer_status status = mc_for(ctx, s->p.n, 64, judge_diagonal, &j);
+    mc_free(j.scratch);
+    if (!status)
+        MC_TRY(open_store(ctx, s));
+    mc_log(ctx, "%s: %lld rows, %s; up to %lld variables at a time, their part of K in %s precision", s->row->name,
+           (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->most,
+           s->dtype == MERCER_F64 ? "double" : "single");
+    return status;
+}
+
+/* ---- Solving ---- */
+
+/* f from the rows kept, once more from nothing, with a bound on its error for each row: what the certificate need not
+   look at again. */
+static mercer_status know(mercer_ctx *ctx, mc_svm_program *t, const mc_kernel_matrix *matrix) {
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->n, sizeof(double)) + mc_work_need(t->n, sizeof(int64_t))));
+    double *c = mc_work_take(&work, t->n, sizeof *c);
+    int64_t *ids = mc_work_take(&work, t->n, sizeof *ids), count = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        c[count] = mc_svm_program_multiplier(t, i);
+        ids[count] = i;
+        count += c[count] != 0;
+    }
+    mercer_status status = t->error ? MERCER_OK : MC_ALLOC(ctx, t->error, t->n);
+    if (!status)
+        status = mc_kernel_matrix_know(ctx, matrix, ids, c, count, t->f, t->error, &t->known);
+    mc_work_close(&work);
+    return status;
+}
+
+/* An account of the error of f, where products keep one: so the certificate need not compute all of f again. A
+   checkpoint has none. */
+static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows) {
+    if (s->most >= t->m || rows->store || *s->set->checkpoint)
+        return MERCER_OK;
+    if (!t->error)
+        MC_TRY(MC_ALLOC(ctx, t->error, t->n));
+    for (int64_t i = 0; i < t->n; i++)
+        t->error[i] += t->own;
+    t->own = 0;
+    return MERCER_OK;
+}
+
+/* Where products with all rows are what a solution costs, and the last one is at hand. */
+static bool narrows(const mc_svm *s, const mc_svm_program *t, const mc_kernel_matrix *rows) {
+    return t->rise > 1 && s->most < t->m && !rows->store;
+}
+
+static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
+                                const mc_matrix *matrix) {
+    mc_quadratic_program programme;
+    if (s->path && s->most >= t->m && !t->whole)
+        MC_TRY(mc_kernel_matrix_keep(ctx, matrix, &t->whole));
+    MC_TRY(keep_account(ctx, s, t, rows));
+    MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
+    const mc_smo_result before = t->result;
+    mc_svm_resting resting = {s, before};
+    mc_active_problem problem = {.dual = programme.dual,
+                                 .matrix = *matrix,
+                                 .tolerance = t->tolerance,
+                                 .steps_max = s->set->iterations - before.steps,
+                                 .most = s->whole > s->most ? s->whole : s->most,
+                                 .part = s->most,
+                                 .rest = {s->resting ? mc_svm_rest : NULL, &resting},
+                                 .noise2 = s->noise2,
+                                 .room = &s->room,
+                                 .bound = rows->store ? NULL : t->error};
+    problem.matrix.whole = t->whole;
+    s->noise2 = 0;
+    t->known = false;
+    mc_smo_result first = {0};
+    const bool narrow = narrows(s, t, rows);
+    mercer_status status = narrow ? mc_svm_program_narrow(ctx, s, t, rows, &problem, &first) : MERCER_OK;
+    problem.steps_max -= first.steps;
+    problem.close = narrow;
+    t->rise = 0;
+    if (!status)
+        status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
+    t->result.steps += before.steps + first.steps;
+    t->result.rounds += before.rounds + first.rounds;
+    mc_quadratic_program_close(&programme);
+    t->known = !status && problem.bound;
+    return status || !rows->store ? status : know(ctx, t, rows);
+}
+
+static mercer_status product_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
+                                  const mc_matrix *matrix) {
+    mc_quadratic_program programme;
+    MC_TRY(keep_account(ctx, s, t, rows));
+    MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
+    const mercer_status status =
+        mc_active_product(ctx, matrix, &programme.dual, t->beta, t->f, rows->store ? NULL : t->error);
+    mc_quadratic_program_close(&programme);
+    return status;
+}
+
+/* Along a path what was opened for a quadratic program that is the only one stays open. */
+static bool stays(const mc_svm *s) {
+    return s->path && s->tasks == 1;
+}
+
+void mc_svm_rows_close(mc_svm *s) {
+    if (s->open)
+        close_rows(s->open);
+    mc_free(s->open);
+    s->open = NULL;
+    mc_free(s->room.K);
+    s->room = (mc_active_room){0};
+}
+
+static mercer_status with_rows(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t,
+                               mercer_status (*work)(mercer_ctx *, mc_svm *, mc_svm_program *, const mc_kernel_matrix *,
+                                                     const mc_matrix *)) {
+    mercer_status status = MERCER_OK;
+    if (!s->open) {
+        MC_TRY(MC_ALLOC(ctx, s->open, 1));
+        status = open_rows(ctx, s, t, s->open);
+    }
+    if (!status) {
+        const mc_kernel_matrix *rows = &s->open->matrix;
+        const mc_matrix matrix =
+            mc_kernel_matrix_view(rows, s->dtype, s->open->diagonal ? s->open->diagonal : s->diagonal);
+        status = work(ctx, s, t, rows, &matrix);
+    }
+    if (status || !stays(s))
+        mc_svm_rows_close(s);
+    return status;
+}
+
+mercer_status mc_svm_program_solve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+    return with_rows(ctx, s, t, solve_with);
+}
+
+mercer_status mc_svm_program_product(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+    for (int64_t v = 0; v < t->m; v++)
+        if (t->beta[v] != 0)
+            return with_rows(ctx, s, t, product_with);
+    return MERCER_OK;
+}

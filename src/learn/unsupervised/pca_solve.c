@@ -1,0 +1,258 @@
+/* pca_solve.c: the largest eigenvalues of M = P S K S P.
+
+   dense: K written out, centred, and decomposed whole.
+
+   krylov: a start from randomly pivoted Cholesky, S K S ~ F F', whose largest eigenvectors are those of the small F'P
+   F; then rounds of block Lanczos (linalg/krylov.c) on products of K, which is never stored. Products are in float
+   until the residual is as small as floats allow, then in double where the tolerance asks for more (pca.c decides by
+   the certificate). */
+#include "backend/blas.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "gram/operator/entries.h"
+#include "gram/lowrank/lowrank.h"
+#include "learn/unsupervised/pca.h"
+#include "linalg/eigen.h"
+#include "linalg/krylov.h"
+#include <math.h>
+
+enum { STEPS = 10, STEPS_LEAST = 2, ROUNDS = 60, RANK_LEAST = 128, EXTRA = 10, SEGMENTS = 16, ROWS = 256 };
+
+/* ---- All eigenvalues ---- */
+
+size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p) {
+    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(p->n);
+    return mc_work_need(p->n * p->n, 8) + 2 * mc_work_need(p->n, 8) + (gram > eigen ? gram : eigen)
+           + mc_pca_matrix_bytes(p->n, 1);
+}
+
+static mercer_status write_matrix(mercer_ctx *ctx, const mc_problem *p, bool center, double *M) {
+    mc_gram *gram = NULL;
+    mc_pca_matrix m;
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
+    mercer_status status = mc_gram_block(ctx, gram, 0, p->n, 0, p->n, MERCER_F64, M, p->n);
+    mc_gram_close(gram);
+    if (!status)
+        status = mc_pca_matrix_open(ctx, p, center, 1, &m);
+    if (status)
+        return status;
+    mc_pca_write(&m, M);
+    mc_pca_matrix_close(&m);
+    return MERCER_OK;
+}
+
+mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V,
+                           mc_pca_result *out) {
+    const int64_t n = p->n;
+    double *M = NULL, *w = NULL;
+    MC_TRY(MC_ALLOC(ctx, M, n * n));
+    mc_phase(ctx, "gram");
+    mercer_status status = write_matrix(ctx, p, center, M);
+    if (!status)
+        status = MC_ALLOC(ctx, w, n);
+    mc_phase(ctx, "factor");
+    if (!status)
+        status = mc_eigen(ctx, n, M, w);
+    for (int64_t i = 0; i < n * k && !status; i++)
+        V[i] = M[(n - 1 - i % k) * n + i / k];
+    *out = (mc_pca_result){.settled = true};
+    for (int64_t i = n - 1; i >= 0 && !status && w[i] > 0; i--)
+        out->positive += w[i];
+    mc_free(w);
+    mc_free(M);
+    return status;
+}
+
+/* ---- The start ---- */
+
+typedef struct start {
+    const mc_lowrank *f;
+    const double *q;
+    int64_t n, r, b; /* columns of F, of the start taken from it */
+    double *along;   /* r: q' F */
+    double *parts;   /* SEGMENTS x r x r */
+    double *rows;    /* per thread: ROWS x r */
+    double *T;       /* r x b, row-major */
+    double *X;       /* n x width */
+    int64_t width;
+} start;
+
+/* Rows begin .. end of P F, row-major. */
+static void take_rows(const start *s, int64_t begin, int64_t end, double *out) {
+    for (int64_t k = 0; k < s->r; k++) {
+        const float *column = mc_lowrank_column(s->f, k);
+        for (int64_t i = begin; i < end; i++)
+            out[(i - begin) * s->r + k] = (double)column[i] - (s->q ? s->q[i] * s->along[k] : 0);
+    }
+}
+
+static int64_t segment_rows(int64_t n) {
+    return (n + SEGMENTS - 1) / SEGMENTS;
+}
+
+static void gram_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    const start *s = arg;
+    const int r = (int)s->r;
+    const double one = 1;
+    double *rows = s->rows + thread * ROWS * s->r;
+    for (int64_t i = begin; i < end; i += ROWS) {
+        const int count = (int)(end - i < ROWS ? end - i : ROWS);
+        take_rows(s, i, i + count, rows);
+        dsyrk_("L", "N", &r, &count, &one, rows, &r, &one, s->parts + chunk * s->r * s->r, &r, 1, 1);
+    }
+}
+
+static void start_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const start *s = arg;
+    const int r = (int)s->r, b = (int)s->b, count = (int)(end - begin), width = (int)s->width;
+    const double one = 1, zero = 0;
+    double *rows = s->rows + thread * ROWS * s->r;
+    take_rows(s, begin, end, rows);
+    dgemm_("N", "N", &b, &count, &r, &one, s->T, &b, rows, &r, &zero, s->X + begin * s->width, &width, 1, 1);
+}
+
+static void sum_columns(const start *s) {
+    for (int64_t k = 0; s->q && k < s->r; k++) {
+        const float *column = mc_lowrank_column(s->f, k);
+        double sum = 0;
+        for (int64_t i = 0; i < s->n; i++)
+            sum += s->q[i] * (double)column[i];
+        s->along[k] = sum;
+    }
+}
+
+/* The eigenvectors of F'P F, largest first, as the columns of T; w: r numbers. */
+static mercer_status small_problem(mercer_ctx *ctx, start *s, double *w) {
+    const int64_t r = s->r;
+    sum_columns(s);
+    const mc_region region = mc_blas_begin();
+    const mercer_status status = mc_for(ctx, s->n, segment_rows(s->n), gram_segment, s);
+    mc_blas_end(region);
+    MC_TRY(status);
+    for (int64_t chunk = 1; chunk < mc_chunks(s->n, segment_rows(s->n)); chunk++)
+        for (int64_t i = 0; i < r * r; i++)
+            s->parts[i] += s->parts[chunk * r * r + i];
+    MC_TRY(mc_eigen(ctx, r, s->parts, w));
+    for (int64_t i = 0; i < r * s->b; i++)
+        s->T[i] = s->parts[(r - 1 - i % s->b) * r + i / s->b];
+    return MERCER_OK;
+}
+
+/* Columns beyond those that F gives are random. */
+static void fill_random(mercer_ctx *ctx, const start *s) {
+    for (int64_t i = 0; s->b < s->width && i < s->n; i++) {
+        mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_LANCZOS, (uint64_t)i);
+        for (int64_t k = s->b; k < s->width; k++)
+            s->X[i * s->width + k] = mc_rng_normal(&rng);
+    }
+}
+
+static size_t start_bytes(mercer_ctx *ctx, int64_t r, int64_t b) {
+    return 2 * mc_work_need(r, 8) + mc_work_need(SEGMENTS * r * r, 8) + mc_work_need(mercer_threads(ctx) * ROWS * r, 8)
+           + mc_work_need(r * b, 8);
+}
+
+static mercer_status start_from(mercer_ctx *ctx, start *s) {
+    mc_work work;
+    fill_random(ctx, s);
+    if (s->r == 0)
+        return MERCER_OK;
+    MC_TRY(mc_work_open(ctx, &work, start_bytes(ctx, s->r, s->b)));
+    s->along = mc_work_take(&work, s->r, 8);
+    double *w = mc_work_take(&work, s->r, 8);
+    s->parts = mc_work_take(&work, SEGMENTS * s->r * s->r, 8);
+    s->rows = mc_work_take(&work, mercer_threads(ctx) * ROWS * s->r, 8);
+    s->T = mc_work_take(&work, s->r * s->b, 8);
+    mercer_status status = small_problem(ctx, s, w);
+    if (!status) {
+        const mc_region region = mc_blas_begin();
+        status = mc_for(ctx, s->n, ROWS, start_rows, s);
+        mc_blas_end(region);
+    }
+    mc_work_close(&work);
+    return status;
+}
+
+static mercer_status find_start(mercer_ctx *ctx, const mc_pca_search *search, const mc_gram *gram, const double *q) {
+    const mc_problem *p = search->p;
+    const mc_gram_source source = {.kernel = p->kernel, .x = p->x, .gram = gram};
+    const mc_entries entries = mc_gram_entries(&source);
+    mc_lowrank *f = NULL;
+    MC_TRY(mc_lowrank_open(ctx, &entries, p->root, ctx->options.seed, &f));
+    mercer_status status = mc_lowrank_grow(ctx, f, search->shape.rank, 0);
+    if (!status) {
+        start s = {.f = f, .q = q, .n = p->n, .r = f->rank, .X = search->X, .width = search->shape.block};
+        s.b = f->rank < s.width ? f->rank : s.width;
+        status = start_from(ctx, &s);
+    }
+    mc_lowrank_close(f);
+    return status;
+}
+
+/* ---- Krylov spaces ---- */
+
+mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k) {
+    mc_pca_shape s = {.k = k, .block = k + (k / 2 > EXTRA ? k / 2 : EXTRA)};
+    s.rank = 4 * s.block > RANK_LEAST ? 4 * s.block : RANK_LEAST;
+    s.rank = s.rank < n ? s.rank : n;
+    s.steps = n / s.block - 1 < STEPS ? n / s.block - 1 : STEPS;
+    s.steps = s.steps > 1 ? s.steps : 1; /* too few to be of use: pca.c refuses */
+    return s;
+}
+
+size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *s) {
+    const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
+    const size_t begin = mc_lowrank_bytes(ctx, p->n, s->rank) + start_bytes(ctx, s->rank, s->block)
+                         + mc_eigen_bytes(s->rank) + mc_gram_pairs_bytes(ctx, &source, s->rank);
+    const size_t run = mc_krylov_bytes(ctx, p->n, s->block, s->steps);
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, s->block) + mc_pca_matrix_bytes(p->n, s->block)
+           + mc_work_need(p->n * s->block, 8) + mc_work_need(s->block, 8) + (begin > run ? begin : run) + 8 * MC_ALIGN;
+}
+
+mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k, size_t kept) {
+    mc_pca_shape s = mc_pca_shape_of(p->n, k);
+    while (s.steps > STEPS_LEAST && kept + mc_pca_krylov_bytes(ctx, p, &s) > mc_memory_left(ctx))
+        s.steps--;
+    return s;
+}
+
+static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const mc_gram *gram, mc_pca_matrix *m,
+                                 mc_pca_result *out) {
+    mc_krylov_result result = {0};
+    m->K = mc_gram_operator(gram);
+    const mc_krylov_problem problem = {.A = mc_pca_operator(m),
+                                       .wanted = search->shape.k,
+                                       .block = search->shape.block,
+                                       .steps = search->shape.steps,
+                                       .tolerance = search->tolerance};
+    if (!search->started)
+        MC_TRY(find_start(ctx, search, gram, m->q));
+    search->started = true;
+    mc_phase(ctx, "eigen");
+    mercer_status status = MERCER_OK;
+    for (int round = 0; round < ROUNDS && !result.settled && !status; round++) {
+        status = mc_krylov(ctx, &problem, search->X, search->theta, &result);
+        out->products += result.products;
+    }
+    out->settled = result.settled;
+    return status;
+}
+
+mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out) {
+    const mc_problem *p = search->p;
+    mc_gram *gram = NULL;
+    mc_pca_matrix m;
+    MC_TRY(mc_pca_matrix_open(ctx, p, search->center, search->shape.block, &m));
+    mercer_status status = mc_gram_open(ctx, p->kernel, p->x, NULL, search->precise ? MERCER_F64 : MERCER_F32, &gram);
+    if (!status)
+        status = search_with(ctx, search, gram, &m, out);
+    mc_gram_close(gram);
+    mc_pca_matrix_close(&m);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* block_vectors.h: the few operations on n x t blocks of columns (row-major) that iterative solvers need, with sums in
+   fixed chunks so that the bits do not depend on the number of threads. */
+#ifndef MC_LINALG_BLOCK_VECTORS_H
+#define MC_LINALG_BLOCK_VECTORS_H
+
+#include <mercer.h>
+
+/* Doubles of scratch that mc_dots needs. */
+int64_t mc_dots_scratch(int64_t n, int64_t t);
+/* out_k <- sum_i A_ik B_ik. */
+mercer_status mc_dots(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, const double *B, double *scratch,
+                      double *out);
+/* Y_ik <- Y_ik + a_k X_ik. */
+mercer_status mc_axpys(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, const double *X, double *Y);
+/* Y_ik <- X_ik + b_k Y_ik. */
+mercer_status mc_xpays(mercer_ctx *ctx, int64_t n, int64_t t, const double *b, const double *X, double *Y);
+
+#endif

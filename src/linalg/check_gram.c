@@ -1,0 +1,98 @@
+/* check_gram.c: what a Gram matrix must satisfy, measured: symmetry, eigenvalues, the Cauchy-Schwarz inequality, rank.
+   */
+#include "linalg/check_gram.h"
+#include "base/ctx.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "linalg/eigen.h"
+#include <math.h>
+
+static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
+    for (int64_t i = 0; i < n * n; i++)
+        if (!isfinite(K[i]))
+            return mc_fail(ctx, MERCER_DATA, "K(%lld, %lld) is %g: a Gram matrix holds finite numbers only",
+                           (long long)(i / n + 1), (long long)(i % n + 1), K[i]);
+    return MERCER_OK;
+}
+
+static mercer_status asymmetry(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            const double gap = fabs(K[i * n + j] - K[j * n + i]);
+            if (gap > out->asymmetry) {
+                out->asymmetry = gap;
+                out->asymmetric[0] = j;
+                out->asymmetric[1] = i;
+            }
+        }
+        MC_TRY(mc_progress(ctx, -1));
+    }
+    return MERCER_OK;
+}
+
+/* max over i > j of (K_ij^2 - K_ii K_jj) / max K_ii^2: at most 0 up to rounding for a valid kernel. */
+static mercer_status cauchy_schwarz(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    double largest = 0, worst = -INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(K[i * n + i]));
+    const double scale = largest > 0 ? largest : 1;
+    for (int64_t i = 0; i < n; i++) {
+        MC_TRY(mc_progress(ctx, -1));
+        for (int64_t j = 0; j < i; j++) {
+            const double excess =
+                (K[i * n + j] / scale) * (K[i * n + j] / scale) - (K[i * n + i] / scale) * (K[j * n + j] / scale);
+            if (excess > worst) {
+                worst = excess;
+                out->row = j;
+                out->column = i;
+            }
+        }
+    }
+    out->cauchy_schwarz = n > 1 ? worst : 0;
+    return MERCER_OK;
+}
+
+static void judge_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
+    out->eigenvalue_min = w[0];
+    out->eigenvalue_max = w[n - 1];
+    const double largest = fmax(fabs(w[0]), fabs(w[n - 1])), floor = (double)n * 0x1p-52 * largest;
+    for (int64_t i = 0; i < n; i++)
+        out->rank += w[i] > floor;
+    out->symmetric = out->asymmetry <= 1e-12 * largest;
+    out->positive = out->symmetric && w[0] >= -floor;
+}
+
+static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(n * n, sizeof(double)) + mc_work_need(n, sizeof(double))));
+    double *a = mc_work_take(&work, n * n, sizeof *a), *w = mc_work_take(&work, n, sizeof *w);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];
+    const mercer_status status = mc_eigenvalues(ctx, n, a, w);
+    if (!status)
+        judge_spectrum(w, n, out);
+    mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    *out = (mercer_gram_facts){.row = -1, .column = -1, .asymmetric = {-1, -1}, .symmetric = true, .positive = true};
+    if (n < 0 || n > 40000)
+        return mc_fail(ctx, MERCER_INVALID, "n must be in [0, 40000] for a check by eigenvalues, got %lld",
+                       (long long)n);
+    if (n == 0)
+        return MERCER_OK;
+    MC_TRY(check_finite(ctx, K, n));
+    mc_phase(ctx, "check");
+    MC_TRY(asymmetry(ctx, K, n, out));
+    MC_TRY(cauchy_schwarz(ctx, K, n, out));
+    return spectrum(ctx, K, n, out);
+}
+
+mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+    MC_NEED(ctx, K, out);
+    mc_begin(ctx);
+    return mc_gram_facts(ctx, K, n, out);
+}

@@ -1,0 +1,116 @@
+/* lanczos.c: Lanczos with full reorthogonalisation (Paige 1970; Parlett, The Symmetric Eigenvalue Problem, chapter 13).
+
+   From a unit q_1, random or given:  v = A q_k;  a_k = q_k'v;  v <- v - Q(Q'v), twice;  b_k = |v|;  q_k+1 = v / b_k.
+   T = tridiag(b, a, b) = Q'AQ. Its extreme eigenvalues close in on those of A from inside; for a Ritz pair (theta, s)
+   of T the residual |A Q s - theta Q s| is b_k |s_k|, and some eigenvalue of A is that near to theta. */
+#include "linalg/lanczos.h"
+#include "backend/blas.h"
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct lanczos {
+    int64_t n, k, room;
+    double *Q, *v; /* Q: room vectors of n, one after the other */
+    double *a, *b, *T, *w;
+} lanczos;
+
+static double dot(int64_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+static void subtract(int64_t n, double c, const double *x, double *y) {
+    for (int64_t i = 0; i < n; i++)
+        y[i] -= c * x[i];
+}
+
+static void start(mercer_ctx *ctx, lanczos *z, const double *from) {
+    mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_LANCZOS, 0);
+    for (int64_t i = 0; i < z->n; i++)
+        z->Q[i] = from ? from[i] : mc_rng_normal(&rng);
+    const double length = sqrt(dot(z->n, z->Q, z->Q));
+    for (int64_t i = 0; i < z->n; i++)
+        z->Q[i] /= length;
+}
+
+/* The k-th column of T, and the next direction in v. */
+static mercer_status step(mercer_ctx *ctx, const mc_operator *A, lanczos *z) {
+    const int64_t n = z->n, k = z->k++;
+    const double *q = z->Q + k * n;
+    MC_TRY(A->apply(ctx, A->self, 1, q, z->v));
+    z->a[k] = dot(n, q, z->v);
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t j = 0; j <= k; j++)
+            subtract(n, dot(n, z->Q + j * n, z->v), z->Q + j * n, z->v);
+    z->b[k] = sqrt(dot(n, z->v, z->v));
+    return MERCER_OK;
+}
+
+/* The ends of T's spectrum and the residual of the low one. */
+static mercer_status judge(mercer_ctx *ctx, lanczos *z, mc_spectrum *out) {
+    const int k = (int)z->k, room = (int)(1 + 6 * z->room + 2 * z->room * z->room),
+              counts_size = (int)(3 + 5 * z->room);
+    double *U = z->T, *rest = U + z->room * z->room;
+    int *counts = (int *)(void *)(rest + room), info = 0;
+    memset(U, 0, (size_t)(k * k) * sizeof *U);
+    for (int j = 0; j < k; j++) {
+        U[j + j * k] = z->a[j];
+        if (j + 1 < k)
+            U[j + 1 + j * k] = z->b[j];
+    }
+    const mc_region region = mc_blas_begin();
+    dsyevd_("V", "L", &k, U, &k, z->w, rest, &room, counts, &counts_size, &info, 1, 1);
+    mc_blas_end(region);
+    if (info)
+        return mc_fail(ctx, MERCER_NUMERIC, "lanczos: LAPACK's dsyevd did not converge (info %d)", info);
+    *out = (mc_spectrum){.low = z->w[0], .high = z->w[k - 1], .error = z->b[k - 1] * fabs(U[k - 1]), .steps = k};
+    return MERCER_OK;
+}
+
+static bool settled(const lanczos *z, const mc_spectrum *s) {
+    const double scale = fmax(fabs(s->low), fabs(s->high));
+    return s->error <= 1e-4 * fabs(s->low) || s->error <= 0x1p-52 * (double)z->n * scale
+           || z->b[z->k - 1] <= 0x1p-50 * scale;
+}
+
+static mercer_status iterate(mercer_ctx *ctx, const mc_operator *A, const double *from, lanczos *z, mc_spectrum *out) {
+    for (start(ctx, z, from);;) {
+        MC_TRY(step(ctx, A, z));
+        if (z->k % 8 == 0 || z->k == z->room || z->b[z->k - 1] == 0) {
+            MC_TRY(judge(ctx, z, out));
+            if (z->k == z->room || settled(z, out))
+                return MERCER_OK;
+        }
+        double *next = z->Q + z->k * z->n;
+        for (int64_t i = 0; i < z->n; i++)
+            next[i] = z->v[i] / z->b[z->k - 1];
+    }
+}
+
+mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_operator *A, const double *from, int64_t steps,
+                              mc_spectrum *out) {
+    lanczos z = {.n = A->n, .room = steps < A->n ? steps : A->n};
+    const int64_t m = z.room, small = m * m + 1 + 6 * m + 2 * m * m + 3 + 5 * m;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need((m + 1) * z.n, 8) + 3 * mc_work_need(m, 8) + mc_work_need(small, 8)));
+    z.Q = mc_work_take(&work, (m + 1) * z.n, sizeof *z.Q);
+    z.v = z.Q + m * z.n;
+    z.a = mc_work_take(&work, m, sizeof *z.a);
+    z.b = mc_work_take(&work, m, sizeof *z.b);
+    z.w = mc_work_take(&work, m, sizeof *z.w);
+    z.T = mc_work_take(&work, small, sizeof *z.T);
+    const mercer_status status = iterate(ctx, A, from, &z, out);
+    mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_lanczos(mercer_ctx *ctx, const mc_operator *A, int64_t steps, mc_spectrum *out) {
+    return mc_lanczos_from(ctx, A, NULL, steps, out);
+}

@@ -1,0 +1,433 @@
+/* libsvm_read.c: a model that LIBSVM wrote, as a model of ours that decides the same.
+
+   Lines of "key value ..." in any order after nr_class, then "SV" and one vector per line: coefficients, then
+   index:value pairs. Classes keep the order of the file, since ties go to the first. Kernels become expressions; a
+   precomputed kernel becomes the linear one with the serial number's unit vector as support vector, because <x, e_s> is
+   the s-th kernel value of the row. Whatever the file says is checked against what it holds before memory is taken for
+   it. Estimates of probabilities (probA, probB, ...) are passed over. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/print.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "data/table/strings.h"
+#include "kernel/language/kernel.h"
+#include "kernel/language/parse.h"
+#include "model/file/check_shape.h"
+#include "model/libsvm/libsvm_model.h"
+#include <math.h>
+#include <string.h>
+
+enum { LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED };
+enum { C_SVC, NU_SVC, ONE_CLASS, EPSILON_SVR, NU_SVR };
+
+typedef struct reader {
+    const mc_input *input;
+    const char *p, *end;
+    int type, kernel;
+    int64_t degree;
+    double gamma, coef0;
+    int64_t classes, vectors, decisions;
+    double *rho;
+    int64_t *label, *count;  /* per class; NULL: not given */
+    int64_t columns, stored; /* of the vectors */
+    unsigned seen;           /* bits of the keys */
+} reader;
+
+/* ---- Words ---- */
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip_blanks(reader *r) {
+    while (r->p < r->end && is_blank(*r->p))
+        r->p++;
+}
+
+static bool at_line_end(reader *r) {
+    skip_blanks(r);
+    return r->p >= r->end || *r->p == '\n';
+}
+
+static mercer_status damaged(mercer_ctx *ctx, const reader *r, const char *what) {
+    return mc_fail_line(ctx, r->input, r->p < r->end ? r->p : r->end, "the LIBSVM model is damaged: %s", what);
+}
+
+/* The next word on this line, its length 0 at the end of the line. */
+static size_t word(reader *r, const char **out) {
+    skip_blanks(r);
+    *out = r->p;
+    while (r->p < r->end && !is_blank(*r->p) && *r->p != '\n')
+        r->p++;
+    return (size_t)(r->p - *out);
+}
+
+static mercer_status real(mercer_ctx *ctx, reader *r, double *out) {
+    skip_blanks(r);
+    const char *after = mc_number_read(r->p, r->end, out);
+    if (!after || !isfinite(*out) || !(after >= r->end || is_blank(*after) || *after == '\n' || *after == ':'))
+        return damaged(ctx, r, "a number was expected here");
+    r->p = after;
+    return MERCER_OK;
+}
+
+static mercer_status whole(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t *out) {
+    double value;
+    const char *place = r->p;
+    MC_TRY(real(ctx, r, &value));
+    if (value != floor(value) || !(value >= (double)low && value <= (double)high)) {
+        r->p = place;
+        return damaged(ctx, r, "a whole number in range was expected here");
+    }
+    *out = (int64_t)value;
+    return MERCER_OK;
+}
+
+static mercer_status choice(mercer_ctx *ctx, reader *r, const char *const *names, int count, int *out) {
+    const char *text;
+    const size_t length = word(r, &text);
+    for (int k = 0; k < count; k++)
+        if (strlen(names[k]) == length && memcmp(names[k], text, length) == 0) {
+            *out = k;
+            return MERCER_OK;
+        }
+    return damaged(ctx, r, "svm_type or kernel_type is none that LIBSVM has");
+}
+
+/* ---- The head ---- */
+
+static mercer_status reals(mercer_ctx *ctx, reader *r, int64_t count, double **out) {
+    mc_free(*out);
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, *out, count));
+    for (int64_t k = 0; k < count; k++)
+        MC_TRY(real(ctx, r, &(*out)[k]));
+    return MERCER_OK;
+}
+
+static mercer_status wholes(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t **out) {
+    mc_free(*out);
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, *out, r->classes));
+    for (int64_t k = 0; k < r->classes; k++)
+        MC_TRY(whole(ctx, r, low, high, &(*out)[k]));
+    return MERCER_OK;
+}
+
+/* Each of so many things takes two bytes of the file at least: a count beyond that is a lie. */
+static int64_t most(const reader *r) {
+    return r->input->size;
+}
+
+static mercer_status read_classes(mercer_ctx *ctx, reader *r) {
+    MC_TRY(whole(ctx, r, 1, most(r), &r->classes));
+    r->decisions = r->classes * (r->classes - 1) / 2;
+    return r->decisions <= most(r) ? MERCER_OK : damaged(ctx, r, "it has more classes than bytes");
+}
+
+static mercer_status skip_line(reader *r) {
+    while (r->p < r->end && *r->p != '\n')
+        r->p++;
+    return MERCER_OK;
+}
+
+typedef enum key {
+    TYPE,
+    KERNEL,
+    DEGREE,
+    GAMMA,
+    COEF0,
+    CLASSES,
+    VECTORS,
+    RHO,
+    LABEL,
+    COUNT,
+    PROB_A,
+    PROB_B,
+    MARKS,
+    VECTORS_FOLLOW,
+    KEYS
+} key;
+static const char *const keys[KEYS] = {"svm_type",           "kernel_type", "degree", "gamma", "coef0", "nr_class",
+                                       "total_sv",           "rho",         "label",  "nr_sv", "probA", "probB",
+                                       "prob_density_marks", "SV"};
+
+static mercer_status read_value(mercer_ctx *ctx, reader *r, key k) {
+    switch (k) {
+    case TYPE: return choice(ctx, r, mc_libsvm_types, MC_LIBSVM_TYPES, &r->type);
+    case KERNEL: return choice(ctx, r, mc_libsvm_kernels, MC_LIBSVM_KERNELS, &r->kernel);
+    case DEGREE: return whole(ctx, r, 1, INT32_MAX, &r->degree);
+    case GAMMA: return real(ctx, r, &r->gamma);
+    case COEF0: return real(ctx, r, &r->coef0);
+    case CLASSES: return read_classes(ctx, r);
+    case VECTORS: return whole(ctx, r, 0, most(r), &r->vectors);
+    case RHO: return reals(ctx, r, r->decisions, &r->rho);
+    case LABEL: return wholes(ctx, r, INT32_MIN, INT32_MAX, &r->label);
+    case COUNT: return wholes(ctx, r, 0, most(r), &r->count);
+    default: return skip_line(r);
+    }
+}
+
+static mercer_status read_line(mercer_ctx *ctx, reader *r, bool *vectors) {
+    const char *text;
+    const size_t length = word(r, &text);
+    int k = 0;
+    while (k < KEYS && (strlen(keys[k]) != length || memcmp(keys[k], text, length) != 0))
+        k++;
+    if (k == KEYS && length > 0) {
+        r->p = text;
+        return damaged(ctx, r, "this word is none that a model has");
+    }
+    *vectors = k == VECTORS_FOLLOW;
+    if (length > 0 && r->seen & 1u << k)
+        return damaged(ctx, r, "this word stood before: what it said then has been counted by");
+    r->seen |= length > 0 ? 1u << k : 0;
+    if ((k == RHO || k == LABEL || k == COUNT) && r->classes < 1)
+        return damaged(ctx, r, "nr_class must stand before what is counted by it");
+    if (length > 0)
+        MC_TRY(read_value(ctx, r, (key)k));
+    if (!at_line_end(r))
+        return damaged(ctx, r, "the line goes on after its value");
+    r->p += r->p < r->end;
+    return MERCER_OK;
+}
+
+static bool counts_agree(const reader *r) {
+    int64_t sum = 0;
+    for (int64_t k = 0; k < r->classes; k++)
+        sum += r->count[k];
+    return sum == r->vectors;
+}
+
+static mercer_status read_head(mercer_ctx *ctx, reader *r) {
+    for (bool vectors = false; !vectors;) {
+        if (r->p >= r->end)
+            return damaged(ctx, r, "it ends before its support vectors (SV)");
+        MC_TRY(read_line(ctx, r, &vectors));
+    }
+    const bool classes = r->type == C_SVC || r->type == NU_SVC;
+    if (r->classes < 1 || (!r->rho && r->decisions > 0) || (!classes && r->classes != 2))
+        return damaged(ctx, r, "nr_class or rho is missing or wrong");
+    if (classes && (!r->label || (r->classes > 1 && (!r->count || !counts_agree(r)))))
+        return damaged(ctx, r, "label or nr_sv is missing, or nr_sv does not add up to total_sv");
+    return MERCER_OK;
+}
+
+/* ---- The vectors ---- */
+
+/* Lines and pairs from here on, so that the arrays can be made. */
+static mercer_status count_pairs(mercer_ctx *ctx, reader *r) {
+    int64_t lines = 0;
+    bool something = false;
+    for (const char *p = r->p; p <= r->end; p++) {
+        const bool end = p == r->end || *p == '\n';
+        lines += end && something;
+        something = !end && (something || !is_blank(*p));
+        r->stored += p < r->end && *p == ':';
+    }
+    if (lines == r->vectors)
+        return MERCER_OK;
+    char text[128];
+    mc_print(text, sizeof text, "total_sv is %lld and %lld vectors follow", (long long)r->vectors, (long long)lines);
+    return damaged(ctx, r, text);
+}
+
+static mercer_status read_pair(mercer_ctx *ctx, reader *r, int64_t *index, double *value) {
+    MC_TRY(whole(ctx, r, r->kernel == PRECOMPUTED ? 0 : 1, INT32_MAX, index));
+    if (r->p >= r->end || *r->p != ':')
+        return damaged(ctx, r, "index:value was expected here");
+    r->p++;
+    return real(ctx, r, value);
+}
+
+/* 0:serial stands for the unit vector of that column. */
+static mercer_status read_serial(mercer_ctx *ctx, reader *r, mercer_data *x, int64_t i) {
+    int64_t index = 0;
+    double serial = 0;
+    MC_TRY(read_pair(ctx, r, &index, &serial));
+    if (index != 0 || serial != floor(serial) || !(serial >= 1 && serial <= INT32_MAX))
+        return damaged(ctx, r, "a vector of a precomputed kernel is 0:serial");
+    const int64_t at = x->row_start[i];
+    x->column[at] = (int32_t)(serial - 1);
+    ((double *)x->values)[at] = 1;
+    x->row_start[i + 1] = at + 1;
+    r->columns = serial > (double)r->columns ? (int64_t)serial : r->columns;
+    return skip_line(r);
+}
+
+static mercer_status read_vector(mercer_ctx *ctx, reader *r, mercer_data *x, int64_t i) {
+    int64_t at = x->row_start[i], last = 0;
+    while (!at_line_end(r)) {
+        int64_t index = 0;
+        double value = 0;
+        MC_TRY(read_pair(ctx, r, &index, &value));
+        if (index <= last)
+            return damaged(ctx, r, "the indices of a vector must rise");
+        last = index;
+        if (value == 0)
+            continue;
+        x->column[at] = (int32_t)(index - 1);
+        ((double *)x->values)[at++] = value;
+    }
+    x->row_start[i + 1] = at;
+    r->columns = last > r->columns ? last : r->columns;
+    return MERCER_OK;
+}
+
+static mercer_status read_vectors(mercer_ctx *ctx, reader *r, int64_t width, mc_fitted *f) {
+    MC_TRY(count_pairs(ctx, r));
+    MC_TRY(mc_data_new(ctx, r->vectors, 1, MERCER_F64, r->stored, &f->centres));
+    MC_TRY(MC_ALLOC(ctx, f->alpha, r->vectors * width));
+    for (int64_t i = 0; i < r->vectors; i++) {
+        while (at_line_end(r))
+            r->p++;
+        for (int64_t k = 0; k < width; k++)
+            MC_TRY(real(ctx, r, &f->alpha[i * width + k]));
+        MC_TRY(r->kernel == PRECOMPUTED ? read_serial(ctx, r, f->centres, i) : read_vector(ctx, r, f->centres, i));
+    }
+    f->centres->d = r->columns > 0 ? r->columns : 1;
+    return MERCER_OK;
+}
+
+/* ---- The model ---- */
+
+static mercer_status make_labels(mercer_ctx *ctx, const reader *r, mercer_data *x) {
+    const char **list = NULL;
+    char(*text)[32] = NULL;
+    const bool region = r->type == ONE_CLASS;
+    mercer_status status = MC_ALLOC(ctx, list, r->classes);
+    if (!status)
+        status = MC_ALLOC(ctx, text, r->classes);
+    for (int64_t k = 0; k < r->classes && !status; k++) {
+        mc_print(text[k], sizeof text[k], "%lld", region ? (k ? 1LL : -1LL) : (long long)r->label[k]);
+        list[k] = text[k];
+    }
+    x->classes = r->classes;
+    if (!status && !(x->label = mc_strings_copy(ctx, list, r->classes)))
+        status = MERCER_MEMORY;
+    mc_free(list);
+    mc_free(text);
+    return status;
+}
+
+static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f) {
+    char text[160] = "linear";
+    if (r->kernel == POLYNOMIAL)
+        mc_print(text, sizeof text, "poly(degree=%lld, c=%.17g, gamma=%.17g)", (long long)r->degree, r->coef0,
+                 r->gamma);
+    else if (r->kernel == RBF)
+        mc_print(text, sizeof text, "rbf(gamma=%.17g)", r->gamma);
+    else if (r->kernel == SIGMOID)
+        mc_print(text, sizeof text, "tanh(a=%.17g, c=%.17g)", r->gamma, r->coef0);
+    mercer_kernel *kernel = NULL;
+    mercer_status status = mc_kernel_parse(ctx, text, (mc_users){0}, &kernel);
+    if (!status)
+        status = mc_kernel_bind(ctx, kernel, f->centres, &f->kernel);
+    mercer_kernel_free(kernel);
+    return status && status != MERCER_MEMORY ? damaged(ctx, r, "its degree, gamma and coef0 make no kernel") : status;
+}
+
+/* One class only: a model without vectors that always answers it. */
+static mc_form form_of(const reader *r) {
+    const bool classes = r->type == C_SVC || r->type == NU_SVC;
+    return r->type == ONE_CLASS ? MC_REGION : classes && r->classes > 1 ? MC_PAIRS : MC_VALUES;
+}
+
+static mercer_status write_intercepts(mercer_ctx *ctx, const reader *r, mc_fitted *f) {
+    MC_TRY(MC_ALLOC(ctx, f->intercept, r->decisions + 1));
+    for (int64_t k = 0; k < r->decisions; k++)
+        f->intercept[k] = -r->rho[k];
+    if (f->form != MC_PAIRS)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, f->class_start, r->classes + 1));
+    for (int64_t k = 0; k < r->classes; k++)
+        f->class_start[k + 1] = f->class_start[k] + r->count[k];
+    return MERCER_OK;
+}
+
+static void write_report(const reader *r, mc_fitted *f) {
+    mercer_report *report = &f->report;
+    *report =
+        (mercer_report){.machine = mc_libsvm_machines[r->type], .solver = "libsvm", .scale = "none", .stopped = "no"};
+    report->n = report->support_vectors = r->vectors;
+    report->d = f->centres->d;
+    report->outputs = f->outputs;
+    report->lambda = report->norm = report->objective = report->loo_rmse = NAN;
+    report->log_evidence = report->loo_log_density = report->dof = report->gcv = NAN;
+    report->certificate = (mercer_certificate){.kind = "none"};
+    double *const numbers[] = {&report->certificate.residual_relative,
+                               &report->certificate.residual,
+                               &report->certificate.rounding,
+                               &report->certificate.prediction_error_bound,
+                               &report->certificate.objective_gap,
+                               &report->certificate.primal,
+                               &report->certificate.dual,
+                               &report->certificate.gap,
+                               &report->certificate.gap_relative,
+                               &report->certificate.kkt_violation};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = NAN;
+}
+
+/* Against what models of ours keep: labels apart, a form that goes with the type, counts that add up. */
+static mercer_status judge(mercer_ctx *ctx, const reader *r, const mercer_model *model) {
+    const mc_model_shape shape = mc_model_shape_of(model);
+    mc_flaw why;
+    bool good = mc_shape_agrees(&shape, &why);
+    if (good)
+        MC_TRY(mc_arrays_agree(ctx, model, &shape, &good, &why));
+    if (good)
+        MC_TRY(mc_string_features_agree(ctx, model, &shape, &good, &why));
+    return good ? MERCER_OK : damaged(ctx, r, why.text);
+}
+
+static mercer_status assemble(mercer_ctx *ctx, reader *r, mercer_model *model) {
+    mc_fitted *f = &model->f;
+    MC_TRY(read_head(ctx, r));
+    const bool classes = r->type == C_SVC || r->type == NU_SVC;
+    f->form = form_of(r);
+    f->outputs = classes ? r->classes : f->form == MC_REGION ? 2 : 1;
+    f->scale.kind = MC_SCALE_NONE;
+    MC_TRY(read_vectors(ctx, r, f->form == MC_VALUES && classes ? 0 : mc_form_width(f->form, f->outputs), f));
+    f->open = true;
+    f->centres->outputs = classes || f->form == MC_REGION ? 0 : 1;
+    if (classes || f->form == MC_REGION)
+        MC_TRY(make_labels(ctx, r, f->centres));
+    MC_TRY(mc_data_finish(ctx, f->centres));
+    MC_TRY(write_intercepts(ctx, r, f));
+    MC_TRY(make_kernel(ctx, r, f));
+    write_report(r, f);
+    model->settings = mc_copy_text(ctx, "", 0);
+    return model->settings ? judge(ctx, r, model) : MERCER_MEMORY;
+}
+
+bool mc_libsvm_is_model(const char *bytes, size_t size) {
+    for (int k = 0; k < VECTORS_FOLLOW; k++) {
+        const size_t length = strlen(keys[k]);
+        if (size > length && memcmp(bytes, keys[k], length) == 0 && is_blank(bytes[length]))
+            return true;
+    }
+    return false;
+}
+
+mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, mercer_model **out) {
+    reader r = {.input = input, .p = input->bytes, .end = input->bytes + input->size, .kernel = RBF};
+    mercer_model *model = NULL;
+    *out = NULL;
+    mercer_status status = MC_ALLOC(ctx, model, 1);
+    if (!status)
+        status = assemble(ctx, &r, model);
+    if (!status)
+        status = mc_fitted_keep(ctx, &model->f);
+    mc_free(r.rho);
+    mc_free(r.label);
+    mc_free(r.count);
+    if (status)
+        mercer_model_free(model);
+    else
+        *out = model;
+    return status == MERCER_DATA ? MERCER_FORMAT : status;
+}

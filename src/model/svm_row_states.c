@@ -1,0 +1,173 @@
+/* svm_row_states.c: the primal view of a support vector machine: margins, slacks, multipliers and states of the rows it
+   was fitted to.
+
+   Order of work: the model must say what bounds its multipliers, the data must be those of the fit (every row kept must
+   be the row of that place, to the bit), then one decision of every row and one look at its coefficient. */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "model/model.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct view {
+    const mc_fitted *f;
+    const mercer_data *data;
+    int64_t decisions;
+    int64_t *class_of; /* n: the model's number of each row's class; NULL: numbers, or a region */
+    int64_t *centre;   /* n: -1: the row was not kept */
+    double *value;     /* n x decisions */
+    mercer_svm_view *out;
+} view;
+
+mercer_svm_box mercer_model_box(const mercer_model *model, int64_t decision) {
+    if (!model)
+        return (mercer_svm_box){0};
+    const mc_fitted *f = &model->f;
+    if (!f->box || decision < 0 || decision >= mc_form_decisions(f->form, f->outputs))
+        return (mercer_svm_box){NAN, NAN};
+    const double *box = f->box + 2 * decision;
+    return (mercer_svm_box){.C = box[0] > 0 ? box[0] : INFINITY, .epsilon = box[1]};
+}
+
+/* ---- The rows of the fit ---- */
+
+static mercer_status refuse(mercer_ctx *ctx, const char *why) {
+    return mc_fail(ctx, MERCER_DATA,
+                   "rows: the data are not those of the fit (%s); give the file the model was fitted to", why);
+}
+
+/* Whether centre c of the model is row i of the rows, both scaled; x and z hold a row each. */
+static bool is_row(const mc_fitted *f, int64_t c, const mercer_data *rows, int64_t i, double *x, double *z) {
+    mercer_data_row(f->centres, c, x);
+    mercer_data_row(rows, i, z);
+    return memcmp(x, z, (size_t)rows->d * sizeof *x) == 0;
+}
+
+static mercer_status compare(mercer_ctx *ctx, view *v, const mercer_data *rows) {
+    const mc_fitted *f = v->f;
+    double *x = NULL;
+    MC_TRY(MC_ALLOC(ctx, x, 2 * rows->d));
+    bool same = true;
+    for (int64_t c = 0; same && c < f->centres->n; c++) {
+        same = f->row[c] >= 0 && f->row[c] < rows->n && is_row(f, c, rows, f->row[c], x, x + rows->d);
+        if (same)
+            v->centre[f->row[c]] = c;
+    }
+    mc_free(x);
+    return same ? MERCER_OK : refuse(ctx, "a row the model keeps is another one there");
+}
+
+static mercer_status find_centres(mercer_ctx *ctx, view *v) {
+    MC_TRY(MC_ALLOC(ctx, v->centre, v->data->n));
+    for (int64_t i = 0; i < v->data->n; i++)
+        v->centre[i] = -1;
+    if (v->f->scale.kind == MC_SCALE_NONE)
+        return compare(ctx, v, v->data);
+    mercer_data *scaled = NULL;
+    MC_TRY(mc_scale_apply(ctx, &v->f->scale, v->data, &scaled));
+    const mercer_status status = compare(ctx, v, scaled);
+    mercer_data_free(scaled);
+    return status;
+}
+
+/* Labels are looked up by name: data read on their own may number classes otherwise. */
+static mercer_status find_classes(mercer_ctx *ctx, view *v) {
+    const mercer_data *known = v->f->centres, *data = v->data;
+    MC_TRY(MC_ALLOC(ctx, v->class_of, data->n));
+    for (int64_t i = 0; i < data->n; i++) {
+        const char *label = data->label[data->class_of[i]];
+        int64_t k = 0;
+        while (k < known->classes && strcmp(known->label[k], label) != 0)
+            k++;
+        if (k == known->classes)
+            return refuse(ctx, "they have a class that the model does not know");
+        v->class_of[i] = k;
+    }
+    return MERCER_OK;
+}
+
+static mercer_status check(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
+    const mc_fitted *f = &model->f;
+    if (!f->box || !f->row)
+        return mc_fail(ctx, MERCER_INVALID, "rows: %s",
+                       f->report.certificate.kkt_violation >= 0
+                           ? "this support vector machine was fitted by an older version and does not keep its bounds; "
+                             "fit it again"
+                           : "only a support vector machine that Mercer fitted has margins and slacks to show");
+    MC_TRY(mc_model_check_columns(ctx, model, data));
+    if (data->n < f->report.n)
+        return refuse(ctx, "they have fewer rows");
+    if (f->form != MC_REGION && f->centres->classes && !data->class_of)
+        return refuse(ctx, "they have no classes");
+    if (f->form != MC_REGION && !f->centres->classes && (!data->target || data->outputs != f->outputs))
+        return refuse(ctx, "they have no such targets");
+    return MERCER_OK;
+}
+
+/* ---- One row ---- */
+
+/* 1 or -1: on which side the row should be; 0: it has no part in the decision. */
+static int side_of(const view *v, int64_t i, int64_t k) {
+    int64_t first = k, second = -1;
+    if (v->data->weight && !(v->data->weight[i] > 0))
+        return 0;
+    if (!v->class_of)
+        return 1;
+    if (v->f->form == MC_PAIRS)
+        mc_pair_classes(v->f->outputs, k, &first, &second);
+    return v->class_of[i] == first ? 1 : second < 0 || v->class_of[i] == second ? -1 : 0;
+}
+
+static mercer_vector state_of(const view *v, int64_t centre, int64_t k, double alpha) {
+    if (alpha == 0)
+        return MERCER_VECTOR_UNUSED;
+    const double C = v->f->box[2 * k];
+    return C > 0 && fabs(alpha) >= C * v->f->cost[centre] ? MERCER_VECTOR_BOUNDED : MERCER_VECTOR_FREE;
+}
+
+static mercer_svm_view view_of(const view *v, int64_t i, int64_t k) {
+    const int side = side_of(v, i, k);
+    const double value = v->value[i * v->decisions + k];
+    if (!side)
+        return (mercer_svm_view){.margin = NAN, .slack = NAN, .state = MERCER_VECTOR_ABSENT};
+    const double c = v->centre[i] < 0 ? 0 : mc_fitted_coefficient(v->f, v->centre[i], k);
+    mercer_svm_view one = {
+        .margin = side * value, .alpha = c == 0 ? 0 : side * c, .state = state_of(v, v->centre[i], k, c)};
+    if (v->class_of)
+        one.slack = fmax(0, 1 - one.margin);
+    else if (v->f->form == MC_REGION)
+        one.slack = fmax(0, -one.margin);
+    else {
+        one.margin = v->data->target[i * v->decisions + k] - value;
+        one.slack = fmax(0, fabs(one.margin) - v->f->box[2 * k + 1]);
+    }
+    return one;
+}
+
+static mercer_status look(mercer_ctx *ctx, const mercer_model *model, view *v) {
+    MC_TRY(check(ctx, model, v->data));
+    MC_TRY(find_centres(ctx, v));
+    if (v->f->form != MC_REGION && v->f->centres->classes)
+        MC_TRY(find_classes(ctx, v));
+    MC_TRY(MC_ALLOC(ctx, v->value, v->data->n * v->decisions));
+    MC_TRY(mc_model_decide(ctx, model, v->data, v->value));
+    for (int64_t i = 0; i < v->data->n; i++)
+        for (int64_t k = 0; k < v->decisions; k++)
+            v->out[i * v->decisions + k] = view_of(v, i, k);
+    return MERCER_OK;
+}
+
+mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                              mercer_svm_view *out) {
+    MC_NEED(ctx, model, data, out);
+    mc_begin(ctx);
+    const mc_fitted *f = &model->f;
+    view v = {.f = f, .data = data, .decisions = mc_form_decisions(f->form, f->outputs), .out = out};
+    const mercer_status status = look(ctx, model, &v);
+    mc_free(v.class_of);
+    mc_free(v.centre);
+    mc_free(v.value);
+    return status;
+}

@@ -1,0 +1,160 @@
+/* decision.c: decisions of many rows at once, through the tile engine.
+
+   With centres kept class by class, the decision on the pair (a, b) is (K(x, centres of a) alpha_a)_(column b - 1) +
+   (K(x, centres of b) alpha_b)_(column a): one product per class, of classes - 1 columns, serves all its pairs. Where
+   there are weights of explicit features, they decide. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "gram/features/fourier.h"
+#include "predict/check_finite.h"
+#include "predict/packed_cache.h"
+#include "predict/neighbours.h"
+#include "predict/feature_weights.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { WAVE_ROWS = 256 };
+
+static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, double *out) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < decisions; k++)
+            out[i * decisions + k] += f->intercept[k];
+}
+
+/* ---- Products ---- */
+
+/* The centres of one class, of which pairs take products; those of all classes are the model's own. */
+static mercer_status take_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, mercer_data **out) {
+    return mc_data_range(ctx, f->centres, f->class_start[c], f->class_start[c + 1], out);
+}
+
+/* The operator of rows and centres; *own: centres made for it, NULL where the model's serve. */
+static mercer_status open_anew(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
+                               mercer_data **own, mc_gram **out) {
+    if (c >= 0)
+        MC_TRY(take_class(ctx, f, c, own));
+    return mc_gram_open(ctx, f->kernel, rows, *own ? *own : f->centres, MERCER_F64, out);
+}
+
+/* out <- K(rows, centres of class c) alpha; c < 0: all centres. */
+static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
+                             const double *alpha, int64_t width, double *out, double *entry) {
+    const int64_t place = c < 0 ? 0 : c;
+    const mc_gram *kept = rows->n <= MC_KEPT_ROWS ? mc_packed_cache_find(f->kept, place) : NULL;
+    mercer_data *own = NULL;
+    mc_gram *gram = NULL;
+    mercer_status status = kept ? mc_gram_again(ctx, kept, rows, &gram) : MERCER_OK;
+    if (!status && !gram)
+        status = open_anew(ctx, f, c, rows, &own, &gram);
+    if (!status)
+        status = mc_gram_apply(ctx, gram, width, alpha, out);
+    if (entry && gram)
+        *entry = fmax(*entry, mc_gram_entry_error(gram));
+    if (status || kept || rows->n > MC_KEPT_ROWS || !mc_packed_cache_put(ctx, f->kept, place, own, gram)) {
+        mc_gram_close(gram);
+        mercer_data_free(own);
+    }
+    return status;
+}
+
+/* ---- Pairs ---- */
+
+static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *part, double *out) {
+    const int64_t classes = f->outputs, width = classes - 1, decisions = classes * width / 2;
+    for (int64_t other = 0; other < classes; other++) {
+        if (other == c)
+            continue;
+        const mc_pair_part at = mc_pair_part_of(classes, c, other);
+        for (int64_t i = 0; i < n; i++)
+            out[i * decisions + at.decision] += part[i * width + at.column];
+    }
+}
+
+static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, double *part,
+                                  double *out, double *entry) {
+    const int64_t width = f->outputs - 1;
+    MC_TRY(product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, entry));
+    add_class(f, c, rows->n, part, out);
+    return MERCER_OK;
+}
+
+static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
+                                  double *entry) {
+    double *part = NULL;
+    MC_TRY(MC_ALLOC(ctx, part, rows->n * (f->outputs - 1)));
+    mercer_status status = MERCER_OK;
+    for (int64_t c = 0; c < f->outputs && !status; c++)
+        if (f->class_start[c + 1] > f->class_start[c])
+            status = decide_class(ctx, f, c, rows, part, out, entry);
+    mc_free(part);
+    return status;
+}
+
+/* ---- Waves ---- */
+
+static mercer_status decide_waves(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    mc_fourier *waves = NULL;
+    double *psi = NULL;
+    const int64_t m = f->centres->n, outputs = f->outputs;
+    MC_TRY(mc_fourier_of(ctx, f->centres, &waves));
+    mercer_status status = MC_ALLOC(ctx, psi, WAVE_ROWS * m);
+    for (int64_t begin = 0; !status && begin < rows->n; begin += WAVE_ROWS) {
+        const int64_t end = begin + WAVE_ROWS < rows->n ? begin + WAVE_ROWS : rows->n;
+        status = mc_fourier_rows(ctx, waves, rows, begin, end, psi);
+        for (int64_t i = begin; !status && i < end; i++)
+            for (int64_t j = 0; j < m; j++)
+                for (int64_t k = 0; k < outputs; k++)
+                    out[i * outputs + k] += psi[(i - begin) * m + j] * f->alpha[j * outputs + k];
+    }
+    mc_free(psi);
+    mc_fourier_close(waves);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
+                               double *entry) {
+    const int64_t decisions = mc_form_decisions(f->form, f->outputs);
+    memset(out, 0, (size_t)(rows->n * decisions) * sizeof *out);
+    mercer_status status = MERCER_OK;
+    if (f->primal) {
+        status = mc_weights_apply(ctx, f->kernel, decisions, f->primal, rows, out);
+    } else if (f->waves) {
+        status = decide_waves(ctx, f, rows, out);
+    } else if (f->form == MC_NEIGHBOURS) {
+        status = mc_neighbours_decide(ctx, f, rows, out);
+    } else if (f->form == MC_PAIRS && f->outputs > 2) {
+        status = decide_pairs(ctx, f, rows, out, entry);
+    } else if (f->centres->n > 0) {
+        status = product(ctx, f, -1, rows, f->alpha, decisions, out, entry);
+    }
+    MC_TRY(status);
+    add_intercepts(f, rows->n, decisions, out);
+    return mc_finite_values(ctx, rows, decisions, out);
+}
+
+/* A decision of exactly zero goes to the second class of a pair and to the outside of a region: the sides are kept
+   apart by the least number there is. */
+static void two_sides(double first, double *a, double *b) {
+    const double value = first == 0 ? -DBL_TRUE_MIN : first;
+    *a = value;
+    *b = -value;
+}
+
+void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out) {
+    if (f->form == MC_VALUES || f->form == MC_NEIGHBOURS) {
+        memcpy(out, decision, (size_t)f->outputs * sizeof *out);
+    } else if (f->form == MC_REGION) {
+        two_sides(decision[0], &out[1], &out[0]);
+    } else if (f->outputs == 2) {
+        two_sides(decision[0], &out[0], &out[1]);
+    } else {
+        memset(out, 0, (size_t)f->outputs * sizeof *out);
+        for (int64_t a = 0, pair = 0; a < f->outputs; a++)
+            for (int64_t b = a + 1; b < f->outputs; b++, pair++)
+                out[decision[pair] > 0 ? a : b]++;
+    }
+}

@@ -1,0 +1,86 @@
+/* fitted.c: the shape of a fitted thing, and its end. Apart from the learners, so that a predictor links none of them.
+   */
+#include "predict/check_finite.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "predict/packed_cache.h"
+
+const char *const mc_form_names[MC_FORMS] = {
+    [MC_VALUES] = "values", [MC_PAIRS] = "pairs", [MC_REGION] = "region", [MC_NEIGHBOURS] = "neighbours"};
+
+void mc_fitted_free(mc_fitted *fitted) {
+    mc_packed_cache_free(fitted->kept);
+    mercer_kernel_free(fitted->kernel);
+    mercer_data_free(fitted->centres);
+    mc_scale_free(&fitted->scale);
+    mc_free(fitted->alpha);
+    mc_free(fitted->noise);
+    mc_free(fitted->intercept);
+    mc_free(fitted->class_start);
+    mc_free(fitted->row);
+    mc_free(fitted->cost);
+    mc_free(fitted->box);
+    mc_free(fitted->primal);
+    mc_free(fitted->spectrum);
+    *fitted = (mc_fitted){0};
+}
+
+mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *f) {
+    return mc_packed_cache_open(ctx, f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1, &f->kept);
+}
+
+int64_t mc_form_width(mc_form form, int64_t outputs) {
+    return form == MC_PAIRS ? outputs - 1 : form == MC_REGION ? 1 : form == MC_NEIGHBOURS ? outputs + 1 : outputs;
+}
+
+int64_t mc_form_decisions(mc_form form, int64_t outputs) {
+    return form == MC_PAIRS ? outputs * (outputs - 1) / 2 : form == MC_REGION ? 1 : outputs;
+}
+
+int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second) {
+    return first * (2 * classes - first - 1) / 2 + second - first - 1;
+}
+
+mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other) {
+    if (other < own)
+        return (mc_pair_part){mc_pair_of(classes, other, own), other};
+    return (mc_pair_part){mc_pair_of(classes, own, other), other - 1};
+}
+
+void mc_pair_classes(int64_t classes, int64_t pair, int64_t *first, int64_t *second) {
+    int64_t a = 0;
+    while (mc_pair_of(classes, a, classes - 1) < pair)
+        a++;
+    *first = a;
+    *second = pair - mc_pair_of(classes, a, a + 1) + a + 1;
+}
+
+static int64_t class_of_centre(const mc_fitted *f, int64_t centre) {
+    int64_t c = 0;
+    while (centre >= f->class_start[c + 1])
+        c++;
+    return c;
+}
+
+double mc_fitted_coefficient(const mc_fitted *f, int64_t centre, int64_t decision) {
+    const int64_t width = mc_form_width(f->form, f->outputs);
+    if (f->form != MC_PAIRS)
+        return f->alpha[centre * width + decision];
+    int64_t a, b;
+    mc_pair_classes(f->outputs, decision, &a, &b);
+    const int64_t c = class_of_centre(f, centre);
+    return c == a ? f->alpha[centre * width + b - 1] : c == b ? f->alpha[centre * width + a] : 0;
+}
+
+mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kernel, mc_scale scale, int64_t k,
+                             mc_fitted_each *each, void *arg) {
+    f->kernel = kernel;
+    f->scale = scale;
+    mercer_status status = mc_finite_fitted(ctx, f);
+    if (!status)
+        status = each(ctx, arg, k, f);
+    f->kernel = NULL;
+    f->scale = (mc_scale){0};
+    return status;
+}

@@ -1,0 +1,438 @@
+/* neighbours.c: the rows nearest in feature space, and what they say.
+
+       |phi(x) - phi(z)|^2 = k(x,x) + k(z,z) - 2 k(x,z)
+
+   A strip of rows x meets the centres z block by block: the block of K comes from the tile engine, is turned into
+   squared distances in place, and every row keeps its k least in a heap, the worst on top. Of equal distances the
+   earlier centre stays: centres come in order and only a smaller distance displaces the worst, which is the last of the
+   largest. Nothing larger than a strip by a block is ever held. Rows are independent, so the bits are the same on any
+   number of threads.
+
+   The square is a difference of numbers of the size of k, and below the error of that difference it means nothing:
+   there it counts as zero, so that copies of a row are at distance zero and tied.
+
+   Where entries are long sums a look in floats goes first. With |K32 - K64| <= e a square t made of floats is within d
+   = 2 e of the one s made of doubles, and s, which counts as 0 up to c, is at most max(t + d, 0) and at least t - d -
+   c. The k-th least s is at most max(T + d, 0), T the k-th least t, so the k nearest are among those with t <= max(T,
+   0) + 2 d + c. These alone are computed in double, to the bits that a block would have, and choose as ever: the answer
+   is the same. A row with too many of them is done in full. */
+#include "predict/neighbours.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { STRIP = 1024, BLOCK = 1024, GRAIN = 8, LANES = 16 };
+/* coordinates, neighbours and centres from, to and from which floats look first */
+enum { LONG = 64, FEW = 64, MANY = 8192 };
+
+typedef struct neighbour {
+    double square; /* of the distance */
+    int64_t at;
+} neighbour;
+
+typedef struct search {
+    const mc_fitted *f;
+    const mc_gram *gram, *fast;              /* fast: in floats; NULL: there is no first look */
+    int64_t k, room;                         /* room: candidates of a row, at most */
+    double noise;                            /* error of a computed square beside that of its sum */
+    double slack;                            /* 2 d + c */
+    double *own, *diagonal;                  /* k(x,x) of all rows, k(z,z) of all centres */
+    void *block;                             /* STRIP x BLOCK, doubles or floats */
+    void **place;                            /* STRIP: its rows */
+    neighbour *heap;                         /* STRIP x k */
+    int64_t row, rows;                       /* the strip */
+    int64_t column, columns;                 /* the block */
+    int64_t *list, listed;                   /* rows of the strip to be done in full */
+    neighbour *candidate;                    /* STRIP x room */
+    int64_t *held;                           /* of them, per row; above room: too many */
+    int64_t *pair_row, *pair_column, *order; /* STRIP x room, order twice that */
+    double *value;
+    double *out;
+} search;
+
+static bool worse(neighbour a, neighbour b) {
+    return a.square > b.square || (a.square == b.square && a.at > b.at);
+}
+
+/* Let item down from the top of a heap of count. */
+static void sink(neighbour *heap, int64_t count, neighbour item) {
+    int64_t at = 0;
+    for (int64_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && worse(heap[child + 1], heap[child]))
+            child++;
+        if (!worse(heap[child], item))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = item;
+}
+
+static void rise(neighbour *heap, int64_t at, neighbour item) {
+    for (; at > 0 && worse(item, heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = item;
+}
+
+/* The worst to the end, again and again: nearest first. */
+static void sort_heap(neighbour *heap, int64_t count) {
+    while (count-- > 1) {
+        const neighbour last = heap[count];
+        heap[count] = heap[0];
+        sink(heap, count, last);
+    }
+}
+
+/* K(x, z) -> squared distances. */
+static void measure(const search *s, double own, const double *diagonal, int64_t count, double *values) {
+    for (int64_t j = 0; j < count; j++) {
+        const double sum = own + diagonal[j], square = sum - 2 * values[j];
+        values[j] = square > s->noise + 4 * DBL_EPSILON * sum ? square : 0;
+    }
+}
+
+static void look(const search *s, double *values, neighbour *heap) {
+    int64_t j = 0;
+    for (; j < s->columns && s->column + j < s->k; j++)
+        rise(heap, s->column + j, (neighbour){values[j], s->column + j});
+    for (double worst = heap[0].square; j < s->columns; j++)
+        if (values[j] < worst) {
+            sink(heap, s->k, (neighbour){values[j], s->column + j});
+            worst = heap[0].square;
+        }
+}
+
+static void look_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const search *s = arg;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t i = s->list[r] - s->row;
+        measure(s, s->own[s->row + i], s->diagonal + s->column, s->columns, s->place[r]);
+        look(s, s->place[r], s->heap + i * s->k);
+    }
+}
+
+/* The listed rows against all centres, in double. */
+static mercer_status search_in_full(mercer_ctx *ctx, search *s) {
+    const int64_t m = s->f->centres->n;
+    for (int64_t r = 0; r < s->listed; r++)
+        s->place[r] = (double *)s->block + r * BLOCK;
+    for (s->column = 0; s->column < m && s->listed; s->column += BLOCK) {
+        s->columns = m - s->column < BLOCK ? m - s->column : BLOCK;
+        MC_TRY(
+            mc_gram_scatter(ctx, s->gram, s->list, s->listed, s->column, s->column + s->columns, MERCER_F64, s->place));
+        MC_TRY(mc_for(ctx, s->listed, GRAIN, look_rows, s));
+    }
+    return MERCER_OK;
+}
+
+/* ---- The first look ---- */
+
+static double limit_of(const search *s, const neighbour *heap) {
+    return fmax(heap[0].square, 0) + s->slack;
+}
+
+static int64_t prune(neighbour *list, int64_t count, double limit) {
+    int64_t left = 0;
+    for (int64_t j = 0; j < count; j++)
+        if (list[j].square <= limit)
+            list[left++] = list[j];
+    return left;
+}
+
+/* One more that may be among the nearest, of row i. */
+static void meet(const search *s, int64_t i, neighbour item) {
+    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->room;
+    if (item.at < s->k)
+        rise(heap, item.at, item);
+    else if (item.square < heap[0].square)
+        sink(heap, s->k, item);
+    if (s->held[i] == s->room && item.at >= s->k)
+        s->held[i] = prune(list, s->room, limit_of(s, heap));
+    if (s->held[i] < s->room)
+        list[s->held[i]++] = item;
+    else
+        s->held[i] = s->room + 1;
+}
+
+/* Squares from floats, LANES at a time: most of those hold no candidate. */
+static void screen(const search *s, int64_t i, const float *values) {
+    const double own = s->own[s->row + i], *diagonal = s->diagonal + s->column;
+    for (int64_t j = 0; j < s->columns && s->held[i] <= s->room; j += LANES) {
+        const int64_t count = s->columns - j < LANES ? s->columns - j : LANES;
+        const double limit = s->column + j < s->k ? INFINITY : limit_of(s, s->heap + i * s->k);
+        double square[LANES], least = INFINITY;
+        for (int64_t q = 0; q < count; q++)
+            square[q] = own + diagonal[j + q] - 2 * (double)values[j + q];
+        for (int64_t q = 0; q < count; q++)
+            least = square[q] < least ? square[q] : least;
+        for (int64_t q = 0; q < count && least <= limit && s->held[i] <= s->room; q++)
+            if (square[q] <= limit || s->column + j + q < s->k)
+                meet(s, i, (neighbour){square[q], s->column + j + q});
+    }
+}
+
+static void screen_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const search *s = arg;
+    for (int64_t i = begin; i < end; i++)
+        screen(s, i, (const float *)s->block + i * BLOCK);
+}
+
+static int by_column(const void *arg, int64_t a, int64_t b) {
+    const search *s = arg;
+    const int64_t x = s->candidate[a].at, y = s->candidate[b].at;
+    return x < y ? -1 : x > y;
+}
+
+/* What is left of the candidates, as pairs in the order of columns; rows with too many go to the list. */
+static int64_t list_pairs(search *s) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->rows; i++) {
+        if (s->held[i] > s->room) {
+            s->list[s->listed++] = s->row + i;
+            continue;
+        }
+        s->held[i] = prune(s->candidate + i * s->room, s->held[i], limit_of(s, s->heap + i * s->k));
+        for (int64_t j = 0; j < s->held[i]; j++)
+            s->order[count++] = i * s->room + j;
+    }
+    mc_sort(s->order, s->order + STRIP * s->room, count, by_column, s);
+    for (int64_t k = 0; k < count; k++) {
+        s->pair_row[k] = s->row + s->order[k] / s->room;
+        s->pair_column[k] = s->candidate[s->order[k]].at;
+    }
+    return count;
+}
+
+/* The candidates of a row, which stand in the order of centres, choose again by their exact squares. */
+static void choose(const search *s, int64_t i) {
+    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->room;
+    for (int64_t j = 0; j < s->held[i]; j++) {
+        measure(s, s->own[s->row + i], s->diagonal + list[j].at, 1, &list[j].square);
+        if (j < s->k)
+            rise(heap, j, list[j]);
+        else if (list[j].square < heap[0].square)
+            sink(heap, s->k, list[j]);
+    }
+}
+
+static mercer_status settle(mercer_ctx *ctx, search *s) {
+    const int64_t count = list_pairs(s);
+    MC_TRY(mc_gram_pairs(ctx, s->gram, s->pair_row, s->pair_column, count, s->value));
+    for (int64_t k = 0; k < count; k++)
+        s->candidate[s->order[k]].square = s->value[k];
+    for (int64_t i = 0; i < s->rows; i++)
+        if (s->held[i] <= s->room)
+            choose(s, i);
+    if (s->listed > s->rows / 4)
+        s->fast = NULL; /* it does not pay */
+    return MERCER_OK;
+}
+
+static mercer_status search_by_floats(mercer_ctx *ctx, search *s) {
+    const int64_t m = s->f->centres->n;
+    memset(s->held, 0, (size_t)s->rows * sizeof *s->held);
+    for (s->column = 0; s->column < m; s->column += BLOCK) {
+        s->columns = m - s->column < BLOCK ? m - s->column : BLOCK;
+        MC_TRY(mc_gram_block(ctx, s->fast, s->row, s->row + s->rows, s->column, s->column + s->columns, MERCER_F32,
+                             s->block, BLOCK));
+        MC_TRY(mc_for(ctx, s->rows, GRAIN, screen_rows, s));
+    }
+    return settle(ctx, s);
+}
+
+/* ---- What they say ---- */
+
+/* What a neighbour's row is multiplied by; where some stand at distance zero, they alone count. */
+static double share(const search *s, const neighbour *nearest, int64_t j) {
+    if (!s->f->by_distance)
+        return 1;
+    return nearest[0].square == 0 ? nearest[j].square == 0 : 1 / sqrt(nearest[j].square);
+}
+
+static void vote(const search *s, const neighbour *nearest, double *out) {
+    const int64_t outputs = s->f->outputs, width = outputs + 1;
+    double weight = 0;
+    for (int64_t j = 0; j < s->k; j++) {
+        const double *row = s->f->alpha + nearest[j].at * width, q = share(s, nearest, j);
+        weight += q * row[outputs];
+        for (int64_t c = 0; c < outputs; c++)
+            out[c] += q * row[c];
+    }
+    for (int64_t c = 0; c < outputs; c++)
+        out[c] /= weight;
+}
+
+static void vote_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const search *s = arg;
+    for (int64_t i = begin; i < end; i++) {
+        sort_heap(s->heap + i * s->k, s->k);
+        vote(s, s->heap + i * s->k, s->out + (s->row + i) * s->f->outputs);
+    }
+}
+
+static mercer_status search_strip(mercer_ctx *ctx, search *s) {
+    s->listed = 0;
+    if (s->fast)
+        MC_TRY(search_by_floats(ctx, s));
+    else
+        for (; s->listed < s->rows; s->listed++)
+            s->list[s->listed] = s->row + s->listed;
+    MC_TRY(search_in_full(ctx, s));
+    return mc_for(ctx, s->rows, GRAIN, vote_rows, s);
+}
+
+static mercer_status search_rows(mercer_ctx *ctx, search *s, int64_t n) {
+    for (s->row = 0; s->row < n; s->row += STRIP) {
+        s->rows = n - s->row < STRIP ? n - s->row : STRIP;
+        MC_TRY(search_strip(ctx, s));
+    }
+    return MERCER_OK;
+}
+
+/* k(x,x), by the reference evaluator's formula. */
+static mercer_status diagonal_of(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, kernel, x, NULL, MERCER_F64, &gram));
+    const mercer_status status = mc_gram_diagonal(ctx, gram, out);
+    mc_gram_close(gram);
+    return status;
+}
+
+mercer_status mc_neighbours_check(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *centres) {
+    double *room = NULL;
+    MC_TRY(MC_ALLOC(ctx, room, centres->n));
+    const mercer_status status = diagonal_of(ctx, kernel, centres, room);
+    mc_free(room);
+    return status;
+}
+
+static double noise_of(const mc_gram *gram) {
+    return 2 * mc_gram_entry_error(gram);
+}
+
+mercer_status mc_neighbours_noise(mercer_ctx *ctx, const mc_fitted *f, double *out) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, NULL, MERCER_F64, &gram));
+    *out = noise_of(gram);
+    mc_gram_close(gram);
+    return MERCER_OK;
+}
+
+/* k(x,x) of the rows; NaN is let pass where distances themselves are not asked for. */
+static mercer_status own_values(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    const mercer_status status = diagonal_of(ctx, f->kernel, rows, out);
+    if (status != MERCER_DATA || f->by_distance || !mc_kernel_precomputed(f->kernel))
+        return status;
+    mc_unfail(ctx);
+    return MERCER_OK;
+}
+
+/* ---- Room ---- */
+
+/* Whether floats look first: entries that are long sums over full rows, few neighbours among many. */
+static bool looks(const mercer_kernel *kernel, const mercer_data *rows, const mercer_data *centres, int64_t k) {
+    const bool full = !rows->row_start && !centres->row_start && centres->d >= LONG;
+    return full && k <= FEW && centres->n >= MANY && !mc_kernel_precomputed(kernel);
+}
+
+static int64_t room_for(int64_t k) {
+    return 2 * k + 64;
+}
+
+static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
+    const int64_t strip = n < STRIP ? n : STRIP, room = floats ? room_for(k) : 0;
+    return mc_work_need(n, 8) + mc_work_need(m, 8) + mc_work_need(strip * BLOCK, 8)
+           + mc_work_need(strip * k, sizeof(neighbour)) + 3 * mc_work_need(strip, 8)
+           + mc_work_need(strip * room, sizeof(neighbour)) + 2 * mc_work_need(strip * room, 8)
+           + mc_work_need(2 * STRIP * room, 8) + mc_work_need(strip * room, 8);
+}
+
+size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
+                           const mercer_data *centres, int64_t k) {
+    const bool floats = looks(kernel, rows, centres, k);
+    return work_bytes(rows->n, centres->n, k, floats) + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
+           + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
+}
+
+static void cut(search *s, int64_t n, int64_t m, mc_work *work) {
+    const int64_t strip = n < STRIP ? n : STRIP;
+    s->own = mc_work_take(work, n, 8);
+    s->diagonal = mc_work_take(work, m, 8);
+    s->block = mc_work_take(work, strip * BLOCK, 8);
+    s->heap = mc_work_take(work, strip * s->k, sizeof(neighbour));
+    s->place = mc_work_take(work, strip, 8);
+    s->list = mc_work_take(work, strip, 8);
+    s->held = mc_work_take(work, strip, 8);
+    s->candidate = mc_work_take(work, strip * s->room, sizeof(neighbour));
+    s->pair_row = mc_work_take(work, strip * s->room, 8);
+    s->pair_column = mc_work_take(work, strip * s->room, 8);
+    s->order = mc_work_take(work, 2 * STRIP * s->room, 8);
+    s->value = mc_work_take(work, strip * s->room, 8);
+}
+
+static mercer_status prepare(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work) {
+    cut(s, rows->n, s->f->centres->n, work);
+    MC_TRY(own_values(ctx, s->f, rows, s->own));
+    return diagonal_of(ctx, s->f->kernel, s->f->centres, s->diagonal);
+}
+
+/* Rows of a matrix that lack k(x,x) get a number larger than any: which centres are nearest does not depend on it. */
+static void fill_unknown(search *s, int64_t n) {
+    const double beyond = 4 * mc_gram_entry_size(s->gram);
+    for (int64_t i = 0; i < n; i++)
+        s->own[i] = isnan(s->own[i]) ? beyond : s->own[i];
+}
+
+/* The operator in floats, unless memory is short or it would be none. */
+static mercer_status open_fast(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_gram **fast) {
+    const size_t bytes = mc_gram_bytes(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, 0);
+    double largest = 0;
+    if (!s->room || bytes > mc_memory_left(ctx))
+        return MERCER_OK;
+    MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, fast));
+    for (int64_t i = 0; i < rows->n; i++)
+        largest = fmax(largest, s->own[i]);
+    double other = 0;
+    for (int64_t j = 0; j < s->f->centres->n; j++)
+        other = fmax(other, s->diagonal[j]);
+    const double rounding = 16 * DBL_EPSILON * (largest + other);
+    const double d = 2 * (mc_gram_entry_error(*fast) + mc_gram_entry_error(s->gram)) + rounding;
+    s->slack = 1.01 * (2 * d + s->noise + rounding);
+    s->fast = mc_gram_precision(*fast) == MERCER_F32 && isfinite(s->slack) ? *fast : NULL;
+    return MERCER_OK;
+}
+
+static mercer_status run(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work, mc_gram **gram,
+                         mc_gram **fast) {
+    MC_TRY(prepare(ctx, s, rows, work));
+    MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F64, gram));
+    s->gram = *gram;
+    s->noise = noise_of(*gram);
+    fill_unknown(s, rows->n);
+    MC_TRY(open_fast(ctx, s, rows, fast));
+    return search_rows(ctx, s, rows->n);
+}
+
+mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    const bool floats = looks(f->kernel, rows, f->centres, f->report.neighbors);
+    search s = {.f = f, .k = f->report.neighbors, .room = floats ? room_for(f->report.neighbors) : 0, .out = out};
+    mc_gram *gram = NULL, *fast = NULL;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, work_bytes(rows->n, f->centres->n, s.k, floats)));
+    const mercer_status status = run(ctx, &s, rows, &work, &gram, &fast);
+    mc_gram_close(fast);
+    mc_gram_close(gram);
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* packed_cache.c: places that are filled once, by whoever comes first; see packed_cache.h. */
+#include "predict/packed_cache.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include <stdatomic.h>
+
+enum { EMPTY, BUSY, FULL }; /* BUSY for good: what was offered cannot be kept */
+
+typedef struct place {
+    atomic_int state;
+    mercer_data *centres;
+    mc_gram *gram;
+} place;
+
+struct mc_packed_cache {
+    int64_t count;
+    place *place;
+};
+
+mercer_status mc_packed_cache_open(mercer_ctx *ctx, int64_t count, mc_packed_cache **out) {
+    mc_packed_cache *kept = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, kept, 1));
+    kept->count = count;
+    if (MC_ALLOC(ctx, kept->place, count)) {
+        mc_free(kept);
+        return MERCER_MEMORY;
+    }
+    for (int64_t k = 0; k < count; k++)
+        atomic_init(&kept->place[k].state, EMPTY);
+    *out = kept;
+    return MERCER_OK;
+}
+
+void mc_packed_cache_free(mc_packed_cache *kept) {
+    if (!kept)
+        return;
+    for (int64_t k = 0; k < kept->count; k++) {
+        mc_gram_close(kept->place[k].gram);
+        mercer_data_free(kept->place[k].centres);
+    }
+    mc_free(kept->place);
+    mc_free(kept);
+}
+
+const mc_gram *mc_packed_cache_find(const mc_packed_cache *kept, int64_t k) {
+    return kept && atomic_load_explicit(&kept->place[k].state, memory_order_acquire) == FULL ? kept->place[k].gram
+                                                                                             : NULL;
+}
+
+static bool affordable(mercer_ctx *ctx, const mc_gram *gram, const mercer_data *centres) {
+    const double bytes =
+        (double)mc_gram_kept_bytes(gram) + (centres ? (double)centres->n * (double)centres->d * sizeof(double) : 0);
+    return bytes <= 0.25 * (double)mc_memory_left(ctx);
+}
+
+bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *kept, int64_t k, mercer_data *centres, mc_gram *gram) {
+    int seen = EMPTY;
+    if (!kept || !affordable(ctx, gram, centres) || !atomic_compare_exchange_strong(&kept->place[k].state, &seen, BUSY))
+        return false;
+    if (!mc_gram_keep(gram))
+        return false;
+    kept->place[k].centres = centres;
+    kept->place[k].gram = gram;
+    atomic_store_explicit(&kept->place[k].state, FULL, memory_order_release);
+    return true;
+}

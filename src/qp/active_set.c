@@ -1,0 +1,513 @@
+/* active_set.c: see active_set.h.
+
+       repeat   choose an active set A                                   smo_select.c: free variables, the worst
+       violators
+                store K_AA, solve the quadratic program on A                     smo.c; where that takes many steps, and
+                at the end, active_set_newton.c
+                f <- f + K_A' (change of beta on A)                      a product, nothing is kept
+       until the violation over all variables is at most the tolerance
+
+   The quadratic program on A is solved to a tenth of the violation at the start: the others are about to move it; from
+   a start that is close to the solution they are few, and it is solved further. A product in single precision leaves an
+   error of about 1e-7 |c| for random signs, or 1e-7 sqrt(max |c| sum |c_k| K_ki), which is less where most entries are
+   small. It does not matter while it is far below the violation that a round is to reach; a product that would leave
+   more is made in double, and once the sum of those left stands in the way, f is made anew in double: at the rows that
+   are in question or so near to it that the error could bring them there. */
+#include "qp/active_set.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "qp/interior.h"
+#include "qp/interior_subset.h"
+#include "qp/active_set_newton.h"
+#include "qp/smo_select.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { REST = 8 }; /* sets from one rest to the next */
+enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, POLISHES = 8 };
+static const double INNER = 0.1;  /* of the violation at the start of a round */
+static const double CLOSE = 0.03; /* likewise, where the start is close to the solution */
+static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
+static const double WORST = 4;    /* times its likely size is the largest error among many rows */
+/* times the error, or the violation to reach: rows nearer to being in question are made anew */
+static const double NEAR = 64;
+
+typedef struct run {
+    const mc_active_problem *p;
+    double *beta, *f; /* of all */
+    mc_smo_result *result;
+    mc_selection selection;
+    int64_t count, rows; /* of the active set: variables and rows of K */
+    int64_t *variable, *row, *row_id, *place;
+    mc_dual dual;
+    double *q, *low, *high, *own, *own_f, *diagonal;
+    uint8_t *group;
+    mc_active_room *room; /* for K of the set */
+    bool holds_all;       /* it has that of all rows */
+    double aim;           /* the violation that the round is to reach */
+    double noise2;        /* the square of the error that products in single precision have left in f */
+} run;
+
+static int64_t set_size(int64_t m, int64_t most) {
+    return m < most ? m : most;
+}
+
+static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
+    const int64_t q = set_size(m, most);
+    return mc_selection_need(m, q) + 3 * mc_work_need(q, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t))
+           + 6 * mc_work_need(q, sizeof(double)) + mc_work_need(q, 1);
+}
+
+size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
+    const int64_t q = set_size(m, most), rows = q < n ? q : n;
+    return own_bytes(n, m, most) + mc_work_need(rows * rows, mc_dtype_size(dtype)) + mc_smo_bytes(rows, q, dtype);
+}
+
+size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
+    const int64_t q = set_size(m, most), rows = q < n ? q : n;
+    const size_t newton = mc_active_set_newton_bytes(rows, q),
+                 inside = mc_interior_bytes(rows, q, dtype) + 4 * mc_work_need(rows, sizeof(double));
+    return newton > inside ? newton : inside;
+}
+
+static void cut(mc_work *work, run *r) {
+    const int64_t n = r->p->matrix.n, m = r->p->dual.m, q = set_size(m, r->p->most);
+    mc_selection_open(work, m, q, &r->selection);
+    int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        *wholes[i] = mc_work_take(work, q, sizeof(int64_t));
+    r->place = mc_work_take(work, n, sizeof(int64_t));
+    double **reals[] = {&r->q, &r->low, &r->high, &r->own, &r->own_f, &r->diagonal};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(work, q, sizeof(double));
+    r->group = mc_work_take(work, q, 1);
+}
+
+/* The first set is the one the caller has named. */
+static bool is_first(const run *r) {
+    return r->p->first && !r->selection.round;
+}
+
+static void choose_first(run *r) {
+    mc_selection_renew(&r->selection);
+    for (int64_t t = 0; t < r->p->dual.m; t++)
+        if (r->p->first[t])
+            mc_selection_take(&r->selection, t);
+}
+
+static void choose(run *r, const mc_extremes *e) {
+    const mc_dual *whole = &r->p->dual;
+    const bool all = r->selection.q == whole->m;
+    if (!all && is_first(r))
+        choose_first(r);
+    else if (!all)
+        mc_selection_next(&r->selection, whole, r->beta, r->f, e);
+    r->count = 0;
+    for (int64_t t = 0; t < whole->m; t++)
+        if (all || r->selection.chosen[t])
+            r->variable[r->count++] = t;
+    r->rows = mc_number_rows(whole, r->variable, r->count, r->p->matrix.n, r->place, r->row_id, r->row);
+}
+
+/* The quadratic program on the active set, the others held where they are. */
+static void write_programme(run *r) {
+    const mc_dual *whole = &r->p->dual;
+    for (int64_t k = 0; k < r->count; k++) {
+        const int64_t t = r->variable[k];
+        r->own[k] = r->beta[t];
+        r->q[k] = whole->q[t];
+        r->low[k] = whole->low[t];
+        r->high[k] = whole->high[t];
+        r->group[k] = (uint8_t)mc_group(whole, t);
+    }
+    for (int64_t i = 0; i < r->rows; i++) {
+        r->own_f[i] = r->f[r->row_id[i]];
+        r->diagonal[i] = r->p->matrix.diagonal[r->row_id[i]];
+    }
+    r->dual = (mc_dual){.m = r->count,
+                        .row = r->row,
+                        .q = r->q,
+                        .low = r->low,
+                        .high = r->high,
+                        .group = whole->group ? r->group : NULL};
+}
+
+mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *p, double aim, double top, const int64_t *ids,
+                            const double *c, int64_t count, double *f, double *noise2) {
+    const mc_matrix *matrix = &p->matrix;
+    double square = 0, largest = 0;
+    if (matrix->settled)
+        return matrix->add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL);
+    for (int64_t k = 0; k < count; k++) {
+        square += c[k] * c[k];
+        largest = fmax(largest, fabs(c[k]));
+    }
+    const bool single = matrix->dtype == MERCER_F32 && 1e-14 * square * top * top <= pow(HEARD * aim, 2);
+    mc_doubt doubt = {p->bound, INFINITY};
+    MC_TRY(matrix->add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, ids, c, count, f, &doubt));
+    if (single)
+        *noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * doubt.reach);
+    return MERCER_OK;
+}
+
+static double top_of(const run *r) {
+    double top = 0;
+    for (int64_t i = 0; i < r->rows; i++)
+        top = fmax(top, r->diagonal[i]);
+    return top;
+}
+
+/* After steps that moved f by stored entries nothing bounds its error. */
+static void forget_bound(const run *r) {
+    for (int64_t i = 0; r->p->bound && i < r->p->matrix.n; i++)
+        r->p->bound[i] = INFINITY;
+}
+
+/* What steps over stored entries have left in f. */
+static double noise_of(const run *r, const double *c, int64_t count) {
+    double square = 0;
+    for (int64_t k = 0; k < count; k++)
+        square += c[k] * c[k];
+    return r->p->matrix.dtype == MERCER_F32 && !r->p->matrix.settled ? 1e-14 * square * pow(top_of(r), 2) : 0;
+}
+
+/* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
+static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
+    const bool all = r->rows == r->p->matrix.n; /* then its f is that of all */
+    if (all) {
+        memcpy(r->f, r->own_f, (size_t)r->rows * sizeof *r->f);
+        forget_bound(r);
+    }
+    double *c = r->own_f; /* which has served */
+    memset(c, 0, (size_t)r->rows * sizeof *c);
+    for (int64_t k = 0; k < r->count; k++) {
+        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
+        r->beta[r->variable[k]] = r->own[k];
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < r->rows; i++)
+        if (c[i] != 0) {
+            r->row_id[kept] = r->row_id[i];
+            c[kept++] = c[i];
+        }
+    *moved = kept > 0;
+    if (all)
+        r->noise2 += noise_of(r, c, kept);
+    return kept && !all ? mc_active_add(ctx, r->p, r->aim, top_of(r), r->row_id, c, kept, r->f, &r->noise2) : MERCER_OK;
+}
+
+static int64_t count_free(const run *r) {
+    const mc_dual *dual = &r->p->dual;
+    int64_t free = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        free += r->beta[t] > dual->low[t] && r->beta[t] < dual->high[t];
+    return free;
+}
+
+/* Variables in a set that is not of all. */
+static int64_t part_most(const mc_active_problem *p) {
+    return p->part && p->part < p->most ? p->part : p->most;
+}
+
+/* Variables in the next set: a share of all, and room for those free and as many again on either side. Where products
+   are with a part of the rows, smaller sets are better, with room for a few beside those free: what they save is K of
+   the set, which then stays in the cache. All of them where there are few; and, if there is memory for that, where
+   those free are half of all and leave no room in a set for others. */
+static int64_t size_now(const run *r) {
+    const int64_t m = r->p->dual.m, part = part_most(r->p), free = count_free(r);
+    if (m <= part || (m <= r->p->most && 2 * free >= m && 4 * free >= 3 * part))
+        return m;
+    const int64_t many = r->p->held ? MANY / 2 : MANY;
+    int64_t size = m / SHARE;
+    size = size < FEW ? FEW : size < many ? size : many;
+    const int64_t room = r->p->held ? free + MANY / 6 : 3 * free;
+    size = size < room ? room : size;
+    return is_first(r) || size > part ? part : size;
+}
+
+/* Room for K_AA, and for a set that is a little larger: memory that is new costs as much as the entries. It is written
+   before it is read, and only as far as the set reaches. */
+static mercer_status make_room(mercer_ctx *ctx, run *r) {
+    mc_active_room *room = r->room;
+    const bool whole = r->count == r->p->dual.m;
+    const int64_t all = set_size(r->p->matrix.n, whole ? r->p->most : part_most(r->p)), more = r->rows + r->rows / 4;
+    if (room->rows >= r->rows)
+        return MERCER_OK;
+    mc_free(room->K);
+    room->rows = more < all ? more : all;
+    room->K = mc_alloc_unset(ctx, room->rows * room->rows, mc_dtype_size(r->p->matrix.dtype));
+    room->rows = room->K ? room->rows : 0;
+    return room->K ? MERCER_OK : MERCER_MEMORY;
+}
+
+static double violation_of(const mc_dual *dual, const double *beta, const double *f) {
+    return mc_extremes_of(dual, beta, f).violation;
+}
+
+/* What sums of so large multipliers cannot tell from zero. */
+static double rounding_of(const run *r) {
+    double mass = 0;
+    for (int64_t k = 0; k < r->count; k++)
+        mass += fabs(r->own[k]);
+    return DBL_EPSILON * mass * top_of(r);
+}
+
+/* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a
+   number per row. */
+static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, double *c, const void **scratch,
+                            int64_t *ids) {
+    for (int64_t i = 0; i < r->rows; i++) {
+        r->own_f[i] = r->f[r->row_id[i]];
+        ids[i] = i;
+        c[i] = 0;
+    }
+    for (int64_t k = 0; k < r->count; k++)
+        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
+    return mc_rows_add(ctx, rows, ids, c, r->rows, scratch, r->own_f);
+}
+
+/* Where K is stored in single precision its rounding, times a large C, is all that such a quadratic program would find:
+   it is made in double. */
+static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
+    const int64_t n = r->rows;
+    mc_matrix matrix = r->p->matrix;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *))));
+    double *c = mc_work_take(&work, n, sizeof *c), *K = mc_alloc_unset(ctx, n * n, sizeof *K);
+    const void **scratch = mc_work_take(&work, n, sizeof *scratch);
+    int64_t *ids = mc_work_take(&work, n, sizeof *ids);
+    const mc_matrix_rows rows = mc_rows_stored(n, MERCER_F64, K, n, r->diagonal);
+    mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
+    matrix.dtype = MERCER_F64;
+    if (!status)
+        status = matrix.block(ctx, &matrix, r->row_id, n, K);
+    if (!status)
+        status = follow(ctx, r, &rows, c, scratch, ids);
+    if (!status)
+        status = mc_interior_subset(ctx, &r->dual, &rows, r->p->tolerance, true, r->own, r->own_f, moved);
+    mc_free(K);
+    mc_work_close(&work);
+    return status;
+}
+
+/* All of it, or what is in question; the latter only where no matrix must be made first. */
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, bool whole, bool *moved) {
+    return rows->dtype == MERCER_F64
+               ? mc_interior_subset(ctx, &r->dual, rows, r->p->tolerance, whole, r->own, r->own_f, moved)
+           : whole ? leap_in_double(ctx, r, moved)
+                   : MERCER_OK;
+}
+
+/* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
+static int64_t longer(int64_t patience, int64_t until) {
+    return 4 * patience < until || until <= 0 ? 4 * patience : until;
+}
+
+/* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
+   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would with
+   the variables in question, that is tried, and once it has cost as much as one with all, that is done, and what SMO
+   then still wants is the end: what is left is rounding. Where the round may be the last it ends with Newton steps in
+   any case: the tolerance leaves the slopes of free variables apart by as much, and of many such, or a large C, the gap
+   feels it. */
+static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
+    const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
+    const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);
+    int64_t patience = CRAWL * r->count, leapt = 0;
+    bool inside = false;
+    for (int polishes = 0;; polishes++) {
+        mc_smo_problem part = *small;
+        mc_smo_result one = {0};
+        bool moved = false;
+        part.steps_max = small->steps_max - found->steps;
+        part.tolerance = fmax(small->tolerance, rounding_of(r));
+        if ((polishes < POLISHES || inside) && part.steps_max > patience)
+            part.steps_max = patience;
+        const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
+        found->steps += one.steps;
+        found->rounds += one.rounds;
+        const bool polished = polishes > 0 && one.steps == 0;
+        if (status || polishes >= POLISHES || found->steps >= small->steps_max
+            || (one.converged && (!last || polished)))
+            return status;
+        MC_TRY(mc_active_set_newton(ctx, &r->dual, &small->rows, 0.01 * r->p->tolerance, r->own, r->own_f, &moved));
+        if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
+            return MERCER_OK;
+        inside = !one.converged && found->steps >= worth;
+        const bool near =
+            !one.converged
+            && found->steps - leapt >= mc_interior_subset_worth(ctx, &r->dual, &small->rows, r->own, r->own_f);
+        if (inside || near) {
+            MC_TRY(leap(ctx, r, &small->rows, inside, &moved));
+            leapt = found->steps;
+        }
+        patience = moved ? patience : longer(patience, worth - found->steps);
+    }
+}
+
+/* K of the set: at hand, or stored now. */
+static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
+    const mc_matrix *matrix = &r->p->matrix;
+    const bool all = r->rows == matrix->n;
+    *K = matrix->whole;
+    if (all && matrix->whole)
+        return MERCER_OK;
+    if (!all || !r->holds_all) {
+        r->holds_all = false;
+        MC_TRY(make_room(ctx, r));
+        MC_TRY(matrix->block(ctx, matrix, r->row_id, r->rows, r->room->K));
+        r->holds_all = all;
+    }
+    *K = r->room->K;
+    return MERCER_OK;
+}
+
+/* One active set. Where it is the only one there will be it is solved to the end. *stuck: nothing in it could move
+   although the violation is above the tolerance: the precision is used up. */
+static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+    const mc_active_problem *p = r->p;
+    const void *K;
+    r->selection.q = size_now(r);
+    choose(r, e);
+    write_programme(r);
+    MC_TRY(store_block(ctx, r, &K));
+    const bool only = p->dual.m <= part_most(p);
+    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
+                                  only ? p->tolerance : fmax(0.5 * p->tolerance, r->aim),
+                                  p->steps_max - r->result->steps, only};
+    mc_smo_result found = {0};
+    const mercer_status status = solve_set(ctx, r, &small, &found);
+    r->result->steps += found.steps;
+    r->result->rounds += found.rounds;
+    bool moved = false;
+    const mercer_status back = put_back(ctx, r, &moved);
+    *stuck = !moved || only;
+    return status ? status : back;
+}
+
+/* Rows of free variables, and of those whose slope is within `near` of one that violates; into row, rising. */
+static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_t *row) {
+    const mc_dual *dual = &r->p->dual;
+    int64_t count = 0;
+    for (int64_t i = 0; i < r->p->matrix.n; i++)
+        r->place[i] = 0;
+    for (int64_t t = 0; t < dual->m; t++) {
+        const bool up = r->beta[t]<dual->high[t], down = r->beta[t]> dual->low[t];
+        const double v = mc_slope(dual, r->f, t);
+        const int g = mc_group(dual, t);
+        if ((up && down) || (up && v >= e->bottom[g] - near) || (down && v <= e->top[g] + near))
+            r->place[mc_row(dual, t)] = 1;
+    }
+    for (int64_t i = 0; i < r->p->matrix.n; i++)
+        if (r->place[i])
+            row[count++] = i;
+    return count;
+}
+
+/* The rows that have a coefficient and their coefficients, side by side; returns how many. */
+static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_t n, double *c, int64_t *ids) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        c[mc_row(dual, t)] += beta[t];
+    for (int64_t i = 0; i < n; i++)
+        if (c[i] != 0) {
+            ids[count] = i;
+            c[count++] = c[i];
+        }
+    return count;
+}
+
+/* f in double where it matters. */
+static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
+    const int64_t n = r->p->matrix.n;
+    const mc_matrix *matrix = &r->p->matrix;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(n, sizeof(double)) + 2 * mc_work_need(n, sizeof(int64_t))));
+    double *c = mc_work_take(&work, n, sizeof *c);
+    int64_t *ids = mc_work_take(&work, n, sizeof *ids), *row = mc_work_take(&work, n, sizeof *row);
+    const int64_t count = list_coefficients(&r->p->dual, r->beta, n, c, ids);
+    const int64_t near = list_near(r, e, NEAR * fmax(r->aim, sqrt(r->noise2)), row);
+    mc_doubt doubt = {r->p->bound, INFINITY};
+    const mercer_status status = count && near < n / 2
+                                     ? matrix->at(ctx, matrix, ids, c, count, row, near, r->f, &doubt)
+                                     : mc_active_product(ctx, matrix, &r->p->dual, r->beta, r->f, r->p->bound);
+    mc_work_close(&work);
+    r->noise2 = 0;
+    return status;
+}
+
+/* The state of optimality; f is made anew first where what products have left in it would disturb the next round.
+   *heard: it would, and cannot be. */
+static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
+    *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+    r->aim = fmax(r->p->tolerance, (r->p->close ? CLOSE : INNER) * e->violation);
+    *heard = r->noise2 > pow(HEARD * r->aim, 2);
+    if (!*heard || r->p->held)
+        return MERCER_OK;
+    MC_TRY(renew(ctx, r, e));
+    return look(ctx, r, e, heard);
+}
+
+/* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
+static mercer_status rest(mercer_ctx *ctx, run *r) {
+    mc_selection_forget(&r->selection);
+    return r->p->rest.call(ctx, r->p->rest.arg, r->result, r->noise2);
+}
+
+static mercer_status descend(mercer_ctx *ctx, run *r) {
+    int64_t turns = 0;
+    for (bool stuck = false;;) {
+        mc_extremes e;
+        bool heard;
+        MC_TRY(look(ctx, r, &e, &heard));
+        const mc_watch seen = {"violation", e.violation, r->p->tolerance};
+        const mercer_status told = mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen);
+        if (!(e.violation > r->p->tolerance) || stuck || heard || r->result->steps >= r->p->steps_max)
+            return MERCER_OK;
+        MC_TRY(told);
+        MC_TRY(turn(ctx, r, &e, &stuck));
+        if (r->p->rest.call && ++turns % REST == 0 && !stuck)
+            MC_TRY(rest(ctx, r));
+    }
+}
+
+mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f,
+                              mc_smo_result *result) {
+    *result = (mc_smo_result){0};
+    mc_active_room own = {0};
+    run r = {.p = problem,
+             .beta = beta,
+             .f = f,
+             .result = result,
+             .noise2 = problem->noise2,
+             .room = problem->room ? problem->room : &own};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
+    cut(&work, &r);
+    mc_progress_start(ctx);
+    const mercer_status status = descend(ctx, &r);
+    mc_free(own.K);
+    mc_work_close(&work);
+    mc_dual_judge(&problem->dual, beta, f, result);
+    result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
+    return status;
+}
+
+mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const mc_dual *dual, const double *beta,
+                                double *f, double *bound) {
+    mc_work work;
+    MC_TRY(
+        mc_work_open(ctx, &work, mc_work_need(matrix->n, sizeof(double)) + mc_work_need(matrix->n, sizeof(int64_t))));
+    double *c = mc_work_take(&work, matrix->n, sizeof *c);
+    int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
+    const int64_t count = list_coefficients(dual, beta, matrix->n, c, ids);
+    mc_doubt doubt = {bound, INFINITY};
+    memset(f, 0, (size_t)matrix->n * sizeof *f);
+    if (bound)
+        memset(bound, 0, (size_t)matrix->n * sizeof *bound);
+    const mercer_status status = count ? matrix->add(ctx, matrix, MERCER_F64, ids, c, count, f, &doubt) : MERCER_OK;
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,90 @@
+/* active_set.h: the quadratic program of smo.h where K is too large to be stored: it is solved on active sets of some
+   thousand variables, whose part of K is stored, and the function of all rows is brought up to date by products with
+   what has changed.
+
+   Of a row of K that is used once, as most are, nothing is written to memory: a product with many rows costs less than
+   keeping them. */
+#ifndef MC_QP_ACTIVE_SET_H
+#define MC_QP_ACTIVE_SET_H
+
+#include "qp/smo.h"
+
+/* How wrong a product is. */
+typedef struct mc_doubt {
+    double *bound; /* n: grows by a bound on the error of each sum; NULL: nobody asks */
+    double reach;  /* becomes the largest sum of |c_k K(ids[k], i)|, where that is known; infinite before */
+} mc_doubt;
+
+/* A symmetric K that can be asked for blocks and for products. */
+typedef struct mc_matrix mc_matrix;
+struct mc_matrix {
+    int64_t n;
+    mercer_dtype dtype; /* of stored blocks */
+    const double *diagonal;
+    /* out <- K(ids, ids), count x count, row-major. ids rise. */
+    mercer_status (*block)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out);
+    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. doubt, as it was before, may grow.
+       */
+    mercer_status (*add)(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
+                         const double *c, int64_t count, double *f, mc_doubt *doubt);
+    /* f_i <- sum over k of c_k K(ids[k], i) in double at the listed rows alone. Both lists rise. */
+    mercer_status (*at)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count,
+                        const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt);
+    const void *self;
+    const void *whole; /* all of K, n x n, where it is at hand; NULL: blocks are asked for */
+    /* the stored entries are what K is: products leave no error of their own, and at is not asked for */
+    bool settled;
+};
+
+/* A place to stand: called after every few sets, when beta and f are all that matters of what was done, so that a
+   solution taken up from them goes the same way to the last bit. noise2: the square of the error that products have
+   left in f. */
+typedef struct mc_active_rest {
+    mercer_status (*call)(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
+    void *arg;
+} mc_active_rest;
+
+/* Memory for the part of K that belongs to an active set, which one solution may leave to the next. Free K when all is
+   done. */
+typedef struct mc_active_room {
+    void *K;
+    int64_t rows; /* that fit in it */
+} mc_active_room;
+
+typedef struct mc_active_problem {
+    mc_dual dual;
+    mc_matrix matrix;
+    double tolerance; /* of the violation */
+    int64_t steps_max;
+    int64_t most;         /* variables in an active set; at least 2 */
+    int64_t part;         /* and in one that is not of all; 0: as many */
+    mc_active_rest rest;  /* call NULL: none */
+    double noise2;        /* of f at the start */
+    mc_active_room *room; /* NULL: taken and given back */
+    /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
+    double *bound;
+    const uint8_t *first; /* m: 1: of the first active set; NULL: that is chosen as the others are */
+    /* the start is close to the solution: each set is solved further than where others are about to move it */
+    bool close;
+    /* f is K beta and what other rows add: it cannot be made anew, and where it should be, that is the end */
+    bool held;
+    /* the tolerance is enough: no Newton steps at the end, which would bring the gap far below it */
+    bool rough;
+} mc_active_problem;
+
+/* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */
+mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f,
+                              mc_smo_result *result);
+/* f <- f + K c, in single precision where what that leaves in it is far below the violation aimed at; that is added to
+   *noise2. top: the largest entry of K. */
+mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *problem, double aim, double top,
+                            const int64_t *ids, const double *c, int64_t count, double *f, double *noise2);
+/* Bytes it takes beside what block and add take. */
+size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
+/* More, for Newton steps and interior points, which are done without where it is above half of what is left. */
+size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype);
+/* f <- K beta in double, from nothing, and the bound on its error unless it is NULL. */
+mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const mc_dual *dual, const double *beta,
+                                double *f, double *bound);
+
+#endif

@@ -1,0 +1,291 @@
+/* active_set_newton.c: see active_set_newton.h. Every variable is taken to be at a bound or free; with F the free ones
+   the optimum under that guess is where their slopes agree in each group and the sums are kept:
+
+       [ K_FF  E ] [ d  ]   [ v_F ]
+       [ E'    0 ] [ nu ] = [  r  ]      E: a column of ones per group, r: what the sums lack
+
+   that is d = X - Z nu with X = K_FF^-1 v, Z = K_FF^-1 E, (E'Z) nu = E'X - r. Then the guess is put right: a free
+   variable beyond its bound is set there, one at a bound whose slope has passed nu becomes free. This is the
+   primal-dual active set method, Newton's for the kinks of the optimality conditions (Hintermueller, Ito and Kunisch,
+   2002); from near the optimum it settles after a few factors. It need not: what it finds counts only where no guess is
+   left to change and the objective is lower, and it is given up where the number of wrong guesses stops falling.
+
+   K_FF is factored in double with a little added to its diagonal; steps with the same factor against the true K make
+   that good, as long as each halves the error. */
+#include "qp/active_set_newton.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "linalg/cholesky.h"
+#include "qp/smo_select.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_FREE = 2048, FACTORS = 40, STEPS = 6, LULL = 5 };
+enum { LOW, FREE, HIGH };
+
+typedef struct polish {
+    const mc_dual *dual;
+    const mc_matrix_rows *rows;
+    double tolerance;
+    double *x, *g;          /* beta and K beta as they become */
+    uint8_t *state;         /* m */
+    double sum[2], nu[2];   /* of the groups: what is kept, and the slope agreed on */
+    int64_t count, most;    /* of F, and the most there is room for */
+    int64_t *variable, *id; /* of F, and the row of K of each */
+    uint8_t *taken;         /* n: a variable of the row is in F */
+    const void **row;
+    double *A;    /* the packed factor of K_FF */
+    double *X;    /* count x 3: v and E, solved */
+    double *step; /* on F */
+} polish;
+
+static void guess(polish *p, const double *beta) {
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        p->state[t] = beta[t] <= p->dual->low[t] ? LOW : beta[t] >= p->dual->high[t] ? HIGH : FREE;
+        p->sum[mc_group(p->dual, t)] += beta[t];
+    }
+}
+
+/* The free variables, one for a row of K: two would make K_FF singular. Returns whether they can be worked with. */
+static bool list_free(polish *p) {
+    memset(p->taken, 0, (size_t)p->rows->n);
+    p->count = 0;
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const int64_t i = mc_row(p->dual, t);
+        if (p->state[t] != FREE || p->taken[i])
+            continue;
+        if (p->count == p->most)
+            return false;
+        p->taken[i] = 1;
+        p->variable[p->count] = t;
+        p->id[p->count++] = i;
+    }
+    return p->count >= 2;
+}
+
+/* The factor of K_FF with its diagonal raised by as little as the precision of K allows. */
+static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
+    const int64_t n = p->count;
+    double trace = 0;
+    MC_TRY(p->rows->take(ctx, p->rows, p->id, n, p->row));
+    for (int64_t a = 0; a < n; a++)
+        trace += p->rows->diagonal[p->id[a]];
+    double raise = (p->rows->dtype == MERCER_F64 ? 1e-12 : 1e-7) * trace / (double)n;
+    *done = false;
+    for (int attempt = 0; attempt < 4 && !*done; attempt++, raise *= 30) {
+        int64_t bad = 0;
+        MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, p->id, raise, p->A));
+        MC_TRY(mc_cholesky_factor(ctx, n, p->A, &bad));
+        *done = bad == 0;
+    }
+    return MERCER_OK;
+}
+
+/* What the sum of a group lacks. */
+static double missing(const polish *p, int group) {
+    double sum = p->sum[group];
+    for (int64_t t = 0; t < p->dual->m; t++)
+        sum -= mc_group(p->dual, t) == group ? p->x[t] : 0;
+    return sum;
+}
+
+/* step <- d, and nu. A group without free variables has a column of zeros, and no say. */
+static mercer_status direction(mercer_ctx *ctx, polish *p) {
+    const int64_t n = p->count;
+    double S[3][2] = {{0}}; /* sums over the groups of the columns of X */
+    for (int64_t a = 0; a < n; a++) {
+        const int g = mc_group(p->dual, p->variable[a]);
+        p->X[3 * a] = mc_slope(p->dual, p->g, p->variable[a]);
+        p->X[3 * a + 1] = g == 0;
+        p->X[3 * a + 2] = g == 1;
+    }
+    MC_TRY(mc_cholesky_solve(ctx, n, p->A, 3, p->X));
+    for (int64_t a = 0; a < n; a++)
+        for (int c = 0; c < 3; c++)
+            S[c][mc_group(p->dual, p->variable[a])] += p->X[3 * a + c];
+    const double z00 = S[1][0] > 0 ? S[1][0] : 1, z11 = S[2][1] > 0 ? S[2][1] : 1, z01 = S[2][0], z10 = S[1][1];
+    const double r0 = S[0][0] - (S[1][0] > 0 ? missing(p, 0) : 0), r1 = S[0][1] - (S[2][1] > 0 ? missing(p, 1) : 0);
+    const double det = z00 * z11 - z01 * z10;
+    p->nu[0] = (r0 * z11 - z01 * r1) / det;
+    p->nu[1] = (z00 * r1 - z10 * r0) / det;
+    for (int64_t a = 0; a < n; a++)
+        p->step[a] = p->X[3 * a] - p->nu[0] * p->X[3 * a + 1] - p->nu[1] * p->X[3 * a + 2];
+    return MERCER_OK;
+}
+
+/* How far the slopes of F are from nu. */
+static double spread(const polish *p) {
+    double most = 0;
+    for (int64_t a = 0; a < p->count; a++)
+        most = fmax(most, fabs(mc_slope(p->dual, p->g, p->variable[a]) - p->nu[mc_group(p->dual, p->variable[a])]));
+    return most;
+}
+
+static mercer_status move(mercer_ctx *ctx, polish *p, int64_t count) {
+    return count ? mc_rows_add(ctx, p->rows, p->id, p->step, count, p->row, p->g) : MERCER_OK;
+}
+
+/* To the optimum of this guess. */
+static mercer_status solve(mercer_ctx *ctx, polish *p) {
+    double last = INFINITY;
+    for (int k = 0; k < STEPS; k++) {
+        MC_TRY(direction(ctx, p));
+        for (int64_t a = 0; a < p->count; a++)
+            p->x[p->variable[a]] += p->step[a];
+        MC_TRY(move(ctx, p, p->count));
+        const double now = spread(p);
+        if (!(now < last / 2) || now == 0)
+            break;
+        last = now;
+    }
+    return MERCER_OK;
+}
+
+/* Variables at a bound that want to leave it; before those beyond one are set back, which moves all slopes. */
+static int64_t release(polish *p) {
+    int64_t changed = 0;
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const double v = mc_slope(p->dual, p->g, t) - p->nu[mc_group(p->dual, t)];
+        const bool wants = p->state[t] == LOW ? v > p->tolerance : p->state[t] == HIGH && v < -p->tolerance;
+        if (wants && !p->taken[mc_row(p->dual, t)]) {
+            p->state[t] = FREE;
+            changed++;
+        }
+    }
+    return changed;
+}
+
+/* Free variables beyond a bound are set to it. */
+static mercer_status set_back(mercer_ctx *ctx, polish *p, int64_t *changed) {
+    int64_t count = 0;
+    for (int64_t a = 0; a < p->count; a++) {
+        const int64_t t = p->variable[a];
+        const double to = fmin(fmax(p->x[t], p->dual->low[t]), p->dual->high[t]), change = to - p->x[t];
+        if (to > p->dual->low[t] && to < p->dual->high[t])
+            continue;
+        p->state[t] = to <= p->dual->low[t] ? LOW : HIGH;
+        p->x[t] = to;
+        p->id[count] = p->id[a];
+        p->step[count++] = change;
+    }
+    *changed += count;
+    return move(ctx, p, count);
+}
+
+/* The free variable of a group that is farthest from its bounds; -1: there is none. */
+static int64_t roomiest(const polish *p, int group) {
+    double most = 0;
+    int64_t best = -1;
+    for (int64_t a = 0; a < p->count; a++) {
+        const int64_t t = p->variable[a];
+        const double room = fmin(p->x[t] - p->dual->low[t], p->dual->high[t] - p->x[t]);
+        if (mc_group(p->dual, t) == group && room > most) {
+            most = room;
+            best = a;
+        }
+    }
+    return best;
+}
+
+/* Where K_FF is nearly singular the steps are long and what they lose in rounding is missing from the sums: one
+   variable takes it. False where it would pass its bound. */
+static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
+    *restored = true;
+    for (int group = 0; group < 2; group++) {
+        const double lost = missing(p, group);
+        const int64_t a = roomiest(p, group), t = a < 0 ? 0 : p->variable[a];
+        if (a < 0 || lost == 0)
+            continue;
+        *restored &= p->x[t] + lost > p->dual->low[t] && p->x[t] + lost < p->dual->high[t];
+        p->x[t] += lost;
+        MC_TRY(mc_rows_add(ctx, p->rows, &p->id[a], &lost, 1, p->row, p->g));
+    }
+    return MERCER_OK;
+}
+
+static mercer_status settle(mercer_ctx *ctx, polish *p, bool *settled) {
+    int64_t fewest = INT64_MAX;
+    for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
+        bool done = list_free(p);
+        if (done)
+            MC_TRY(factor(ctx, p, &done));
+        if (!done)
+            return MERCER_OK;
+        MC_TRY(solve(ctx, p));
+        if (!isfinite(p->nu[0] + p->nu[1]))
+            return MERCER_OK;
+        int64_t changed = release(p);
+        MC_TRY(set_back(ctx, p, &changed));
+        if (changed == 0)
+            return restore_sums(ctx, p, settled);
+        lull = changed < fewest ? 0 : lull + 1;
+        fewest = changed < fewest ? changed : fewest;
+    }
+    return MERCER_OK;
+}
+
+static long double objective(const mc_dual *dual, const double *beta, const double *f) {
+    long double sum = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        sum += beta[t] * (0.5 * (long double)f[mc_row(dual, t)] + dual->q[t]);
+    return sum;
+}
+
+static size_t need(int64_t n, int64_t m, int64_t count) {
+    return mc_work_need(3 * count, sizeof(double)) + mc_work_need(n, sizeof(double)) + mc_work_need(m, sizeof(double))
+           + mc_work_need(count, sizeof(double)) + 2 * mc_work_need(count, sizeof(int64_t))
+           + mc_work_need(count, sizeof(void *)) + mc_work_need(m, 1) + mc_work_need(n, 1);
+}
+
+size_t mc_active_set_newton_bytes(int64_t n, int64_t m) {
+    return need(n, m, m < MOST_FREE ? m : MOST_FREE);
+}
+
+/* Twice as many as are free now may become so. */
+static int64_t room_for(const mc_dual *dual, const double *beta) {
+    int64_t count = 32;
+    for (int64_t t = 0; t < dual->m; t++)
+        count += beta[t] > dual->low[t] && beta[t] < dual->high[t];
+    count = 2 * count < dual->m ? 2 * count : dual->m;
+    return count < MOST_FREE ? count : MOST_FREE;
+}
+
+static void cut(mc_work *work, int64_t count, polish *p) {
+    p->X = mc_work_take(work, 3 * count, sizeof(double));
+    p->step = mc_work_take(work, count, sizeof(double));
+    p->x = mc_work_take(work, p->dual->m, sizeof(double));
+    p->g = mc_work_take(work, p->rows->n, sizeof(double));
+    p->variable = mc_work_take(work, count, sizeof(int64_t));
+    p->id = mc_work_take(work, count, sizeof(int64_t));
+    p->row = mc_work_take(work, count, sizeof(void *));
+    p->state = mc_work_take(work, p->dual->m, 1);
+    p->taken = mc_work_take(work, p->rows->n, 1);
+}
+
+mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double tolerance,
+                                   double *beta, double *f, bool *moved) {
+    const int64_t most = room_for(dual, beta);
+    const size_t bytes = need(rows->n, dual->m, most), square = mc_work_need(mc_packed_count(most), sizeof(double));
+    mc_work work;
+    *moved = false;
+    if (bytes + square > mc_memory_left(ctx) / 2)
+        return MERCER_OK;
+    MC_TRY(mc_work_open(ctx, &work, bytes));
+    polish p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
+    cut(&work, most, &p);
+    p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
+    memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);
+    memcpy(p.g, f, (size_t)rows->n * sizeof *f);
+    guess(&p, beta);
+    bool settled = false;
+    const mercer_status status = p.A ? settle(ctx, &p, &settled) : MERCER_MEMORY;
+    *moved = !status && settled && objective(dual, p.x, p.g) < objective(dual, beta, f);
+    if (*moved) {
+        memcpy(beta, p.x, (size_t)dual->m * sizeof *beta);
+        memcpy(f, p.g, (size_t)rows->n * sizeof *f);
+    }
+    mc_free(p.A);
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,372 @@
+/* batch_smo.c: see batch_smo.h.
+
+       repeat   choose a working set W for all quadratic programs              the worst pair of each, then what
+       violates most in any of them
+                gather K_WW in single precision, once                  not where W is all variables
+                minimise over W, each quadratic program by itself, over        batch_smo_member.c, in parallel
+                those of W that are in question for it
+                f <- f + K_W' (change of beta on W) for all of them    a row of K is read once; sums in double
+                a step of Newton's for who has taken all the steps     newton_free.c
+                allowed and is not there
+       until the violation of each is at most the tolerance
+
+   Every sum is in the order of the set, so the answer has the same bits on any number of threads. */
+#include "qp/batch_smo.h"
+#include "backend/dispatch.h"
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "qp/batch_smo_member.h"
+#include <math.h>
+#include <string.h>
+
+enum { SET = 512, SET_SURE = 1024, SET_MOST = 16384, EPOCHS = 2, COLUMNS = 1024, ROUNDS = 64, STRIP = 2048 };
+_Static_assert(MC_TOGETHER_BEYOND >= (int)MC_STRIDE, "rows of K are read so far beyond");
+_Static_assert(MC_TOGETHER_MOST <= (int)MC_BATCH, "a pass over K serves all");
+
+typedef struct run {
+    const mc_batch_smo *p;
+    const mc_batch_smo_body *body, *quick; /* by the precision of K; of the sets */
+    mc_member *member;
+    int64_t open; /* how many are still at work, and which */
+    int64_t who[MC_BATCH];
+    mc_selection selection; /* the set, and marks */
+    mc_common set;
+    double *score[2]; /* n: how far a variable violates upwards, downwards; 0: not at all */
+    int64_t *column;  /* of the places of the set; pads repeat the first */
+    float *K;
+    float *part;       /* of each quadratic program: K of those that are in question for it */
+    int64_t part_most; /* how many there is room for */
+    const void **row;
+    double *change; /* n x MC_BATCH */
+    double *f[MC_BATCH];
+    int64_t kept; /* rows that change */
+    int64_t seen; /* places filled since the set last grew */
+    int64_t most; /* places that there is memory for */
+    double first; /* the largest violation of all seen */
+} run;
+
+/* ---- Room ---- */
+
+static size_t own_bytes(int64_t n, int64_t count) {
+    const int64_t room = mc_padded(n);
+    return mc_selection_need(n, n) + 2 * mc_work_need(n, sizeof(double)) + mc_work_need(room, sizeof(int64_t))
+           + mc_work_need(room, sizeof(void *)) + mc_work_need(room * MC_BATCH, sizeof(double))
+           + mc_work_need(count, sizeof(mc_member)) + (size_t)count * mc_member_need(room);
+}
+
+static size_t square(int64_t q) {
+    return mc_work_need(mc_padded(q) * mc_padded(q), sizeof(float));
+}
+
+size_t mc_batch_smo_bytes(int64_t n, int64_t count) {
+    return own_bytes(n, count) + (size_t)(1 + count) * square(n < SET_SURE ? n : SET_SURE);
+}
+
+size_t mc_batch_smo_spare_bytes(int64_t n, int64_t count) {
+    return (size_t)(1 + count) * (square(n < SET_MOST ? n : SET_MOST) - square(n < SET_SURE ? n : SET_SURE));
+}
+
+/* By what there is whatever the number of threads, so that it decides nothing. */
+static int64_t widest(const mercer_ctx *ctx, const mc_batch_smo *p) {
+    const size_t left = (mc_memory_left(ctx) + p->room[0].size + p->room[1].size) / 2;
+    int64_t q = p->n < SET_MOST ? p->n : SET_MOST;
+    while (q > SET_SURE && (size_t)(1 + p->count) * square(q) > left)
+        q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
+    return q;
+}
+
+static void cut(mc_work *work, run *r) {
+    const int64_t n = r->p->n, room = mc_padded(n);
+    mc_selection_open(work, n, n, &r->selection);
+    for (int side = 0; side < 2; side++)
+        r->score[side] = mc_work_take(work, n, sizeof(double));
+    r->column = mc_work_take(work, room, sizeof(int64_t));
+    r->row = mc_work_take(work, room, sizeof(void *));
+    r->change = mc_work_take(work, room * MC_BATCH, sizeof(double));
+    r->member = mc_work_take(work, r->p->count, sizeof(mc_member));
+    for (int64_t k = 0; k < r->p->count; k++)
+        mc_member_cut(work, room, &r->member[k]);
+}
+
+/* ---- Where they stand ---- */
+
+static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    run *r = arg;
+    for (int64_t k = begin; k < end; k++) {
+        mc_member *m = &r->member[k];
+        m->e = mc_extremes_of(&r->p->dual[k], r->p->beta[k], r->p->f[k]);
+        m->open = m->e.violation > r->p->tolerance && !m->stuck && r->p->steps[k] < r->p->steps_max;
+    }
+}
+
+/* By those that are done, and by how far the worst of the others is on its way to the violation allowed, on a
+   logarithmic scale. */
+static mercer_status tell(mercer_ctx *ctx, run *r) {
+    double worst = r->p->tolerance;
+    for (int64_t a = 0; a < r->open; a++)
+        worst = fmax(worst, r->member[r->who[a]].e.violation);
+    r->first = fmax(r->first, worst);
+    const double way = r->first > r->p->tolerance ? log(r->first / worst) / log(r->first / r->p->tolerance) : 1;
+    const double share = 1 - (1 - way) * (double)r->open / (double)r->p->count;
+    mc_held(ctx, r->p->begin + (r->p->end - r->p->begin) * share);
+    return mc_progress_step(ctx, -1, (mc_watch){"violation", worst, r->p->tolerance});
+}
+
+static mercer_status look(mercer_ctx *ctx, run *r) {
+    MC_TRY(mc_for(ctx, r->p->count, 1, look_at, r));
+    r->open = 0;
+    for (int64_t k = 0; k < r->p->count; k++)
+        if (r->member[k].open) {
+            r->f[r->open] = r->p->f[k];
+            r->who[r->open++] = k;
+        }
+    return tell(ctx, r);
+}
+
+/* ---- The set ---- */
+
+/* In units of the worst violation of each quadratic program, the largest over them. */
+static void rate(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    run *r = arg;
+    double *up = r->score[0], *down = r->score[1];
+    for (int64_t t = begin; t < end; t++)
+        up[t] = down[t] = 0;
+    for (int64_t a = 0; a < r->open; a++) {
+        const int64_t k = r->who[a];
+        const mc_dual *dual = &r->p->dual[k];
+        const double *beta = r->p->beta[k], *f = r->p->f[k], top = r->member[k].e.top[0],
+                     bottom = r->member[k].e.bottom[0];
+        const double unit = 1 / (top - bottom);
+        for (int64_t t = begin; t < end; t++) {
+            const double v = -(f[t] + dual->q[t]), grow = beta[t] < dual->high[t] ? (v - bottom) * unit : 0;
+            const double shrink = beta[t] > dual->low[t] ? (top - v) * unit : 0;
+            up[t] = grow > up[t] ? grow : up[t];
+            down[t] = shrink > down[t] ? shrink : down[t];
+        }
+    }
+}
+
+/* Off its bounds in one of them. */
+static bool is_free(const run *r, int64_t t) {
+    for (int64_t a = 0; a < r->open; a++) {
+        const int64_t k = r->who[a];
+        if (r->p->beta[k][t] > r->p->dual[k].low[t] && r->p->beta[k][t] < r->p->dual[k].high[t])
+            return true;
+    }
+    return false;
+}
+
+static void keep_free(run *r, int64_t last, int64_t room) {
+    for (int64_t k = 0; k < last && r->selection.count < room; k++)
+        if (is_free(r, r->selection.candidate[k].id))
+            mc_selection_take(&r->selection, r->selection.candidate[k].id);
+}
+
+static mercer_status choose(mercer_ctx *ctx, run *r) {
+    mc_selection *s = &r->selection;
+    MC_TRY(mc_for(ctx, r->p->n, STRIP, rate, r));
+    const int64_t last = mc_selection_renew(s);
+    for (int64_t a = 0; a < r->open; a++) {
+        mc_selection_take(s, r->member[r->who[a]].e.top_at[0]);
+        mc_selection_take(s, r->member[r->who[a]].e.bottom_at[0]);
+    }
+    keep_free(r, last, s->q / 2);
+    mc_selection_worst(s, r->score[0], r->p->n, (s->q - s->count) / 2);
+    mc_selection_worst(s, r->score[1], r->p->n, s->q - s->count);
+    return MERCER_OK;
+}
+
+/* All variables, where K can be used as it lies: then a larger set costs no memory. */
+static bool whole(const run *r) {
+    return r->p->dtype == MERCER_F32 && r->selection.q == r->p->n;
+}
+
+static int64_t doubled(const run *r, int64_t q) {
+    if (r->p->dtype == MERCER_F32 && (4 * q >= r->p->n || 2 * q > r->most))
+        return r->p->n;
+    return 2 * q < r->most ? 2 * q : r->most;
+}
+
+/* Once all that is in question has been in the set EPOCHS times the set is too small for how they hang together. */
+static void grow(run *r) {
+    mc_selection *s = &r->selection;
+    int64_t in_question = 0;
+    for (int64_t t = 0; t < r->p->n; t++)
+        in_question += r->score[0][t] > 0 || r->score[1][t] > 0;
+    r->seen += s->count;
+    if (r->seen < EPOCHS * in_question || s->count >= in_question)
+        return;
+    r->seen = 0;
+    s->q = doubled(r, s->q);
+}
+
+/* From the start there is room for all that are free: they hang together. */
+static void open_wide(run *r) {
+    mc_selection *s = &r->selection;
+    int64_t free = 0;
+    for (int64_t t = 0; t < r->p->n; t++)
+        free += is_free(r, t);
+    s->q = SET < r->most ? SET : r->most;
+    while (s->q < free && s->q < r->most)
+        s->q = doubled(r, s->q);
+}
+
+/* ---- One round ---- */
+
+static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const run *r = arg;
+    for (int64_t a = begin; a < end; a++)
+        r->body->gather(r->row[a], r->column, r->set.ld, r->K + a * r->set.ld);
+}
+
+static const void *row_of(const mc_batch_smo *p, int64_t t) {
+    return (const char *)p->K + (size_t)(t * p->n) * mc_dtype_size(p->dtype);
+}
+
+/* The places of the set, rising: rows of K are then read from front to back. */
+static void list(run *r) {
+    int64_t at = 0;
+    for (int64_t t = 0; t < r->p->n; t++)
+        if (whole(r) || r->selection.chosen[t])
+            r->column[at++] = t;
+    r->set = (mc_common){.count = at, .column = r->column};
+    for (; at < mc_padded(r->set.count); at++)
+        r->column[at] = r->column[0];
+    for (int64_t a = 0; a < at; a++)
+        r->row[a] = row_of(r->p, r->column[a]);
+}
+
+static mercer_status load(mercer_ctx *ctx, run *r) {
+    list(r);
+    r->set.K = r->p->K;
+    r->set.ld = r->p->n;
+    if (whole(r))
+        return MERCER_OK;
+    r->set.ld = mc_padded(r->set.count);
+    r->set.K = r->K = mc_room_take(ctx, &r->p->room[0], square(r->selection.q));
+    return r->K ? mc_for(ctx, r->set.ld, 32, gather, r) : MERCER_MEMORY;
+}
+
+static void pick(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    run *r = arg;
+    for (int64_t a = begin; a < end; a++)
+        mc_member_pick(r->p, r->who[a], &r->set, &r->member[r->who[a]]);
+}
+
+/* Room for K of the most that are in question for one of them, for each. Who has more than there is memory for does
+   without. */
+static mercer_status make_room(mercer_ctx *ctx, run *r) {
+    int64_t most = 0;
+    MC_TRY(mc_for(ctx, r->open, 1, pick, r));
+    for (int64_t a = 0; a < r->open; a++) {
+        const int64_t count = r->member[r->who[a]].count;
+        most = count > most && count <= r->most ? count : most;
+    }
+    if (most <= r->part_most)
+        return MERCER_OK;
+    for (int64_t k = 0; k < r->p->count; k++)
+        r->member[k].own.count = 0;
+    /* what grows often is touched for the first time often */
+    r->part_most = most + most / 2 < r->most ? most + most / 2 : r->most;
+    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)r->p->count * square(r->part_most));
+    return r->part ? MERCER_OK : MERCER_MEMORY;
+}
+
+static void solve_members(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    run *r = arg;
+    for (int64_t a = begin; a < end; a++) {
+        const int64_t k = r->who[a];
+        float *part = r->part + (size_t)k * square(r->part_most) / sizeof(float);
+        mc_member_solve(r->p, k, &r->set, r->quick, r->member[k].count <= r->part_most ? part : NULL, &r->member[k]);
+        mc_member_put_back(r->p, k, &r->set, &r->member[k], r->change + a);
+    }
+}
+
+static void drop_idle(run *r) {
+    r->kept = 0;
+    for (int64_t b = 0; b < r->set.count; b++) {
+        bool moved = false;
+        for (int64_t a = 0; a < r->open; a++)
+            moved = moved || r->change[b * MC_BATCH + a] != 0;
+        if (!moved)
+            continue;
+        r->row[r->kept] = r->row[b];
+        memmove(r->change + r->kept++ * MC_BATCH, r->change + b * MC_BATCH, MC_BATCH * sizeof(double));
+    }
+}
+
+static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const run *r = arg;
+    r->body->accumulate(r->row, r->change, r->kept, r->open, begin, end, r->f);
+}
+
+static bool any_slow(const run *r) {
+    bool any = false;
+    for (int64_t a = 0; a < r->open; a++)
+        any = any || r->member[r->who[a]].slow;
+    return any;
+}
+
+/* Who took all the steps allowed takes one of Newton's; the others wait. */
+static mercer_status leap(mercer_ctx *ctx, run *r) {
+    const int64_t n = r->p->n;
+    memset(r->change, 0, (size_t)(n * MC_BATCH) * sizeof *r->change);
+    for (int64_t a = 0; a < r->open; a++)
+        if (r->member[r->who[a]].slow)
+            MC_TRY(mc_member_leap(ctx, r->p, r->who[a], &r->member[r->who[a]], r->change + a));
+    r->set.count = n;
+    for (int64_t t = 0; t < n; t++)
+        r->row[t] = row_of(r->p, t);
+    drop_idle(r);
+    MC_TRY(mc_for(ctx, n, COLUMNS, add_columns, r));
+    for (int64_t a = 0; a < r->open; a++)
+        if (r->member[r->who[a]].slow)
+            mc_member_land(r->p, r->who[a], &r->member[r->who[a]]);
+    return MERCER_OK;
+}
+
+static mercer_status turn(mercer_ctx *ctx, run *r) {
+    if (!whole(r))
+        MC_TRY(choose(ctx, r));
+    MC_TRY(load(ctx, r));
+    MC_TRY(make_room(ctx, r));
+    MC_TRY(mc_for(ctx, r->open, 1, solve_members, r));
+    drop_idle(r);
+    if (!whole(r))
+        grow(r);
+    return mc_for(ctx, r->p->n, COLUMNS, add_columns, r);
+}
+
+/* What so many rounds do not settle is for other methods. */
+static mercer_status descend(mercer_ctx *ctx, run *r) {
+    const int64_t most = ROUNDS * (r->p->n / SET + 1);
+    MC_TRY(look(ctx, r));
+    open_wide(r);
+    for (int64_t k = 0; k < most && r->open; k++) {
+        MC_TRY(any_slow(r) ? leap(ctx, r) : turn(ctx, r));
+        MC_TRY(look(ctx, r));
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem) {
+    run r = {.p = problem,
+             .body = &mc_bodies_of(ctx->isa)->batch_smo[problem->dtype],
+             .quick = &mc_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->n, problem->count)));
+    cut(&work, &r);
+    r.most = widest(ctx, problem);
+    const mercer_status status = descend(ctx, &r);
+    mc_work_close(&work);
+    return status;
+}

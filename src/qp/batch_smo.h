@@ -1,0 +1,38 @@
+/* batch_smo.h: several quadratic programs of smo.h over one stored K at once: the folds of a search, which share most
+   of their rows.
+
+   They work on the same variables at the same time, so that a row of K is read once for all of them. What they reach is
+   the solution to a tolerance that single precision knows of; a quadratic program that is not there yet goes on alone
+   (active_set.h). */
+#ifndef MC_QP_BATCH_SMO_H
+#define MC_QP_BATCH_SMO_H
+
+#include "base/memory.h"
+#include "qp/smo.h"
+
+/* quadratic programs at a time; numbers read beyond K */
+enum { MC_TOGETHER_MOST = 8, MC_TOGETHER_BEYOND = 64, MC_TOGETHER_ROOMS = 3 };
+
+typedef struct mc_batch_smo {
+    int64_t n; /* rows of K, and variables: variable t has row t, and there is one group */
+    mercer_dtype dtype;
+    const void *K; /* n x n, and MC_TOGETHER_BEYOND numbers that may be read */
+    const double *diagonal;
+    double tolerance;  /* of the violation */
+    int64_t steps_max; /* of each */
+    int64_t count;     /* quadratic programs */
+    const mc_dual *dual;
+    double *const *beta; /* of each: a feasible start, then as far as it came */
+    double *const *f;    /* K beta */
+    int64_t *steps;      /* of each: are added to */
+    double begin, end;   /* of what is held (progress.h), this solution */
+    mc_room *room;       /* MC_TOGETHER_ROOMS, for K of the sets and factors, left to the next solution */
+} mc_batch_smo;
+
+mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem);
+/* Bytes it takes at least, with what is left in the rooms; and how many more for larger sets, half of what is then left
+   at most. A step on a face (newton_free.h) takes half of what is left after that at most. */
+size_t mc_batch_smo_bytes(int64_t n, int64_t count);
+size_t mc_batch_smo_spare_bytes(int64_t n, int64_t count);
+
+#endif

@@ -1,0 +1,204 @@
+/* batch_smo_member.c: see batch_smo_member.h. */
+#include "qp/batch_smo_member.h"
+#include "base/status.h"
+#include "qp/newton_free.h"
+#include <math.h>
+#include <string.h>
+
+enum { STEPS_PER_VARIABLE = 20 };
+static const double SLACK = 0.25; /* of the violation: nearer to being in question than this counts as in question */
+static const double INNER = 0.1;  /* of the violation at the start of the round */
+
+size_t mc_member_need(int64_t room) {
+    return 5 * mc_work_need(room, sizeof(double)) + 4 * mc_work_need(room, sizeof(float))
+           + 3 * mc_work_need(room, sizeof(int64_t));
+}
+
+void mc_member_cut(mc_work *work, int64_t room, mc_member *m) {
+    mc_quick *b = &m->block;
+    *m = (mc_member){.place = mc_work_take(work, room, sizeof(int64_t)),
+                     .at = mc_work_take(work, room, sizeof(int64_t)),
+                     .column = mc_work_take(work, room, sizeof(int64_t))};
+    double **doubles[] = {&b->beta, &b->low, &b->high, &m->step, &m->f};
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
+        *doubles[i] = mc_work_take(work, room, sizeof(double));
+    float **floats[] = {&b->v, &b->up, &b->down, &b->diagonal};
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        *floats[i] = mc_work_take(work, room, sizeof(float));
+}
+
+/* Of the set those free and those at a bound that a step could move off it. The others would wait: their slopes come
+   with f. */
+void mc_member_pick(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_member *m) {
+    const mc_dual *dual = &p->dual[k];
+    const double *beta = p->beta[k], slack = SLACK * m->e.violation;
+    const double top = m->e.top[0] + slack, bottom = m->e.bottom[0] - slack;
+    m->count = 0;
+    for (int64_t b = 0; b < set->count; b++) {
+        const int64_t t = set->column[b];
+        const double v = -(p->f[k][t] + dual->q[t]);
+        const bool up = beta[t]<dual->high[t], down = beta[t]> dual->low[t];
+        if ((up && (down || v > bottom)) || (down && v < top))
+            m->place[m->count++] = b;
+    }
+}
+
+/* Where those in question stand in the copy; false: one does not. Both rise. */
+static bool find(const mc_common *set, mc_member *m) {
+    int64_t b = 0;
+    for (int64_t i = 0; i < m->count; i++, b++) {
+        const int64_t t = set->column[m->place[i]];
+        while (b < m->own.count && m->own.column[b] < t)
+            b++;
+        if (b == m->own.count || m->own.column[b] != t)
+            return false;
+        m->at[i] = b;
+    }
+    return true;
+}
+
+static const mc_common *narrowest(const mc_common *set, mc_member *m) {
+    if (m->own.count && m->own.count < set->count && find(set, m))
+        return &m->own;
+    memcpy(m->at, m->place, (size_t)m->count * sizeof *m->at);
+    return set;
+}
+
+static void close_from(mc_quick *b, int64_t first) {
+    for (int64_t a = first; a < b->width; a++) {
+        b->v[a] = 0;
+        b->diagonal[a] = 1;
+        b->up[a] = -INFINITY;
+        b->down[a] = INFINITY;
+    }
+}
+
+/* Over all places of the set or of the copy, those closed that are not in question. */
+static void fill(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_member *m) {
+    mc_quick *b = &m->block;
+    const mc_dual *dual = &p->dual[k];
+    const mc_common *from = narrowest(set, m);
+    b->K = from->K;
+    b->ld = from->ld;
+    b->width = mc_padded(from->count);
+    close_from(b, 0);
+    for (int64_t i = 0; i < m->count; i++) {
+        const int64_t a = m->at[i], t = from->column[a];
+        b->v[a] = (float)-(p->f[k][t] + dual->q[t]);
+        b->diagonal[a] = (float)p->diagonal[t];
+        b->beta[a] = p->beta[k][t];
+        b->low[a] = dual->low[t];
+        b->high[a] = dual->high[t];
+        b->up[a] = b->beta[a] < b->high[a] ? 0 : -INFINITY;
+        b->down[a] = b->beta[a] > b->low[a] ? 0 : INFINITY;
+    }
+}
+
+/* K of those in question alone. From a copy in the same place: places rise, so what is moved forward is read before it
+   is overwritten. */
+static void copy(const mc_batch_smo_body *body, const mc_common *set, float *part, mc_member *m) {
+    const mc_quick *b = &m->block;
+    const int64_t ld = mc_padded(m->count);
+    for (int64_t a = m->count; a < ld; a++)
+        m->at[a] = m->at[0];
+    for (int64_t a = 0; a < m->count; a++) {
+        body->gather(b->K + m->at[a] * b->ld, m->at, ld, part + a * ld);
+        m->column[a] = set->column[m->place[a]];
+    }
+    m->own = (mc_common){part, ld, m->count, m->column};
+}
+
+static void set_apart(const mc_batch_smo_body *body, const mc_common *set, float *part, mc_member *m) {
+    mc_quick *b = &m->block;
+    copy(body, set, part, m);
+    double *doubles[] = {b->beta, b->low, b->high};
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
+        for (int64_t a = 0; a < m->count; a++)
+            doubles[i][a] = doubles[i][m->at[a]];
+    float *floats[] = {b->v, b->up, b->down, b->diagonal};
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        for (int64_t a = 0; a < m->count; a++)
+            floats[i][a] = floats[i][m->at[a]];
+    for (int64_t a = 0; a < m->count; a++)
+        m->at[a] = a;
+    b->K = part;
+    b->ld = b->width = m->own.ld;
+    close_from(b, m->count);
+}
+
+/* Steps over the whole set after which the copy would have paid: it costs the square of those in question, a step what
+   is beside them. */
+static int64_t steps_in_place(const mc_member *m, int64_t all) {
+    return m->count < all ? m->count * m->count / (all - m->count) : INT64_MAX;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+void mc_member_solve(const mc_batch_smo *p, int64_t k, const mc_common *set, const mc_batch_smo_body *body, float *part,
+                     mc_member *m) {
+    mc_quick *b = &m->block;
+    const int64_t most = smaller(p->steps_max - p->steps[k], STEPS_PER_VARIABLE * m->count);
+    fill(p, k, set, m);
+    b->tolerance = fmax(0.3 * p->tolerance, INNER * m->e.violation);
+    b->steps = 0;
+    b->steps_max = part ? smaller(most, steps_in_place(m, b->width)) : most;
+    body->solve(b);
+    if (b->steps == b->steps_max && b->steps < most) {
+        set_apart(body, set, part, m);
+        b->steps_max = most;
+        body->solve(b);
+    }
+    p->steps[k] += b->steps;
+    m->slow = b->steps == most && !m->tired;
+}
+
+void mc_member_put_back(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_member *m, double *change) {
+    for (int64_t b = 0; b < set->count; b++)
+        change[b * MC_BATCH] = 0;
+    m->stuck = true;
+    for (int64_t i = 0; i < m->count; i++) {
+        const int64_t a = m->place[i], t = set->column[a];
+        const double beta = m->block.beta[m->at[i]];
+        change[a * MC_BATCH] = beta - p->beta[k][t];
+        m->stuck = m->stuck && change[a * MC_BATCH] == 0;
+        p->beta[k][t] = beta;
+    }
+}
+
+/* ---- On the face ---- */
+
+/* Whoever a step has not brought half way to the optimum takes no other. */
+mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, mc_member *m, double *change) {
+    const mc_newton_free face = {
+        .dual = &p->dual[k], .dtype = p->dtype, .K = p->K, .beta = p->beta[k], .f = p->f[k], .room = &p->room[2]};
+    bool found = false;
+    m->tired = m->leapt > 0 && m->e.violation > m->leapt / 2;
+    m->leapt = m->e.violation;
+    if (!m->tired)
+        MC_TRY(mc_newton_free_step(ctx, &face, m->step, &found));
+    m->slow = found;
+    m->tired = !found;
+    for (int64_t t = 0; t < p->n && found; t++)
+        change[t * MC_BATCH] = m->step[t];
+    memcpy(m->f, p->f[k], (size_t)p->n * sizeof *m->f);
+    return MERCER_OK;
+}
+
+/* The objective along the step is s^2 curvature / 2 - s slope. */
+void mc_member_land(const mc_batch_smo *p, int64_t k, mc_member *m) {
+    const mc_dual *dual = &p->dual[k];
+    double *beta = p->beta[k], *f = p->f[k], slope = 0, curvature = 0;
+    for (int64_t t = 0; t < p->n; t++) {
+        slope -= (m->f[t] + dual->q[t]) * m->step[t];
+        curvature += (f[t] - m->f[t]) * m->step[t];
+    }
+    const double share = slope <= 0 ? 0 : curvature > slope ? slope / curvature : 1;
+    for (int64_t t = 0; t < p->n; t++) {
+        beta[t] = fmin(fmax(beta[t] + share * m->step[t], dual->low[t]), dual->high[t]);
+        f[t] = m->f[t] + share * (f[t] - m->f[t]);
+    }
+    m->tired = share == 0;
+    m->slow = false;
+}

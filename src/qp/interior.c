@@ -1,0 +1,447 @@
+/* interior.c: see interior.h. With s = beta - low, t = high - beta, z and y their multipliers, and lambda those of the
+   sums,
+
+       f + q - lambda - z + y = 0,   s z = mu,   t y = mu,   sums kept,        f = K beta + what others add
+
+   is followed from a large mu to none by Newton steps. Eliminating z and y leaves
+
+       (Q + D) d = r + E d_lambda,   D = z/s + y/t,   Q_tu = K(row of t, row of u)
+
+   Where two variables share a row (regression), d_1 + d_2 = x and D_1 d_1 - D_2 d_2 = r_1 - r_2, so that
+
+       (K + D_1 D_2 / (D_1 + D_2)) x = (D_2 r_1 + D_1 r_2) / (D_1 + D_2)
+
+   has the order of K in any case. A step is Mehrotra's: a predictor with mu = 0 tells how far down mu can go, and a
+   corrector adds its second-order term. s and t are kept each by itself, and f is moved, not computed anew: near a
+   bound, and at a C of 10^8, the differences would be rounding. At the end a variable whose bound has the larger
+   multiplier, in units of f, is set to that bound, and what the sums then lack is spread over the others. Mehrotra
+   (1992); Wright, Primal-dual interior-point methods (1997). */
+#include "qp/interior.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "linalg/cholesky.h"
+#include "qp/smo_select.h"
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 80, LULL = 6 };
+static const double DONE = 1e-14; /* of the objective: what the multipliers of the bounds may still add up to */
+static const double BACK = 0.995; /* of the way to the nearest bound */
+static const double SHORT = 1e-5; /* a step that leads nowhere */
+static const double STIFF = 1e100;
+
+typedef struct sides {
+    double *low, *high; /* m: one number for either bound of a variable */
+} sides;
+
+typedef struct interior {
+    const mc_dual *dual;
+    const mc_matrix_rows *rows;
+    int64_t *pair; /* 2n: the variables of a row, -1: none */
+    int64_t *id;   /* 0 .. n-1 */
+    const void **row;
+    double *A;                    /* the packed factor */
+    sides room, z, dz, c;         /* distances, multipliers, their steps, right-hand sides of s dz + z ds = c */
+    double *D, *r, *rest, *more;  /* m */
+    double *d, *Z[2];             /* m: the step; what a unit of lambda adds to it */
+    double *f, *sum_of, *product; /* n */
+    double raise;                 /* what is added to the diagonal */
+    double sum[2], lambda[2], d_lambda[2];
+    int groups;
+    double open, scale; /* sum of distance times multiplier; size of the objective's terms */
+} interior;
+
+/* No room between its bounds: it stays there, with a D that lets nothing move. */
+static bool fixed(const interior *p, int64_t t) {
+    return !(p->dual->high[t] > p->dual->low[t]);
+}
+
+static double value(const interior *p, int64_t t) {
+    const double s = p->room.low[t], r = p->room.high[t];
+    return fixed(p, t) ? p->dual->low[t] : s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
+}
+
+/* ---- The system ---- */
+
+static mercer_status multiply(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
+    memset(out, 0, (size_t)p->rows->n * sizeof *out);
+    return mc_rows_add(ctx, p->rows, p->id, x, p->rows->n, p->row, out);
+}
+
+/* What stands on the diagonal beside K. */
+static double weight_of(const interior *p, int64_t i) {
+    const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
+    return b < 0 ? p->D[a] : p->D[a] * p->D[b] / (p->D[a] + p->D[b]);
+}
+
+/* The diagonal is raised by as little as lets the factor exist; the solutions are refined against the system itself. */
+static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
+    const int64_t n = p->rows->n;
+    double top = 0;
+    for (int64_t i = 0; i < n; i++)
+        top = fmax(top, p->rows->diagonal[i]);
+    p->raise = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top;
+    *done = false;
+    for (int attempt = 0; attempt < 6 && !*done; attempt++, p->raise *= 30) {
+        int64_t bad = 0;
+        MC_TRY(p->rows->take(ctx, p->rows, p->id, n, p->row));
+        MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, NULL, 0, p->A));
+        for (int64_t i = 0; i < n; i++)
+            p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->raise;
+        MC_TRY(mc_cholesky_factor(ctx, n, p->A, &bad));
+        *done = bad == 0;
+    }
+    return MERCER_OK;
+}
+
+/* x (m) <- the solution with the right-hand side r (m), by the factor. */
+static mercer_status solve_once(mercer_ctx *ctx, interior *p, const double *r, double *x) {
+    for (int64_t i = 0; i < p->rows->n; i++) {
+        const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
+        p->sum_of[i] = b < 0 ? r[a] : (p->D[b] * r[a] + p->D[a] * r[b]) / (p->D[a] + p->D[b]);
+    }
+    MC_TRY(mc_cholesky_solve(ctx, p->rows->n, p->A, 1, p->sum_of));
+    for (int64_t i = 0; i < p->rows->n; i++) {
+        const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
+        x[a] = b < 0 ? p->sum_of[i] : (r[a] - r[b] + p->D[b] * p->sum_of[i]) / (p->D[a] + p->D[b]);
+        if (b >= 0)
+            x[b] = p->sum_of[i] - x[a];
+    }
+    return MERCER_OK;
+}
+
+/* product <- K times the sums of x over each row. */
+static mercer_status product_of(mercer_ctx *ctx, interior *p, const double *x) {
+    memset(p->sum_of, 0, (size_t)p->rows->n * sizeof *p->sum_of);
+    for (int64_t t = 0; t < p->dual->m; t++)
+        p->sum_of[mc_row(p->dual, t)] += x[t];
+    return multiply(ctx, p, p->sum_of, p->product);
+}
+
+static mercer_status solve(mercer_ctx *ctx, interior *p, const double *r, double *x) {
+    const int64_t m = p->dual->m;
+    MC_TRY(solve_once(ctx, p, r, x));
+    MC_TRY(product_of(ctx, p, x));
+    for (int64_t t = 0; t < m; t++)
+        p->rest[t] = r[t] - p->D[t] * x[t] - p->product[mc_row(p->dual, t)];
+    MC_TRY(solve_once(ctx, p, p->rest, p->more));
+    for (int64_t t = 0; t < m; t++)
+        x[t] += p->more[t];
+    return MERCER_OK;
+}
+
+/* ---- A step ---- */
+
+static mercer_status prepare(mercer_ctx *ctx, interior *p, bool *done) {
+    for (int64_t t = 0; t < p->dual->m; t++)
+        p->D[t] = fixed(p, t) ? STIFF : p->z.low[t] / p->room.low[t] + p->z.high[t] / p->room.high[t];
+    MC_TRY(factor(ctx, p, done));
+    for (int g = 0; g < p->groups && *done; g++) {
+        for (int64_t t = 0; t < p->dual->m; t++)
+            p->r[t] = mc_group(p->dual, t) == g;
+        MC_TRY(solve(ctx, p, p->r, p->Z[g]));
+    }
+    return MERCER_OK;
+}
+
+/* d_lambda, so that the step brings the sums to what they are to be. */
+static void keep_sums(interior *p) {
+    double lack[2] = {p->sum[0], p->sum[1]}, S[2][2] = {{0}};
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const int h = mc_group(p->dual, t);
+        lack[h] -= value(p, t) + p->d[t];
+        for (int g = 0; g < p->groups; g++)
+            S[h][g] += p->Z[g][t];
+    }
+    if (p->groups == 1) {
+        p->d_lambda[0] = lack[0] / S[0][0];
+        return;
+    }
+    const double det = S[0][0] * S[1][1] - S[0][1] * S[1][0];
+    p->d_lambda[0] = (lack[0] * S[1][1] - S[0][1] * lack[1]) / det;
+    p->d_lambda[1] = (S[0][0] * lack[1] - S[1][0] * lack[0]) / det;
+}
+
+/* d, d_lambda and dz for the right-hand sides c. */
+static mercer_status direction(mercer_ctx *ctx, interior *p) {
+    const int64_t m = p->dual->m;
+    for (int64_t t = 0; t < m; t++) {
+        const double rest =
+            p->f[mc_row(p->dual, t)] + p->dual->q[t] - p->lambda[mc_group(p->dual, t)] - p->z.low[t] + p->z.high[t];
+        p->r[t] = p->c.low[t] / p->room.low[t] - p->c.high[t] / p->room.high[t] - rest;
+    }
+    MC_TRY(solve(ctx, p, p->r, p->d));
+    keep_sums(p);
+    for (int64_t t = 0; t < m; t++) {
+        for (int g = 0; g < p->groups; g++)
+            p->d[t] += p->d_lambda[g] * p->Z[g][t];
+        p->dz.low[t] = (p->c.low[t] - p->z.low[t] * p->d[t]) / p->room.low[t];
+        p->dz.high[t] = (p->c.high[t] + p->z.high[t] * p->d[t]) / p->room.high[t];
+    }
+    return MERCER_OK;
+}
+
+/* How far the step can go before something that must stay positive is zero. A bound at infinity has z = 0 for ever. */
+static double longest(const interior *p) {
+    double most = 0;
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        most = fmax(most, fmax(-p->d[t] / p->room.low[t], p->d[t] / p->room.high[t]));
+        most = fmax(most, p->z.low[t] > 0 ? -p->dz.low[t] / p->z.low[t] : 0);
+        most = fmax(most, p->z.high[t] > 0 ? -p->dz.high[t] / p->z.high[t] : 0);
+    }
+    return most > 1 ? 1 / most : 1;
+}
+
+static double open_after(const interior *p, double a) {
+    double sum = 0;
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        sum += p->z.low[t] > 0 ? (p->z.low[t] + a * p->dz.low[t]) * (p->room.low[t] + a * p->d[t]) : 0;
+        sum += p->z.high[t] > 0 ? (p->z.high[t] + a * p->dz.high[t]) * (p->room.high[t] - a * p->d[t]) : 0;
+    }
+    return sum;
+}
+
+static void aim(interior *p, double mu, bool corrected) {
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const double d = corrected ? p->d[t] : 0;
+        p->c.low[t] = p->z.low[t] > 0 ? mu - p->z.low[t] * p->room.low[t] - d * p->dz.low[t] : 0;
+        p->c.high[t] = p->z.high[t] > 0 ? mu - p->z.high[t] * p->room.high[t] + d * p->dz.high[t] : 0;
+    }
+}
+
+static mercer_status advance(mercer_ctx *ctx, interior *p, double a) {
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        p->room.low[t] += a * p->d[t];
+        p->room.high[t] -= a * p->d[t];
+        p->z.low[t] += a * p->dz.low[t];
+        p->z.high[t] += a * p->dz.high[t];
+    }
+    for (int g = 0; g < p->groups; g++)
+        p->lambda[g] += a * p->d_lambda[g];
+    MC_TRY(product_of(ctx, p, p->d));
+    for (int64_t i = 0; i < p->rows->n; i++)
+        p->f[i] += a * p->product[i];
+    return MERCER_OK;
+}
+
+static int64_t count_bounds(const interior *p) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < p->dual->m; t++)
+        count += fixed(p, t) ? 0 : isfinite(p->dual->low[t]) + isfinite(p->dual->high[t]);
+    return count;
+}
+
+/* *length: how far it went; 0: it could not be made. */
+static mercer_status step(mercer_ctx *ctx, interior *p, double *length) {
+    bool done;
+    *length = 0;
+    MC_TRY(prepare(ctx, p, &done));
+    if (!done)
+        return MERCER_OK;
+    aim(p, 0, false);
+    MC_TRY(direction(ctx, p));
+    const double share = open_after(p, longest(p)) / p->open;
+    aim(p, pow(share, 3) * p->open / (double)count_bounds(p), true);
+    MC_TRY(direction(ctx, p));
+    const double a = fmin(1, BACK * longest(p));
+    if (!isfinite(p->d_lambda[0] + p->d_lambda[1] + open_after(p, a)))
+        return MERCER_OK;
+    *length = a;
+    return advance(ctx, p, a);
+}
+
+/* ---- From start to end ---- */
+
+static void look(interior *p) {
+    memset(&p->dz.low[0], 0, (size_t)p->dual->m * sizeof(double));
+    memset(&p->dz.high[0], 0, (size_t)p->dual->m * sizeof(double));
+    double squares = 0, rest = 0;
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        squares += value(p, t) * p->f[mc_row(p->dual, t)];
+        rest += fabs(value(p, t) * p->dual->q[t]);
+    }
+    p->open = open_after(p, 0);
+    p->scale = fabs(squares) + rest;
+}
+
+static mercer_status descend(mercer_ctx *ctx, interior *p) {
+    double least = INFINITY, length = 1;
+    for (int k = 0, lull = 0; k < STEPS && lull < LULL && length > SHORT; k++) {
+        look(p);
+        if (p->open <= DONE * p->scale)
+            return MERCER_OK;
+        lull = p->open < 0.9 * least ? 0 : lull + 1;
+        least = fmin(least, p->open);
+        mc_progress_dual(ctx, NAN, 0);
+        MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"complementarity", p->open, DONE * p->scale}));
+        MC_TRY(step(ctx, p, &length));
+    }
+    return MERCER_OK;
+}
+
+/* The middle between finite bounds; otherwise about as far from the finite one as a slope of 1 can lead. */
+static void stand_inside(interior *p, const double *beta) {
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const double low = p->dual->low[t], high = p->dual->high[t];
+        const double far = 1 / fmax(p->rows->diagonal[mc_row(p->dual, t)], 1e-300);
+        const bool both = isfinite(low) && isfinite(high) && !fixed(p, t);
+        p->room.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
+        p->room.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
+        p->d[t] = value(p, t) - beta[t];
+        p->sum[mc_group(p->dual, t)] += beta[t];
+    }
+}
+
+/* Multipliers as large as the largest slope: all products of the same order. */
+static mercer_status start(mercer_ctx *ctx, interior *p, const double *beta, const double *f) {
+    double top = 0;
+    stand_inside(p, beta);
+    MC_TRY(product_of(ctx, p, p->d));
+    for (int64_t i = 0; i < p->rows->n; i++)
+        p->f[i] = f[i] + p->product[i];
+    for (int64_t t = 0; t < p->dual->m; t++)
+        top = fmax(top, fmax(fabs(mc_slope(p->dual, p->f, t)), fabs(p->dual->q[t])));
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const double v = mc_slope(p->dual, p->f, t);
+        p->z.low[t] = isfinite(p->dual->low[t]) && !fixed(p, t) ? fmax(-v, 0) + top : 0;
+        p->z.high[t] = isfinite(p->dual->high[t]) && !fixed(p, t) ? fmax(v, 0) + top : 0;
+    }
+    return MERCER_OK;
+}
+
+/* d <- the point, variables that belong to a bound set there; room.low <- how far the others may be moved. */
+static void settle(interior *p) {
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const double k = p->rows->diagonal[mc_row(p->dual, t)];
+        const bool low = k * p->room.low[t] < p->z.low[t], high = k * p->room.high[t] < p->z.high[t];
+        p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : value(p, t);
+        p->room.low[t] = low || high || fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
+    }
+}
+
+static bool restore_sums(interior *p) {
+    double excess[2] = {-p->sum[0], -p->sum[1]}, room[2] = {0}, mass[2] = {0};
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const int g = mc_group(p->dual, t);
+        excess[g] += p->d[t];
+        room[g] += p->room.low[t];
+        mass[g] += fabs(p->d[t]);
+    }
+    for (int g = 0; g < p->groups; g++) {
+        const bool rounding = fabs(excess[g]) <= 1e-13 * mass[g];
+        if (!rounding && !(fabs(excess[g]) < 0.5 * room[g]))
+            return false;
+        excess[g] = rounding ? 0 : excess[g];
+    }
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const int g = mc_group(p->dual, t);
+        p->d[t] -= excess[g] != 0 && p->room.low[t] > 0 ? excess[g] * (p->room.low[t] / room[g]) : 0;
+    }
+    return true;
+}
+
+/* What the objective gains by a step from beta to p->d: f moves from f to p->f, and what others add to f, which is no
+   part of the objective's squares, stays. */
+static long double gain(const interior *p, const double *beta, const double *f) {
+    long double sum = 0;
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        const int64_t i = mc_row(p->dual, t);
+        sum += (beta[t] - p->d[t]) * (0.5 * ((long double)f[i] + p->f[i]) + p->dual->q[t]);
+    }
+    return sum;
+}
+
+/* The point reached is taken where it is better. */
+static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *f, bool *moved) {
+    const int64_t m = p->dual->m, n = p->rows->n;
+    settle(p);
+    if (!restore_sums(p))
+        return MERCER_OK;
+    for (int64_t t = 0; t < m; t++)
+        p->r[t] = p->d[t] - beta[t];
+    MC_TRY(product_of(ctx, p, p->r));
+    for (int64_t i = 0; i < n; i++)
+        p->f[i] = f[i] + p->product[i];
+    *moved = gain(p, beta, f) > 0;
+    if (*moved) {
+        memcpy(beta, p->d, (size_t)m * sizeof *beta);
+        memcpy(f, p->f, (size_t)n * sizeof *f);
+    }
+    return MERCER_OK;
+}
+
+/* ---- The call ---- */
+
+enum { VECTORS = 15 }; /* of m numbers */
+
+static size_t need(int64_t n, int64_t m) {
+    return mc_work_need(mc_packed_count(n), sizeof(double)) + VECTORS * mc_work_need(m, sizeof(double))
+           + 3 * mc_work_need(n, sizeof(double)) + mc_work_need(2 * n, sizeof(int64_t))
+           + mc_work_need(n, sizeof(int64_t)) + mc_work_need(n, sizeof(void *));
+}
+
+static void cut(mc_work *work, interior *p) {
+    const int64_t n = p->rows->n, m = p->dual->m;
+    double **of_m[] = {&p->room.low, &p->room.high, &p->z.low,  &p->z.high, &p->dz.low,
+                       &p->dz.high,  &p->c.low,     &p->c.high, &p->D,      &p->r,
+                       &p->rest,     &p->more,      &p->d,      &p->Z[0],   &p->Z[1]};
+    double **of_n[] = {&p->f, &p->sum_of, &p->product};
+    p->A = mc_work_take(work, mc_packed_count(n), sizeof(double));
+    for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++)
+        *of_m[i] = mc_work_take(work, m, sizeof(double));
+    for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)
+        *of_n[i] = mc_work_take(work, n, sizeof(double));
+    p->pair = mc_work_take(work, 2 * n, sizeof(int64_t));
+    p->id = mc_work_take(work, n, sizeof(int64_t));
+    p->row = mc_work_take(work, n, sizeof(void *));
+}
+
+/* Whether every row has one variable or two, and every variable a bound. */
+static bool pair_up(interior *p) {
+    for (int64_t i = 0; i < p->rows->n; i++) {
+        p->pair[2 * i] = p->pair[2 * i + 1] = -1;
+        p->id[i] = i;
+    }
+    for (int64_t t = 0; t < p->dual->m; t++) {
+        int64_t *pair = p->pair + 2 * mc_row(p->dual, t);
+        if (pair[1] >= 0 || !(isfinite(p->dual->low[t]) || isfinite(p->dual->high[t])))
+            return false;
+        pair[pair[0] < 0 ? 0 : 1] = t;
+    }
+    for (int64_t i = 0; i < p->rows->n; i++)
+        if (p->pair[2 * i] < 0)
+            return false;
+    return true;
+}
+
+mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double *beta, double *f,
+                          bool *moved) {
+    interior p = {.dual = dual, .rows = rows, .groups = dual->group ? 2 : 1};
+    mc_work work;
+    *moved = false;
+    MC_TRY(mc_work_open(ctx, &work, need(rows->n, dual->m)));
+    cut(&work, &p);
+    mercer_status status = MERCER_OK;
+    if (pair_up(&p)) {
+        status = start(ctx, &p, beta, f);
+        if (!status)
+            status = descend(ctx, &p);
+        if (!status)
+            status = finish(ctx, &p, beta, f, moved);
+    }
+    mc_work_close(&work);
+    return status;
+}
+
+/* A pair costs about a nanosecond for every variable of its working set, a factor n^3/3 operations at some thirty to
+   the nanosecond. */
+size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
+    return need(n, m) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+}
+
+int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype) {
+    return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX
+                                                                    : n * n * n / (10 * (n < 1024 ? n : 1024));
+}

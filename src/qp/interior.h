@@ -1,0 +1,24 @@
+/* interior.h: the quadratic program of smo.h by an interior-point method, where SMO crawls and Newton steps from where
+   it stands do not settle: a very large C on noisy data, columns of very different size, nu machines of which half the
+   rows are free.
+
+   It takes some thirty factors of an n x n matrix whatever C is, and more memory than SMO: another half of K in double.
+   */
+#ifndef MC_QP_INTERIOR_H
+#define MC_QP_INTERIOR_H
+
+#include "qp/smo.h"
+
+/* beta is feasible and f belongs to it (f - K beta, the part of variables held elsewhere, is kept) before and after;
+   the objective does not rise. rows are stored: all may be asked for at once. Nothing is done where a row has no
+   variable or more than two, or a variable no bound. *moved: whether beta has changed. */
+mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double *beta, double *f,
+                          bool *moved);
+
+/* What it takes, K in double included where it is stored in single precision. */
+size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype);
+/* Pairs that SMO could move in the time it takes for n rows and m variables; INT64_MAX where memory is short for it
+   and, where K is stored in single precision, for K in double. */
+int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype);
+
+#endif

@@ -1,0 +1,80 @@
+/* row_store.c: see row_store.h. Places are taken in order, PIECE rows to a block of memory. */
+#include "qp/row_store.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+enum { PIECE = 32, LANES = 16 };
+
+struct mc_store {
+    int64_t width, ld, most, count;
+    int64_t *place; /* width: of each row; -1: not kept */
+    float **piece;
+};
+
+static int64_t pieces(const mc_store *s) {
+    return (s->most + PIECE - 1) / PIECE;
+}
+
+void mc_store_clear(mc_store *s) {
+    for (int64_t i = 0; i < s->width; i++)
+        s->place[i] = -1;
+    s->count = 0;
+}
+
+mercer_status mc_store_open(mercer_ctx *ctx, int64_t width, int64_t most, mc_store **out) {
+    mc_store *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    *s = (mc_store){.width = width, .ld = (width + LANES - 1) / LANES * LANES, .most = most < width ? most : width};
+    if (MC_ALLOC(ctx, s->place, width) || MC_ALLOC(ctx, s->piece, pieces(s))) {
+        mc_store_close(s);
+        return MERCER_MEMORY;
+    }
+    mc_store_clear(s);
+    *out = s;
+    return MERCER_OK;
+}
+
+void mc_store_close(mc_store *s) {
+    if (!s)
+        return;
+    for (int64_t k = 0; s->piece && k < pieces(s); k++)
+        mc_free(s->piece[k]);
+    mc_free(s->piece);
+    mc_free(s->place);
+    mc_free(s);
+}
+
+static float *at(const mc_store *s, int64_t place) {
+    return s->piece[place / PIECE] + place % PIECE * s->ld;
+}
+
+const float *mc_store_row(const mc_store *s, int64_t row) {
+    return s->place[row] < 0 ? NULL : at(s, s->place[row]);
+}
+
+/* Another piece of memory, unless that leaves less than as much again. */
+static mercer_status grow(mercer_ctx *ctx, mc_store *s) {
+    float **piece = &s->piece[s->count / PIECE];
+    const size_t bytes = (size_t)(PIECE * s->ld) * sizeof(float);
+    if (*piece)
+        return MERCER_OK;
+    if (mc_memory_left(ctx) / 2 < bytes) {
+        s->most = s->count;
+        return MERCER_OK;
+    }
+    *piece = mc_alloc_unset(ctx, PIECE * s->ld, sizeof(float));
+    return *piece ? MERCER_OK : MERCER_MEMORY;
+}
+
+mercer_status mc_store_add(mercer_ctx *ctx, mc_store *s, int64_t row, float **out) {
+    *out = NULL;
+    if (s->count < s->most)
+        MC_TRY(grow(ctx, s));
+    if (s->count == s->most)
+        return MERCER_OK;
+    s->place[row] = s->count++;
+    *out = at(s, s->place[row]);
+    return MERCER_OK;
+}

@@ -1,0 +1,224 @@
+/* smo.c: sequential minimal optimisation over working sets of some hundreds of variables.
+
+       repeat   choose a working set W                         smo_select.c; or all variables
+                fetch the rows of W, gather K_WW               smo_working_set.c; or K where it lies
+                minimise over W, two variables at a time       smo_body.inc.c: second-order choice of the pair
+                f <- f + K_W' (change of beta on W)            rows in float32, sums in float64
+       until the violation is at most the tolerance
+
+   A row fetched once serves many steps, and the steps run in fast memory. The inner problem is solved only a little
+   beyond the accuracy of the outer one: the rest of the world is about to move. Every sum is over variables in the
+   order of the set, whatever thread adds it, so the answer has the same bits on any number of threads. Fan, Chen and
+   Lin (2005); blocks as in Joachims (1999). */
+#include "qp/smo.h"
+#include "backend/dispatch.h"
+#include "base/ctx.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "qp/smo_select.h"
+#include "qp/smo_working_set.h"
+#include "qp/smo_shrink.h"
+#include <math.h>
+
+enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5, STALL = 64 };
+static const double INNER = 0.05; /* of the violation at the start of the round */
+
+static int64_t set_size(int64_t m, int64_t most) {
+    const int64_t q = m < WORKING_SET ? m : WORKING_SET;
+    return q < most ? q : most;
+}
+
+size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
+    return mc_selection_need(m, set_size(m, m)) + mc_set_bytes(n, m, set_size(m, m), dtype)
+           + mc_work_need(m, sizeof(int64_t));
+}
+
+typedef struct run {
+    const mc_smo_problem *p;
+    mc_selection selection;
+    mc_set set;
+    int64_t *variable; /* of the working set, rising: rows of K are then read from front to back */
+    double *beta, *f;
+    mc_smo_result *result;
+} run;
+
+/* Whether the next set is of all variables. Steps then cost as much as K is wide and are few, for every one sees all
+   slopes; where a set holds all that are free with room to spare its own steps are cheaper. How many these are shows
+   after the first set. */
+static bool takes_all(const run *r) {
+    const mc_dual *dual = &r->p->dual;
+    int64_t free = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        free += r->beta[t] > dual->low[t] && r->beta[t] < dual->high[t];
+    return r->set.able && (dual->m <= r->selection.q || r->result->rounds == 0 || free > r->selection.q / 2);
+}
+
+/* The variables of the next set; returns how many. */
+static int64_t choose(run *r, bool all, const mc_extremes *e) {
+    int64_t count = 0;
+    if (!all)
+        mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
+    for (int64_t t = 0; t < r->p->dual.m; t++)
+        if (all || r->selection.chosen[t])
+            r->variable[count++] = t;
+    return count;
+}
+
+/* Steps after which a set is put back: the rest of the world, the clock and whoever watches have waited long enough. */
+static int64_t enough_steps(const run *r, int64_t count) {
+    return count <= WORKING_SET ? STEPS_PER_VARIABLE * count : r->result->rounds ? count : count / 4;
+}
+
+/* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used
+   up. */
+static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+    const bool all = takes_all(r);
+    const int64_t count = choose(r, all, e);
+    MC_TRY(mc_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
+    mc_block *b = &r->set.block;
+    const int64_t left = r->p->steps_max - r->result->steps, enough = enough_steps(r, count);
+    b->steps_max = left < enough ? left : enough;
+    b->tolerance = all ? 0.9 * r->p->tolerance : fmax(0.3 * r->p->tolerance, INNER * e->violation);
+    mc_bodies_of(ctx->isa)->smo[r->p->rows.dtype].block(b);
+    r->result->steps += b->steps;
+    r->result->rounds++;
+    bool moved;
+    MC_TRY(mc_set_store(ctx, &r->set, r->beta, r->f, &moved));
+    *stuck = !moved;
+    return MERCER_OK;
+}
+
+static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
+                           mc_smo_result *result);
+
+/* Solve for the variables still in question, to a tenth of the violation: that much is worth more than the risk that
+   one of the others must move after all. *done: whether it was tried. */
+static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *done) {
+    const mc_smo_problem *p = r->p;
+    mc_shrunk s = {0};
+    const int64_t count = mc_shrink_count(&p->dual, r->beta, r->f, e);
+    if (count <= p->dual.m / 2)
+        MC_TRY(mc_shrunk_open(ctx, &p->rows, &p->dual, r->beta, r->f, e, count, &s));
+    *done = s.variable != NULL;
+    if (!*done)
+        return MERCER_OK;
+    const mc_smo_problem small = {s.dual, s.rows, fmax(0.5 * p->tolerance, 0.1 * e->violation),
+                                  p->steps_max - r->result->steps, false};
+    mc_smo_result result = {0};
+    mercer_status status = solve(ctx, &small, s.beta, s.f, &result);
+    r->result->steps += result.steps;
+    r->result->rounds += result.rounds;
+    const mercer_status back = mc_shrunk_put_back(ctx, &s, &p->rows, r->beta, r->f);
+    mc_shrunk_close(&s);
+    return status ? status : back;
+}
+
+static double objective(const mc_dual *dual, const double *beta, const double *f) {
+    double sum = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        sum += beta[t] * (0.5 * f[mc_row(dual, t)] + dual->q[t]);
+    return sum;
+}
+
+/* Every STALL rounds: whether the objective has stood still in all its digits since the last time. */
+static bool stalled(const run *r, int64_t waited, double *last) {
+    if (waited % STALL)
+        return false;
+    const double now = objective(&r->p->dual, r->beta, r->f), before = *last;
+    *last = now;
+    return !(now < before - 1e-15 * fabs(now));
+}
+
+static mercer_status descend(mercer_ctx *ctx, run *r) {
+    int64_t waited = 0;
+    double last = INFINITY;
+    for (bool stuck = false;;) {
+        const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
+        const mc_watch seen = {"violation", e.violation, r->p->tolerance};
+        const mercer_status told =
+            r->p->watched ? mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen) : mc_progress(ctx, -1);
+        if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
+            return MERCER_OK;
+        MC_TRY(told);
+        bool done = false;
+        if (++waited % SHRINK_EVERY == 0 && r->p->dual.m > 2 * r->selection.q)
+            MC_TRY(shrink(ctx, r, &e, &done));
+        if (!done)
+            MC_TRY(turn(ctx, r, &e, &stuck));
+        stuck = stuck || stalled(r, waited, &last);
+    }
+}
+
+static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
+                           mc_smo_result *result) {
+    const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
+    run r = {.p = problem, .beta = beta, .f = f, .result = result};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_work_need(m, sizeof(int64_t))));
+    mc_selection_open(&work, m, q, &r.selection);
+    r.variable = mc_work_take(&work, m, sizeof *r.variable);
+    mercer_status status = mc_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
+    if (!status)
+        status = descend(ctx, &r);
+    mc_set_close(&r.set);
+    mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
+                           mc_smo_result *result) {
+    *result = (mc_smo_result){0};
+    const mercer_status status = solve(ctx, problem, beta, f, result);
+    mc_dual_judge(&problem->dual, beta, f, result);
+    result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
+    return status;
+}
+
+/* The multiplier of a group's sum: the mean slope of the free variables; without any, the middle of the interval that
+   the others leave, or its one finite end. */
+static double intercept(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int g) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        if (mc_group(dual, t) == g && beta[t] > dual->low[t] && beta[t] < dual->high[t]) {
+            sum += mc_slope(dual, f, t);
+            count++;
+        }
+    if (count)
+        return sum / (double)count;
+    if (isfinite(e->top[g]) && isfinite(e->bottom[g]))
+        return (e->top[g] + e->bottom[g]) / 2;
+    return isfinite(e->top[g]) ? e->top[g] : isfinite(e->bottom[g]) ? e->bottom[g] : 0;
+}
+
+void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
+    const mc_extremes e = mc_extremes_of(dual, beta, f);
+    result->violation = fmax(0, e.violation);
+    result->objective = objective(dual, beta, f);
+    for (int g = 0; g < 2; g++)
+        result->intercept[g] = intercept(dual, beta, f, &e, g);
+}
+
+/* With b the multiplier of the sum, the dual function is attained where every variable stands at the bound its slope v
+   - b points to. */
+static void tell_gap(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f) {
+    mc_smo_result now;
+    double gap = 0;
+    int64_t vectors = 0;
+    mc_dual_judge(dual, beta, f, &now);
+    for (int64_t t = 0; t < dual->m; t++) {
+        const double slope = mc_slope(dual, f, t) - now.intercept[mc_group(dual, t)];
+        const double room = slope > 0 ? dual->high[t] - beta[t] : dual->low[t] - beta[t];
+        gap += room == 0 ? 0 : slope * room;
+        vectors += beta[t] != 0;
+    }
+    mc_progress_dual(ctx, gap, vectors);
+}
+
+mercer_status mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f, mc_watch seen) {
+    if (mc_progress_watched(ctx))
+        tell_gap(ctx, dual, beta, f);
+    seen.value = fmax(0, seen.value);
+    return mc_progress_step(ctx, -1, seen);
+}

@@ -1,0 +1,174 @@
+/* smo_working_set.c: see smo_working_set.h. Variables of one group stand together in the block, each group padded to
+   whole lanes; a row of K that two variables share (regression) is fetched once. Of a set of all variables nothing is
+   gathered: K is used where it is. */
+#include "qp/smo_working_set.h"
+#include "backend/dispatch.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "qp/smo_select.h"
+#include <math.h>
+#include <string.h>
+
+static int64_t room_for(int64_t q) {
+    return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_SMO_GROUPS - 1);
+}
+
+/* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
+static bool able(const mc_dual *dual, const mc_matrix_rows *rows) {
+    bool same = rows->stored && !dual->group && dual->m == rows->n;
+    for (int64_t t = 0; same && dual->row && t < dual->m; t++)
+        same = dual->row[t] == t;
+    return same;
+}
+
+static size_t need(int64_t n, int64_t m) {
+    const int64_t room = room_for(m);
+    return 8 * mc_work_need(room, sizeof(double)) + 3 * mc_work_need(room, sizeof(int64_t))
+           + mc_work_need(n, sizeof(int64_t)) + mc_work_need(room, sizeof(void *));
+}
+
+size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
+    return need(n, m) + mc_work_need(room_for(q) * room_for(q), mc_dtype_size(dtype));
+}
+
+static void cut(mc_set *s) {
+    const int64_t room = room_for(s->dual->m);
+    double **reals[] = {&s->block.v, &s->block.beta, &s->block.up, &s->block.down,
+                        &s->low,     &s->high,       &s->diagonal, &s->change};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(&s->work, room, sizeof(double));
+    int64_t **wholes[] = {&s->place, &s->column, &s->row};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        *wholes[i] = mc_work_take(&s->work, room, sizeof(int64_t));
+    s->row_of = mc_work_take(&s->work, s->rows->n, sizeof(int64_t));
+    s->piece = mc_work_take(&s->work, room, sizeof(void *));
+    s->block.low = s->low;
+    s->block.high = s->high;
+    s->block.diagonal = s->diagonal;
+}
+
+mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, int64_t q, mc_set *out) {
+    *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows)};
+    MC_TRY(mc_work_open(ctx, &out->work, need(rows->n, dual->m)));
+    cut(out);
+    if (out->able && dual->m <= q)
+        return MERCER_OK;
+    out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), mc_dtype_size(rows->dtype));
+    if (!out->K)
+        mc_set_close(out);
+    return out->K ? MERCER_OK : MERCER_MEMORY;
+}
+
+void mc_set_close(mc_set *s) {
+    mc_free(s->K);
+    mc_work_close(&s->work);
+    *s = (mc_set){0};
+}
+
+static void list_rows(mc_set *s) {
+    for (int64_t k = 0; k < s->count; k++)
+        s->row_of[mc_row(s->dual, s->variable[k])] = -1;
+    s->row_count = 0;
+    for (int64_t k = 0; k < s->count; k++) {
+        const int64_t r = mc_row(s->dual, s->variable[k]);
+        if (s->row_of[r] < 0) {
+            s->row_of[r] = s->row_count;
+            s->row[s->row_count++] = r;
+        }
+    }
+}
+
+static void lay_out(mc_set *s) {
+    int64_t at = 0;
+    s->block.groups = s->dual->group ? 2 : 1;
+    for (int64_t k = 0; k < room_for(s->count); k++)
+        s->column[k] = -1;
+    for (int g = 0; g < s->block.groups; g++) {
+        s->block.begin[g] = at;
+        for (int64_t k = 0; k < s->count; k++)
+            if (mc_group(s->dual, s->variable[k]) == g) {
+                s->place[k] = at;
+                s->column[at++] = mc_row(s->dual, s->variable[k]);
+            }
+        at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
+        s->block.begin[g + 1] = at;
+    }
+    s->block.K = s->all ? s->rows->stored : s->K;
+    s->block.ld = s->all ? s->rows->ld : at;
+    s->block.width = s->all ? s->rows->n : at;
+}
+
+static void fill(mc_set *s, const double *beta, const double *f) {
+    for (int64_t at = 0; at < s->block.begin[s->block.groups]; at++) {
+        s->block.v[at] = s->block.beta[at] = s->diagonal[at] = s->low[at] = s->high[at] = 0;
+        s->block.up[at] = -INFINITY;
+        s->block.down[at] = INFINITY;
+    }
+    for (int64_t k = 0; k < s->count; k++) {
+        const int64_t t = s->variable[k], at = s->place[k];
+        s->block.v[at] = mc_slope(s->dual, f, t);
+        s->block.beta[at] = beta[t];
+        s->low[at] = s->dual->low[t];
+        s->high[at] = s->dual->high[t];
+        s->diagonal[at] = s->rows->diagonal[s->column[at]];
+        s->block.up[at] = beta[t] < s->high[at] ? 0 : -INFINITY;
+        s->block.down[at] = beta[t] > s->low[at] ? 0 : INFINITY;
+    }
+}
+
+typedef struct gathered {
+    const mc_set *set;
+    const mc_smo_body *body;
+} gathered;
+
+/* Rows begin .. end-1 of K_WW. What pads a group is 0. */
+static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const gathered *g = arg;
+    const mc_set *s = g->set;
+    const size_t bytes = (size_t)s->block.ld * mc_dtype_size(s->rows->dtype);
+    for (int64_t a = begin; a < end; a++) {
+        char *out = (char *)s->K + (size_t)a * bytes;
+        if (s->column[a] < 0)
+            memset(out, 0, bytes);
+        else
+            g->body->gather(s->piece[s->row_of[s->column[a]]], s->column, s->block.ld, out);
+    }
+}
+
+mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, bool all,
+                          const double *beta, const double *f) {
+    s->variable = variable;
+    s->count = count;
+    s->all = all;
+    list_rows(s);
+    lay_out(s);
+    fill(s, beta, f);
+    if (all)
+        return MERCER_OK;
+    MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
+    gathered g = {s, &mc_bodies_of(ctx->isa)->smo[s->rows->dtype]};
+    return mc_for(ctx, s->block.ld, 32, gather, &g);
+}
+
+mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved) {
+    for (int64_t r = 0; r < s->row_count; r++)
+        s->change[r] = 0;
+    for (int64_t k = 0; k < s->count; k++) {
+        const double now = s->block.beta[s->place[k]];
+        s->change[s->row_of[s->column[s->place[k]]]] += now - beta[s->variable[k]];
+        beta[s->variable[k]] = now;
+    }
+    int64_t kept = 0;
+    for (int64_t r = 0; r < s->row_count; r++)
+        if (s->change[r] != 0) {
+            s->change[kept] = s->change[r];
+            s->row[kept++] = s->row[r];
+        }
+    *moved = kept > 0;
+    return kept ? mc_rows_add(ctx, s->rows, s->row, s->change, kept, s->piece, f) : MERCER_OK;
+}

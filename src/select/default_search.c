@@ -1,0 +1,258 @@
+/* default_search.c: the short search behind a fit for which nothing is given. rbf with seven to thirteen values of
+   gamma around its default, and a few values of the setting that decides most, are measured on part of the rows: so few
+   that all of it costs no more than about two fits of all rows, and no fewer than a number that any machine fits in no
+   time. Where right and wrong are counted, on so few rows that chance decides among equals, a candidate is judged by
+   its level, the mean with its neighbours on the grid, and of those within half a standard error of the best level the
+   strongest penalty is taken.
+
+   ridge has a second kernel to compare: columns differ in how fast the target changes along them. A Gaussian process
+   with a Matern kernel and one length scale for every column takes twenty steps uphill on the evidence, from one scale
+   for all: that finds which columns matter, and stops before it fits the noise. What it finds is measured as the rbf
+   are, and taken where it is better by two standard errors of the difference, one of its own, or a tenth, beyond what
+   as many parameters gain by themselves. The planner foresees the same search (plan_tune.c). */
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "data/table/folds.h"
+#include "kernel/language/kernel.h"
+#include "kernel/language/parse.h"
+#include "select/plan/plan.h"
+#include "select/tune.h"
+#include <string.h>
+
+enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
+#define START_OF_SCALES "matern(nu=2.5)"
+enum { POINTS = 7, FOLDS = 5, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
+
+/* share: of the rows, where few and many do not say otherwise. */
+static const struct {
+    const char *machine, *range;
+    int64_t folds, few, many;
+    double share;
+} rules[] = {
+    {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", 0, 1000, 2000, 0.24},
+    {"svc", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0.06},
+    {"svr", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0.18},
+    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", FOLDS, 300, 600, 0.04},
+};
+
+/* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly. */
+static mercer_status take_part(mercer_ctx *ctx, const mercer_data *data, int64_t wanted, mercer_data **out) {
+    int64_t *fold = NULL, *rows = NULL, n = 0;
+    const int64_t parts = (data->n + wanted / 2) / wanted;
+    mercer_status status = MC_ALLOC(ctx, fold, data->n);
+    if (!status)
+        status = MC_ALLOC(ctx, rows, data->n);
+    if (!status && parts > 1)
+        status = mc_data_folds(ctx, data, parts, NULL, ctx->options.seed, fold);
+    for (int64_t i = 0; i < data->n && !status; i++)
+        if (fold[i] == 0)
+            rows[n++] = i;
+    if (!status)
+        status = mc_data_take(ctx, data, rows, n, out);
+    mc_free(fold);
+    mc_free(rows);
+    return status;
+}
+
+/* Values of gamma: closed forms on few rows allow more of them. */
+static int64_t points_for(const mercer_data *part, int64_t folds) {
+    return folds ? POINTS : part->n <= 300 ? 13 : part->n <= 1000 ? 9 : POINTS;
+}
+
+/* As many as the rarest class of a part leaves, two at least. */
+static int64_t folds_for(const mercer_data *part, int64_t folds) {
+    for (int64_t c = 0; c < part->classes && folds; c++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < part->n; i++)
+            count += part->class_of[i] == c;
+        folds = count < folds ? count : folds;
+    }
+    return folds && folds < 2 ? 2 : folds;
+}
+
+/* Without closed forms, for which the memory may be too little, ridge would take a fit for every candidate and fold. */
+static bool can_be_measured(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                            const mercer_tune *set, const mercer_data *part) {
+    mercer_ridge ridge = mercer_ridge_defaults();
+    if (strcmp(machine->name, "ridge") != 0)
+        return true;
+    return mc_engine_exact(ctx, machine, settings ? settings : &ridge, set, part);
+}
+
+/* ---- One length scale for every column ---- */
+
+static bool has_scales(const mercer_machine *machine, const mercer_data *part) {
+    return strcmp(machine->name, "ridge") == 0 && part->target && !part->row_start && part->d >= 2
+           && part->d <= COLUMNS_MOST && part->n >= ROWS_A_SCALE * part->d;
+}
+
+/* The kernel of the process without its factor, which is a matter of lambda; three digits are enough. */
+static mercer_status read_scales(mercer_ctx *ctx, const mercer_kernel *kernel, mercer_kernel **out) {
+    mc_text text = mc_text_open(ctx);
+    char *words = NULL;
+    mc_text_add(&text, "matern(nu=2.5, length_scale=[");
+    for (int64_t i = 0, count = 0; i < kernel->slots; i++)
+        if (kernel->slot[i].parameter >= 0)
+            mc_text_add(&text, "%s%.3g", count++ ? ", " : "", mercer_kernel_parameter(kernel, i));
+    mc_text_add(&text, "])");
+    MC_TRY(mc_text_take(&text, &words));
+    const mercer_status status = mc_kernel_parse(ctx, words, (mc_users){0}, out);
+    mc_free(words);
+    return status;
+}
+
+static mercer_gp process_for(const mercer_ridge *ridge) {
+    mercer_gp gp = mercer_gp_defaults();
+    gp.ard = true;
+    gp.restarts = 0;
+    gp.iterations = STEPS_OF_SCALES;
+    gp.intercept = ridge->intercept;
+    gp.scale = ridge->scale;
+    return gp;
+}
+
+static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *rows,
+                                  mercer_kernel **out) {
+    const mercer_gp gp = process_for(ridge);
+    mercer_kernel *start = NULL;
+    mercer_model *model = NULL;
+    MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &start));
+    mercer_status status = mc_model_fit(ctx, mercer_machine_find("gp"), &gp, start, rows, &model);
+    if (!status)
+        status = read_scales(ctx, model->f.kernel, out);
+    mercer_model_free(model);
+    mercer_kernel_free(start);
+    return status;
+}
+
+/* *out stays NULL where there is no such kernel. */
+static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *part,
+                                 mercer_kernel **out) {
+    mercer_data *rows = NULL;
+    MC_TRY(take_part(ctx, part, ROWS_OF_SCALES, &rows));
+    const mercer_status status = learn_scales(ctx, ridge, rows, out);
+    mercer_data_free(rows);
+    if (status != MERCER_NUMERIC)
+        return status;
+    mc_unfail(ctx); /* the rbf are there */
+    return MERCER_OK;
+}
+
+/* ---- The search ---- */
+
+/* Part of the rows, and what is searched on it. kernels[1]: with a length scale for every column, where that is
+   compared. */
+typedef struct choice {
+    mercer_data *part;
+    mercer_tune set;
+    const char *ranges[2];
+    mercer_kernel *kernels[2];
+} choice;
+
+static void close_choice(choice *c) {
+    mercer_data_free(c->part);
+    mercer_kernel_free(c->kernels[0]);
+    mercer_kernel_free(c->kernels[1]);
+}
+
+static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                 const mercer_data *data, choice *c) {
+    *c = (choice){.set = mercer_tune_defaults()};
+    size_t k = 0;
+    while (k < sizeof rules / sizeof rules[0] && strcmp(rules[k].machine, machine->name) != 0)
+        k++;
+    if (k == sizeof rules / sizeof rules[0] || data->n < ROWS_FOR_A_CHOICE)
+        return mc_fail(ctx, MERCER_INVALID, "there is no rule that chooses the parameters of %s on %lld rows",
+                       machine->name, (long long)data->n);
+    int64_t wanted = (int64_t)(rules[k].share * (double)data->n);
+    wanted = wanted > rules[k].many ? rules[k].many : wanted < rules[k].few ? rules[k].few : wanted;
+    c->ranges[0] = rules[k].range;
+    c->set.ranges = c->ranges;
+    c->set.seed = ctx->options.seed;
+    MC_TRY(take_part(ctx, data, wanted, &c->part));
+    c->set.points = points_for(c->part, rules[k].folds);
+    c->set.folds = folds_for(c->part, rules[k].folds);
+    c->set.repeats = c->set.folds && data->n < FEW_ROWS ? REPEATS : 1;
+    if (!can_be_measured(ctx, machine, settings, &c->set, c->part))
+        return mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s",
+                       machine->name);
+    return MERCER_OK;
+}
+
+/* With a second kernel, if there is one, the first must be given too. */
+static mercer_status put_kernels(mercer_ctx *ctx, const mercer_machine *machine, const mercer_ridge *ridge, choice *c) {
+    if (!c->kernels[1])
+        return MERCER_OK;
+    c->set.kernels = (const mercer_kernel *const *)c->kernels;
+    c->set.kernel_count = 2;
+    return mc_tune_kernel(ctx, machine, ridge, c->part, &c->kernels[0]);
+}
+
+static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings) {
+    return settings && strcmp(machine->name, "ridge") == 0 ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
+}
+
+mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                  const mercer_data *data, mercer_search **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, machine, data, out);
+    mc_begin(ctx);
+    const mercer_ridge ridge = ridge_of(machine, settings);
+    choice c;
+    mercer_status status = open_choice(ctx, machine, settings, data, &c);
+    if (!status && has_scales(machine, c.part))
+        status = find_scales(ctx, &ridge, c.part, &c.kernels[1]);
+    if (!status)
+        status = put_kernels(ctx, machine, &ridge, &c);
+    if (!status)
+        status = mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out);
+    close_choice(&c);
+    return status;
+}
+
+/* ---- What it would take ---- */
+
+/* Any length scale stands for those that would be learned; learning them is a short fit of the process. */
+static mercer_status plan_scales(mercer_ctx *ctx, const mercer_ridge *ridge, choice *c, mercer_plan *out) {
+    const mercer_gp gp = process_for(ridge);
+    mercer_data *rows = NULL;
+    MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &c->kernels[1]));
+    MC_TRY(take_part(ctx, c->part, ROWS_OF_SCALES, &rows));
+    const mercer_status status = mc_plan_fit(ctx, mercer_machine_find("gp"), &gp, c->kernels[1], rows, out);
+    mercer_data_free(rows);
+    return status;
+}
+
+static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, choice *c,
+                                 mercer_tune_plan *out) {
+    const mercer_ridge ridge = ridge_of(machine, settings);
+    mercer_plan scales = {0};
+    if (has_scales(machine, c->part))
+        MC_TRY(plan_scales(ctx, &ridge, c, &scales));
+    MC_TRY(put_kernels(ctx, machine, &ridge, c));
+    MC_TRY(mc_plan_search(ctx, machine, settings, &c->set, c->part, false, out));
+    out->seconds += scales.chosen.seconds;
+    out->memory_bytes = scales.chosen.memory_bytes > out->memory_bytes ? scales.chosen.memory_bytes : out->memory_bytes;
+    return MERCER_OK;
+}
+
+mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                  const mercer_data *data, mercer_tune_plan *out) {
+    MC_NEED(ctx, machine, data, out);
+    mc_begin(ctx);
+    *out = (mercer_tune_plan){.engine = ""};
+    mc_shield(ctx, true); /* the time limit is that of the search */
+    const size_t before = mercer_memory_used(ctx);
+    choice c;
+    mercer_status status = open_choice(ctx, machine, settings, data, &c);
+    const size_t held = mercer_memory_used(ctx) - before;
+    if (!status)
+        status = plan_choice(ctx, machine, settings, &c, out);
+    out->memory_bytes += held;
+    close_choice(&c);
+    mc_shield(ctx, false);
+    return status;
+}

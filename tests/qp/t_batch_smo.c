@@ -1,0 +1,140 @@
+/* t_together.c: quadratic programs over one matrix solved together; run with the tests of SMO. */
+#include "smo_of_test.h"
+#include "qp/newton_free.h"
+
+enum { TOGETHER = 3 };
+
+/* Every third row is left out of each; rows that nobody asked for have no room. beta and f of all of them behind each
+   other. */
+static mercer_status solve_together(mercer_ctx *ctx, const sample *s, mercer_dtype dtype, int64_t most, double *beta,
+                                    double *f, double *bound) {
+    mc_dual dual[TOGETHER];
+    double *betas[TOGETHER], *fs[TOGETHER];
+    int64_t steps[TOGETHER] = {0};
+    mc_room room[MC_TOGETHER_ROOMS] = {0};
+    for (int64_t k = 0; k < TOGETHER; k++) {
+        double *low = bound + 2 * k * s->n, *high = low + s->n;
+        for (int64_t i = 0; i < s->n; i++) {
+            low[i] = i % TOGETHER == k ? 0 : s->low[i];
+            high[i] = i % TOGETHER == k ? 0 : s->high[i];
+        }
+        dual[k] = (mc_dual){.m = s->n, .q = s->q, .low = low, .high = high};
+        betas[k] = memset(beta + k * s->n, 0, (size_t)s->n * sizeof *beta);
+        fs[k] = memset(f + k * s->n, 0, (size_t)s->n * sizeof *f);
+    }
+    const void *K = dtype == MERCER_F64 ? (const void *)s->K : (const void *)s->single;
+    const mc_batch_smo problem = {.n = s->n,
+                                  .dtype = dtype,
+                                  .K = K,
+                                  .diagonal = s->diagonal,
+                                  .tolerance = 1e-3,
+                                  .steps_max = most,
+                                  .count = TOGETHER,
+                                  .dual = dual,
+                                  .beta = betas,
+                                  .f = fs,
+                                  .steps = steps,
+                                  .room = room};
+    const mercer_status status = mc_batch_smo_solve(ctx, &problem);
+    for (int k = 0; k < MC_TOGETHER_ROOMS; k++)
+        mc_room_close(&room[k]);
+    return status;
+}
+
+/* beta of all of them, and their bounds behind f, from solve_together. */
+static void assert_optimal(sample *s, const double *own) {
+    for (int64_t k = 0; k < TOGETHER; k++) {
+        const double *low = own + (2 * TOGETHER + 2 * k) * s->n;
+        const mc_dual dual = {.m = s->n, .q = s->q, .low = low, .high = low + s->n};
+        memcpy(s->beta, own + k * s->n, (size_t)s->n * sizeof *s->beta);
+        assert_true(true_violation(s, &dual) <= 1.2e-3);
+        assert_close(group_sum(s, &dual, 0), 0, 1e-9);
+    }
+}
+
+void test_programmes_over_one_matrix_are_solved_together(void **state) {
+    (void)state;
+    sample s = random_sample(900, 16, 3);
+    as_classifier(&s, 20);
+    double *own = calloc((size_t)(4 * TOGETHER * s.n), sizeof *own),
+           *first = calloc((size_t)(TOGETHER * s.n), sizeof *first);
+    for (int run = 0; run < 3; run++) {
+        mercer_ctx *ctx = open_ctx(run == 1 ? 1 : 3);
+        assert_ok(ctx, solve_together(ctx, &s, run == 2 ? MERCER_F64 : MERCER_F32, 10000000, own, own + TOGETHER * s.n,
+                                      own + 2 * TOGETHER * s.n));
+        if (run != 1)
+            assert_optimal(&s, own);
+        if (run == 1)
+            assert_memory_equal(first, own, (size_t)(TOGETHER * s.n) * sizeof *own);
+        memcpy(first, own, (size_t)(TOGETHER * s.n) * sizeof *own);
+        close_clean(ctx);
+    }
+    free(own);
+    free(first);
+    sample_free(&s);
+}
+
+/* A smooth kernel and a large C: steps in pairs alone take two to three times as many, and run out of those allowed in
+   a round. */
+void test_newton_steps_in_between_lead_to_the_optimum(void **state) {
+    (void)state;
+    sample s = random_sample(700, 18, 4);
+    as_classifier(&s, 300);
+    double *own = calloc((size_t)(4 * TOGETHER * s.n), sizeof *own);
+    mercer_ctx *ctx = open_ctx(2);
+    assert_ok(ctx, solve_together(ctx, &s, MERCER_F64, 10000000, own, own + TOGETHER * s.n, own + 2 * TOGETHER * s.n));
+    assert_optimal(&s, own);
+    close_clean(ctx);
+    free(own);
+    sample_free(&s);
+}
+
+/* Free variables that stay so have one slope, those held are at a bound, the sum is kept. width: of the bounds around
+   beta. */
+static void step_on_a_face(mercer_dtype dtype, double width, double tolerance) {
+    sample s = random_sample(200, 19, 200);
+    as_classifier(&s, 1);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 20);
+    const mc_dual dual = {.m = s.n, .q = s.q, .low = s.low, .high = s.high};
+    for (int64_t i = 0; i < s.n; i++) {
+        s.beta[i] = i % 2 ? -s.beta[i - 1] : mc_rng_normal(&rng);
+        s.low[i] = s.beta[i] - (i % 5 ? width * mc_rng_uniform(&rng) : 0);
+        s.high[i] = s.beta[i] + width * mc_rng_uniform(&rng);
+    }
+    write_f(&s, &dual);
+    mercer_ctx *ctx = open_ctx(2);
+    mc_room room = {0};
+    double *step = calloc((size_t)s.n, sizeof *step), low = INFINITY, high = -INFINITY;
+    bool found = false;
+    int64_t held = 0;
+    const mc_newton_free face = {&dual,  dtype, dtype == MERCER_F64 ? (const void *)s.K : (const void *)s.single,
+                                 s.beta, s.f,   &room};
+    assert_ok(ctx, mc_newton_free_step(ctx, &face, step, &found));
+    assert_true(found);
+    for (int64_t i = 0; i < s.n; i++) {
+        assert_true(i % 5 || step[i] == 0);
+        s.beta[i] += step[i];
+        assert_true(s.beta[i] >= s.low[i] - 1e-12 && s.beta[i] <= s.high[i] + 1e-12);
+    }
+    assert_close(group_sum(&s, &dual, 0), 0, 1e-8);
+    for (int64_t i = 0; i < s.n; i++) {
+        const bool inside = s.beta[i] > s.low[i] + 1e-12 && s.beta[i] < s.high[i] - 1e-12;
+        const double v = inside ? (double)-(value_at(&s, &dual, i) + s.q[i]) : NAN;
+        low = fmin(low, v);
+        high = fmax(high, v);
+        held += !inside && i % 5;
+    }
+    assert_true(high - low <= tolerance);
+    assert_true(width > 1e6 ? held == 0 : held > 0);
+    mc_room_close(&room);
+    close_clean(ctx);
+    free(step);
+    sample_free(&s);
+}
+
+void test_a_step_on_a_face_ends_where_slopes_agree(void **state) {
+    (void)state;
+    step_on_a_face(MERCER_F64, 1e9, 1e-9);
+    step_on_a_face(MERCER_F64, 20, 1e-9);
+    step_on_a_face(MERCER_F32, 20, 1e-3);
+}
