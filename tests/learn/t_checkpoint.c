@@ -115,6 +115,24 @@ static void test_a_state_that_no_svc_reaches_is_refused(void **state) {
     close_clean(ctx);
 }
 
+/* The certificate makes its own: one that swallows f would leave a gap of nothing. */
+static void test_an_intercept_of_the_file_changes_no_certificate(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_model *honest = NULL, *swayed = NULL;
+    const double huge = 1e300;
+    assert_ok(ctx, fit_svc(ctx, &honest));
+    const kept_state file = read_state();
+    write_changed(&file, HEAD + 32 + 16, &huge);
+    assert_ok(ctx, fit_svc(ctx, &swayed));
+    const mercer_certificate a = mercer_model_report(honest)->certificate, b = mercer_model_report(swayed)->certificate;
+    assert_true(a.primal == b.primal && a.dual == b.dual && a.primal > 0);
+    mercer_model_free(honest);
+    mercer_model_free(swayed);
+    remove(path);
+    close_clean(ctx);
+}
+
 static mercer_status fit_ridge(mercer_ctx *ctx, mercer_model **out) {
     mercer_ridge set = plain(0.1);
     set.solver = "pcg";
@@ -150,6 +168,7 @@ static void test_a_state_that_no_conjugate_gradients_reach_is_refused(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_state_that_no_svc_reaches_is_refused),
+        cmocka_unit_test(test_an_intercept_of_the_file_changes_no_certificate),
         cmocka_unit_test(test_a_state_that_no_conjugate_gradients_reach_is_refused),
     };
     remove(path);

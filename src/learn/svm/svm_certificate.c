@@ -41,7 +41,7 @@ static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values)
                           to = t->b < 0 ? s->p.n : s->start[c + 1];
             const int64_t shift = part ? t->split : 0;
             for (int64_t i = begin > from ? begin : from; i < (end < to ? end : to); i++)
-                t->f[shift + i - from] = (values[(i - begin) * s->tasks + k] - t->intercept) / t->unit;
+                t->f[shift + i - from] = values[(i - begin) * s->tasks + k] / t->unit;
         }
     }
 }
@@ -57,8 +57,11 @@ static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f
     return status;
 }
 
-static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, double *entry) {
+/* Without intercepts: a large one, added and taken off again, would leave nothing of f, and those of a checkpoint are
+   not believed. */
+static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double *entry) {
     const int64_t n = s->p.n;
+    memset(f->intercept, 0, (size_t)s->tasks * sizeof *f->intercept);
     int64_t most = n < BLOCK ? n : BLOCK;
     while (most > 1 && most * s->tasks > VALUES)
         most /= 2;

@@ -111,7 +111,10 @@ static void compare(mercer_ctx *ctx, const fit *f, const mercer_model *model) {
                              b = mercer_model_report(model)->certificate;
     if (strcmp(a.kind, "gap") == 0) {
         const double slack = a.rounding + b.rounding + 1e-8 * (fabs(a.primal) + fabs(b.primal));
-        must(!(b.dual > a.primal + slack) && !(a.dual > b.primal + slack), "a gap holds the optimum");
+        char text[240];
+        snprintf(text, sizeof text, "a gap holds the optimum of %s: [%.17g, %.17g] and [%.17g, %.17g] beside %.3g",
+                 f->machine, a.dual, a.primal, b.dual, b.primal, slack);
+        must(!(b.dual > a.primal + slack) && !(a.dual > b.primal + slack), text);
         return;
     }
     mercer_data *data = zoo_data(ctx, f->set);
