@@ -66,7 +66,7 @@ static void test_fields_that_do_not_go_together_are_refused(void **state) {
         {"ridge rbf", "form=neighbours;neighbors=2", "form"},
         {"ridge rbf", "labels=[\\\"a\\\"]", "classes"},
         {"ridge rbf", "weighting=distance", "neighbours"},
-        {"ridge rbf", "row=kept", "places of its centres"},
+        {"of LIBSVM", "row=kept", "places of its centres"},
         {"ridge rbf", "row=lost", "not 'kept'"},
         {"ridge rbf", "rows=2", "keeps 11"},
         {"ridge rbf", "stopped=\\u001b[31m", "no meaning"},
