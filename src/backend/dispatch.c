@@ -1,11 +1,12 @@
-/* dispatch.c: the bodies of every instruction set, in one table. */
+/* dispatch.c: the bodies of every instruction set that predictions need, in one table. Those of quadratic programs are in
+   dispatch_qp.c, so that a program which only predicts links none of them. */
 #include "backend/dispatch.h"
 
 static const mc_bodies bodies[MC_ISA_COUNT] = {
-    [MC_PORTABLE] = {mc_tile_portable, &mc_symv_f32_portable, mc_smo_portable, mc_batch_smo_portable},
+    [MC_PORTABLE] = {mc_tile_portable, &mc_symv_f32_portable},
 #if defined(__x86_64__)
-    [MC_AVX2] = {mc_tile_avx2, &mc_symv_f32_avx2, mc_smo_avx2, mc_batch_smo_avx2},
-    [MC_AVX512] = {mc_tile_avx512, &mc_symv_f32_avx512, mc_smo_avx512, mc_batch_smo_avx512},
+    [MC_AVX2] = {mc_tile_avx2, &mc_symv_f32_avx2},
+    [MC_AVX512] = {mc_tile_avx512, &mc_symv_f32_avx512},
 #endif
 };
 

@@ -12,7 +12,7 @@
 
    Every sum is in the order of the set, so the answer has the same bits on any number of threads. */
 #include "qp/batch_smo.h"
-#include "backend/dispatch.h"
+#include "backend/dispatch_qp.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -360,8 +360,8 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
 
 mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem) {
     run r = {.p = problem,
-             .body = &mc_bodies_of(ctx->isa)->batch_smo[problem->dtype],
-             .quick = &mc_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
+             .body = &mc_qp_bodies_of(ctx->isa)->batch_smo[problem->dtype],
+             .quick = &mc_qp_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->n, problem->count)));
     cut(&work, &r);

@@ -3,7 +3,7 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "backend/dispatch.h"
+#include "backend/dispatch_qp.h"
 
 enum { COLUMNS = 2048 }; /* a stretch of f that stays in the first-level cache while the rows pass */
 
@@ -25,7 +25,7 @@ static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 mercer_status mc_rows_add(mercer_ctx *ctx, const mc_matrix_rows *rows, const int64_t *ids, const double *c,
                           int64_t count, const void **scratch, double *f) {
     MC_TRY(rows->take(ctx, rows, ids, count, scratch));
-    sum s = {&mc_bodies_of(ctx->isa)->smo[rows->dtype], scratch, c, count, f};
+    sum s = {&mc_qp_bodies_of(ctx->isa)->smo[rows->dtype], scratch, c, count, f};
     return mc_for(ctx, rows->n, COLUMNS, add_columns, &s);
 }
 

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "backend/dispatch.h"
+#include "backend/dispatch_qp.h"
 
 enum { GRAIN = 32 }; /* rows copied by a thread at a time */
 
@@ -34,7 +34,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 static mercer_status copy(mercer_ctx *ctx, const mc_matrix_rows *whole, const int64_t *id, mc_principal *part) {
     const void **row = NULL;
     MC_TRY(MC_ALLOC(ctx, row, part->n));
-    copied c = {part, &mc_bodies_of(ctx->isa)->smo[part->dtype], row, id};
+    copied c = {part, &mc_qp_bodies_of(ctx->isa)->smo[part->dtype], row, id};
     mercer_status status = whole->take(ctx, whole, id, part->n, row);
     if (!status)
         status = mc_for(ctx, part->n, GRAIN, copy_rows, &c);

@@ -11,7 +11,7 @@
    order of the set, whatever thread adds it, so the answer has the same bits on any number of threads. Fan, Chen and
    Lin (2005); blocks as in Joachims (1999). */
 #include "qp/smo.h"
-#include "backend/dispatch.h"
+#include "backend/dispatch_qp.h"
 #include "base/ctx.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -80,7 +80,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     const int64_t left = r->p->steps_max - r->result->steps, enough = enough_steps(r, count);
     b->steps_max = left < enough ? left : enough;
     b->tolerance = all ? 0.9 * r->p->tolerance : fmax(0.3 * r->p->tolerance, INNER * e->violation);
-    mc_bodies_of(ctx->isa)->smo[r->p->rows.dtype].block(b);
+    mc_qp_bodies_of(ctx->isa)->smo[r->p->rows.dtype].block(b);
     r->result->steps += b->steps;
     r->result->rounds++;
     bool moved;

@@ -2,7 +2,7 @@
    whole lanes; a row of K that two variables share (regression) is fetched once. Of a set of all variables nothing is
    gathered: K is used where it is. */
 #include "qp/smo_working_set.h"
-#include "backend/dispatch.h"
+#include "backend/dispatch_qp.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -151,7 +151,7 @@ mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, i
     if (all)
         return MERCER_OK;
     MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
-    gathered g = {s, &mc_bodies_of(ctx->isa)->smo[s->rows->dtype]};
+    gathered g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
     return mc_for(ctx, s->block.ld, 32, gather, &g);
 }
 

@@ -76,13 +76,13 @@ def log_loss():
 
 def ridge_left_out_and_in_folds():
     data = table("y.csv", [float(v) for v in y])
-    report = tune(data, "-k", "rbf(gamma={0.1,1})", "--lambda", 0.1, "--score", "mae")
+    report = tune(data, "--no-intercept", "-k", "rbf(gamma={0.1,1})", "--lambda", 0.1, "--score", "mae")
     theirs = [np.mean([abs(y[i] - KernelRidge(kernel="rbf", gamma=g, alpha=0.1).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[i:i + 1])[0])
                        for i in range(n)]) for g in (0.1, 1)]
     close(scores(report), theirs, 1e-9)
     split = folds(data, 5, "number")
     for ours, name, sign in (("r2", "r2", 1), ("rmse", "neg_root_mean_squared_error", -1)):
-        report = tune(data, "-k", "rbf(gamma={0.1,1})", "--lambda", "{0.1,1}", "--folds", 5, "--score", ours)
+        report = tune(data, "--no-intercept", "-k", "rbf(gamma={0.1,1})", "--lambda", "{0.1,1}", "--folds", 5, "--score", ours)
         theirs = [sign * cross_val_score(KernelRidge(kernel="rbf", gamma=g, alpha=a), X, y, cv=split, scoring=name).mean()
                   for g in (0.1, 1) for a in (0.1, 1)]
         close(scores(report), theirs, 1e-8)
@@ -90,7 +90,7 @@ def ridge_left_out_and_in_folds():
 
 def order_of_time():
     data = table("y.csv", [float(v) for v in y])
-    report = tune(data, "-k", "rbf(gamma={0.1,1})", "--lambda", "{0.1,1}", "--ordered", "--folds", 4, "--score", "mae")
+    report = tune(data, "--no-intercept", "-k", "rbf(gamma={0.1,1})", "--lambda", "{0.1,1}", "--ordered", "--folds", 4, "--score", "mae")
     theirs = [-cross_val_score(KernelRidge(kernel="rbf", gamma=g, alpha=a), X, y, cv=TimeSeriesSplit(4), scoring="neg_mean_absolute_error").mean()
               for g in (0.1, 1) for a in (0.1, 1)]
     close(scores(report), theirs, 1e-8)

@@ -146,7 +146,7 @@ class Messages(unittest.TestCase):
 
     def test_no_sentence_of_the_library_keeps_an_option_of_the_command(self):
         """All texts of the C sources with an option in them, for every estimator and for functions."""
-        texts = [text for path in (ROOT / "src").rglob("*.c") if path.parent.name != "cli"
+        texts = [text for path in (ROOT / "src").rglob("*.c") if "cli" not in path.parts
                  for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text()) if re.search(r"--[a-zA-Z]", text)]
         self.assertGreater(len(texts), 10)
         for owner in (None, "SVC", "KernelRidge", "GaussianProcessRegressor", "KernelPCA"):

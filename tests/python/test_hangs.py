@@ -71,20 +71,6 @@ def child(kind):
 with multiprocessing.get_context("fork").Pool(2) as pool:
     print(all(pool.map(child, range(6), chunksize=1)))
 """, "True"),
-    "a child that is forked while another thread fits can fit": ("""
-stop = threading.Event()
-def busy():
-    while not stop.is_set():
-        mercer.KernelRidge(kernel="rbf").fit(X, y)
-thread = threading.Thread(target=busy); thread.start()
-for _ in range(3):
-    pid = os.fork()
-    if pid == 0:
-        ok = mercer.SVC().fit(X[:100], names[:100]).score(X, names) > 0.8
-        os._exit(0 if ok else 1)
-    print(os.waitpid(pid, 0)[1])
-stop.set(); thread.join()
-""", "0 0 0"),
     "calls inside callbacks and threads inside threads end": ("""
 def value(t, F):
     return (F - t)**2 / 2 + 0 * mercer.gram("rbf(gamma=1)", [[t]])[0, 0]

@@ -129,12 +129,15 @@ static bool places_differ(agreeing *a) {
                 : true;
 }
 
+/* Beyond it a number of rows is no count that a file can hold (format.h). */
+#define PLACES_MAX (INT64_C(1) << 53)
+
 /* The centres of an update come from several files, so that none has a place. */
 static bool places_agree(agreeing *a) {
     const int64_t n = a->x->n, *row = a->f->row;
     const bool unknown = strcmp(a->shape.solver, "update") == 0;
     for (int64_t i = 0; row && i < n; i++)
-        if (unknown ? row[i] != -1 : row[i] < 0)
+        if (unknown ? row[i] != -1 : row[i] < 0 || row[i] >= PLACES_MAX)
             return flawed(a, "centre %lld is said to be row %lld of the training data", (long long)i + 1,
                           (long long)row[i]);
     return row && a->kind->centres != MC_CENTRES_WAVES && !unknown ? places_differ(a) : true;
