@@ -1,5 +1,5 @@
-/* dispatch.c: the bodies of every instruction set that predictions need, in one table. Those of quadratic programs are in
-   dispatch_qp.c, so that a program which only predicts links none of them. */
+/* dispatch.c: the bodies of every instruction set that predictions need, in one table. Those of quadratic programs are
+   in dispatch_qp.c, so that a program which only predicts links none of them. */
 #include "backend/dispatch.h"
 
 static const mc_bodies bodies[MC_ISA_COUNT] = {
