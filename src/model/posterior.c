@@ -169,11 +169,15 @@ static mercer_status covariance(mercer_ctx *ctx, const mercer_posterior *p, cons
     return mc_for(ctx, m, 1, take_products, &t);
 }
 
-/* C -> its factor, with the diagonal raised by a growing multiple of rounding until that is possible. */
+/* C -> its factor, with the diagonal raised by a growing multiple of rounding until that is possible. Where k(x, x) is
+   so small that no shift is above 0, there is nothing to draw. */
 static mercer_status factor_covariance(mercer_ctx *ctx, int64_t m, double scale, const double *C, double *L) {
     const int64_t count = mc_packed_count(m);
-    int64_t bad = 1;
-    for (double shift = (double)m * 0x1p-50 * scale; bad; shift *= 10) {
+    const double least = (double)m * 0x1p-50 * scale;
+    int64_t bad = !(least == 0);
+    if (!bad)
+        memset(L, 0, (size_t)count * sizeof *L);
+    for (double shift = least; bad; shift *= 10) {
         memcpy(L, C, (size_t)count * sizeof *L);
         for (int64_t i = 0; i < m; i++)
             L[mc_packed_place(m, i, i)] += shift;
