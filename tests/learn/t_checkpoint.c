@@ -53,7 +53,7 @@ static void assert_all_refused(mercer_ctx *ctx, resume *fit, const lie *lies, si
     mercer_model_free(model);
     const kept_state honest = read_state();
     for (size_t k = 0; k < count; k++) {
-        const int64_t whole = (int64_t)lies[k].value;
+        const int64_t whole = lies[k].real ? 0 : (int64_t)lies[k].value;
         write_changed(&honest, lies[k].at, lies[k].real ? (const void *)&lies[k].value : (const void *)&whole);
         const mercer_status status = fit(ctx, &model);
         if (status != MERCER_FORMAT || !strstr(mercer_message(ctx), "cannot have reached"))

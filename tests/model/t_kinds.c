@@ -28,8 +28,11 @@ static void edit(parts *p, const char *edits) {
             *value++ = '\0';
         while (k < p->fields && strcmp(p->field[k].key, word) != 0)
             k++;
+        if (!value && k == p->fields)
+            continue; /* it is not there as it is */
         if (!value) {
-            memmove(&p->field[k], &p->field[k + 1], (size_t)(--p->fields - k) * sizeof(field));
+            p->fields--;
+            memmove(&p->field[k], &p->field[k + 1], (size_t)(p->fields - k) * sizeof(field));
             continue;
         }
         p->fields += k == p->fields;
