@@ -3,7 +3,7 @@ mercer generate moons -n 120 --noise 0.3 -o m.csv -q
 mercer generate moons -n 60 --noise 0.3 --seed 5 -o t.csv -q
 mercer tune m.csv -m svc -k 'rbf(gamma=0.01..10)' -k linear --C 0.1..100 --points 4 --top 5 -o m.mercer | grep -v -e certificate -e vectors; echo "exit $?"
 mercer show m.mercer | grep -e model -e chosen
-mercer tune f.csv --intercept --top 3 | grep -v certificate; echo "exit $?"
+mercer tune f.csv -k "rbf(gamma=1e-3..10)" --intercept --top 3 | grep -v -e certificate -e wherever; echo "exit $?"
 mercer tune f.csv -m svr --C '{1,10}' --epsilon 0.1..0.5 -k 'rbf(gamma={0.1,1})' --points 2 --test f.csv --score mae --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
