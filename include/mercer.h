@@ -20,7 +20,9 @@
    NULL. - A const char * result lives as long as the object it came from. - A mercer_ctx belongs to one thread at a
    time. Data, kernels, proofs and models never change once made: share them freely.
      They may outlive the context that made them.
-   - The library keeps no mutable global, prints nothing, never exits and installs no signal handler. */
+   - The library keeps no mutable global, prints nothing, never exits and installs no signal handler. A BLAS whose
+   number of threads is one setting for the whole process (OpenBLAS with threads of its own) has one thread while any
+   context is inside a call of it: that keeps the bits. The setting found is put back when the last of them leaves. */
 #ifndef MERCER_H
 #define MERCER_H
 

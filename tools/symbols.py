@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""symbols.py SHARED STATIC: the shared library exports mercer_* only; no object of the library holds mutable global data."""
+"""symbols.py SHARED STATIC: the shared library exports mercer_* only; no object of the library holds mutable global data, but one:
+how many regions of BLAS are open, whose number of threads is one for the whole process."""
 import subprocess
 import sys
+
+GLOBAL = {"blas_threads"}
 
 
 def output(*command):
@@ -16,7 +19,7 @@ def writable(static):
     """Named objects in .data or .bss. Constant tables with relocations stand in .data.rel.ro and are fine."""
     for line in output("objdump", "-t", static).splitlines():
         parts = line.split()
-        if len(parts) >= 5 and parts[-3] in (".data", ".bss") and parts[-1] not in (".data", ".bss"):
+        if len(parts) >= 5 and parts[-3] in (".data", ".bss") and parts[-1] not in {".data", ".bss"} | GLOBAL:
             yield parts[-1]
 
 

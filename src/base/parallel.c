@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 #include "base/progress.h"
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -78,21 +79,72 @@ mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, v
     return ctx->shield ? MERCER_OK : ctx->stop;
 }
 
-/* OpenBLAS built on OpenMP asks this thread's own setting before every call; the flavour with threads of its own has
-   one setting for the whole process. */
-mc_region mc_blas_begin(void) {
-    mc_region region = {.csr = flush_on(), .omp_threads = omp_get_max_threads()};
-    omp_set_num_threads(1);
-    if (openblas_get_parallel && openblas_get_parallel() == 1 && openblas_get_num_threads() != 1) {
-        region.blas_threads = openblas_get_num_threads();
+/* ---- The threads of BLAS ----
+
+   OpenBLAS built on OpenMP asks this thread's own setting before every call. The flavour with threads of its own has
+   one setting for the whole process, so that what is known of it is the process's too: the first region to open finds
+   the calling program's number and puts 1 in its place, the last to close puts that back. Two contexts in two threads
+   cannot take the 1 from each other. */
+static struct {
+    pthread_mutex_t lock; /* held while the setting changes: regions from 0 to 1, and from 1 to 0 */
+    atomic_int regions;   /* open now, in all threads; the setting is 1 as long as there is one */
+    int found;
+} blas_threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool process_wide(void) {
+    return openblas_get_parallel && openblas_get_parallel() == 1;
+}
+
+/* Counts step, unless fewer than least regions are open; false: they are. */
+static bool count_region(int least, int step) {
+    int open = atomic_load(&blas_threads.regions);
+    while (open >= least && !atomic_compare_exchange_weak(&blas_threads.regions, &open, open + step))
+        continue;
+    return open >= least;
+}
+
+static void take_one_thread(void) {
+    if (count_region(1, 1))
+        return;
+    pthread_mutex_lock(&blas_threads.lock);
+    if (!count_region(1, 1)) {
+        blas_threads.found = openblas_get_num_threads();
         openblas_set_num_threads(1);
+        atomic_store(&blas_threads.regions, 1);
     }
+    pthread_mutex_unlock(&blas_threads.lock);
+}
+
+/* The last region, unless another opens at this moment. A number that the calling program has set meanwhile stays. */
+static bool close_last(void) {
+    int last = 1;
+    if (!atomic_compare_exchange_strong(&blas_threads.regions, &last, 0))
+        return false;
+    if (openblas_get_num_threads() == 1)
+        openblas_set_num_threads(blas_threads.found);
+    return true;
+}
+
+static void give_threads_back(void) {
+    if (count_region(2, -1))
+        return;
+    pthread_mutex_lock(&blas_threads.lock);
+    while (!close_last() && !count_region(2, -1))
+        continue;
+    pthread_mutex_unlock(&blas_threads.lock);
+}
+
+mc_region mc_blas_begin(void) {
+    const mc_region region = {flush_on(), omp_get_max_threads(), process_wide()};
+    omp_set_num_threads(1);
+    if (region.process_wide)
+        take_one_thread();
     return region;
 }
 
 void mc_blas_end(mc_region region) {
-    if (region.blas_threads)
-        openblas_set_num_threads(region.blas_threads);
+    if (region.process_wide)
+        give_threads_back();
     omp_set_num_threads(region.omp_threads);
     flush_restore(region.csr);
 }

@@ -20,13 +20,16 @@ int64_t mc_chunks(int64_t n, int64_t grain);
 /* Threads that mc_for takes for so many chunks: scratch for more is never touched. */
 int mc_for_threads(const mercer_ctx *ctx, int64_t chunks);
 
-/* Bracket calls of BLAS and LAPACK. The library computes on the one thread that calls it: its own threads split sums by
-   their number, so that not even a matrix product would keep its bits. Parallel work is mc_for over blocks of a fixed
-   size, one call of the library in each. Subnormals are flushed (they slow the factorisation of a Gaussian Gram matrix
-   some twentyfold). */
+/* Bracket calls of BLAS and LAPACK; regions may nest, and be open in several threads at once. The library computes on
+   the one thread that calls it: its own threads split sums by their number, so that not even a matrix product would
+   keep its bits. Parallel work is mc_for over blocks of a fixed size, one call of the library in each. What the calling
+   program had set is put back when the last region closes; until then BLAS has one thread for the program too, where
+   it has one setting for the whole process. Subnormals are flushed (they slow the factorisation of a Gaussian Gram
+   matrix some twentyfold). */
 typedef struct mc_region {
-    unsigned csr;                  /* the floating-point control word to put back */
-    int omp_threads, blas_threads; /* what the calling program had set; 0: nothing to put back */
+    unsigned csr; /* the floating-point control word to put back */
+    int omp_threads;
+    bool process_wide; /* BLAS has threads of its own, one setting for all */
 } mc_region;
 mc_region mc_blas_begin(void);
 void mc_blas_end(mc_region region);
