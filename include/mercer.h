@@ -800,7 +800,8 @@ MERCER_API const char *mercer_model_target_name(const mercer_model *model, int64
 MERCER_API mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, const char *path,
                                            const mercer_read *set, mercer_data **out);
 /* Values f_k(x_i), n x outputs, row-major. For classes the k-th value belongs to the k-th label; the largest wins, the
-   first of equals. Columns must be the model's in number and, where both have names, in name. The first prediction of
+   first of equals. Columns must be the model's in number and, where both have names, in name; rows of LIBSVM text may
+   have more, which count as columns where every training row is 0. The first prediction of
    at most 64 dense rows leaves the rows of the model packed, so that later ones of few rows take microseconds: as many
    bytes as they have values, freed with the model and counted by the context of that call; not where that would be more
    than a quarter of what its limit leaves. Every value is a finite number: one that no double holds, or whose kernel

@@ -11,9 +11,8 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "model/model.h"
+#include "model/widen.h"
 #include "linalg/cholesky.h"
 #include "linalg/triangle.h"
 #include <math.h>
@@ -114,11 +113,8 @@ static mercer_status scaled_rows(mercer_ctx *ctx, const mercer_posterior *p, con
     return status;
 }
 
-mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
-                                   double *out) {
-    MC_NEED(ctx, posterior, data, out);
-    mc_begin(ctx);
-    MC_TRY(mc_model_check_columns(ctx, posterior->model, data));
+static mercer_status std_of_all(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                double *out) {
     mc_phase(ctx, "uncertainty");
     double *V = NULL;
     mercer_status status = MC_ALLOC(ctx, V, posterior->model->f.centres->n * (data->n < BLOCK ? data->n : BLOCK));
@@ -132,6 +128,18 @@ mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *post
         mercer_data_free(rows);
     }
     mc_free(V);
+    return status;
+}
+
+mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                   double *out) {
+    MC_NEED(ctx, posterior, data, out);
+    mc_begin(ctx);
+    mc_matched m;
+    MC_TRY(mc_match_columns(ctx, posterior->model, data, true, &m));
+    const mercer_posterior p = {.model = m.model, .L = posterior->L};
+    const mercer_status status = std_of_all(ctx, &p, m.rows, out);
+    mc_matched_free(&m);
     return status;
 }
 
@@ -232,14 +240,9 @@ static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const me
     return status;
 }
 
-mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
-                                      int64_t output, int64_t count, uint64_t seed, double *out) {
-    MC_NEED(ctx, posterior, data, out);
-    mc_begin(ctx);
+static mercer_status sample_all(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                int64_t output, int64_t count, uint64_t seed, double *out) {
     const int64_t outputs = posterior->model->f.outputs;
-    if (output < 0 || output >= outputs || count < 0)
-        return mc_fail(ctx, MERCER_INVALID, "posterior: output %lld of %lld, %lld samples", (long long)output,
-                       (long long)outputs, (long long)count);
     double *mean = NULL;
     mercer_data *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, mean, data->n * outputs));
@@ -253,5 +256,21 @@ mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *p
     if (!status)
         status = sample(ctx, posterior, rows, count, seed, out);
     mercer_data_free(rows);
+    return status;
+}
+
+mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
+                                      int64_t output, int64_t count, uint64_t seed, double *out) {
+    MC_NEED(ctx, posterior, data, out);
+    mc_begin(ctx);
+    const int64_t outputs = posterior->model->f.outputs;
+    if (output < 0 || output >= outputs || count < 0)
+        return mc_fail(ctx, MERCER_INVALID, "posterior: output %lld of %lld, %lld samples", (long long)output,
+                       (long long)outputs, (long long)count);
+    mc_matched m;
+    MC_TRY(mc_match_columns(ctx, posterior->model, data, true, &m));
+    const mercer_posterior p = {.model = m.model, .L = posterior->L};
+    const mercer_status status = sample_all(ctx, &p, m.rows, output, count, seed, out);
+    mc_matched_free(&m);
     return status;
 }

@@ -4,9 +4,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "data/table/data.h"
-#include "kernel/language/kernel.h"
-#include "model/model.h"
+#include "model/widen.h"
 #include <string.h>
 
 enum {
@@ -118,29 +116,13 @@ static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_da
     return MERCER_OK;
 }
 
-/* Rows with more columns than the centres, or fewer: the narrower of the two, which is sparse, is taken for as wide as
-   the other. */
-static mercer_status predict_open(mercer_ctx *ctx, request *r, const mercer_data *data) {
-    const mc_fitted *f = r->f;
-    mercer_data centres = *f->centres, rows = *data;
-    mc_fitted wide = *f;
-    centres.d = rows.d = data->d > f->centres->d ? data->d : f->centres->d;
-    wide.centres = &centres;
-    wide.kernel = NULL;
-    wide.kept = NULL;
-    MC_TRY(mc_kernel_bind(ctx, f->kernel, &centres, &wide.kernel));
-    r->f = &wide;
-    const mercer_status status = predict_fitted(ctx, r, &rows);
-    mercer_kernel_free(wide.kernel);
-    return status;
-}
-
 static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, request r) {
-    const mc_fitted *f = &model->f;
-    if (f->open && (data->d > f->centres->d || (data->d < f->centres->d && data->row_start)))
-        return predict_open(ctx, &r, data);
-    MC_TRY(mc_model_check_columns(ctx, model, data));
-    return predict_fitted(ctx, &r, data);
+    mc_matched m;
+    MC_TRY(mc_match_columns(ctx, model, data, false, &m));
+    r.f = &m.model->f;
+    const mercer_status status = predict_fitted(ctx, &r, m.rows);
+    mc_matched_free(&m);
+    return status;
 }
 
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "predict/check_finite.h"
 #include "learn/lms/lms.h"
-#include "model/model.h"
+#include "model/widen.h"
 
 mercer_update mercer_update_defaults(void) {
     mercer_update set;
@@ -22,6 +22,16 @@ static mercer_status settings_text(mercer_ctx *ctx, const mercer_update *set, ch
     return mc_text_take(&text, out);
 }
 
+/* Rows that have columns which the model has not: it has them from now on. */
+static mercer_status learn_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                const mercer_update *set, mc_fitted *out) {
+    mc_matched m;
+    MC_TRY(mc_match_columns(ctx, model, data, true, &m));
+    const mercer_status status = mc_lms_update(ctx, &m.model->f, m.rows, set, out);
+    mc_matched_free(&m);
+    return status;
+}
+
 mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
                                   const mercer_update *set, mercer_model **out) {
     MC_CLEAR(out);
@@ -30,11 +40,10 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
     const mercer_update chosen = set ? *set : mercer_update_defaults();
     mercer_model *made = NULL;
     MC_TRY(mc_settings_check(ctx, "update", mc_update_settings, MC_UPDATE_SETTINGS, &chosen));
-    MC_TRY(mc_model_check_columns(ctx, model, data));
     MC_TRY(MC_ALLOC(ctx, made, 1));
     mercer_status status = settings_text(ctx, &chosen, &made->settings);
     if (!status)
-        status = mc_lms_update(ctx, &model->f, data, &chosen, &made->f);
+        status = learn_rows(ctx, model, data, &chosen, &made->f);
     if (!status)
         status = mc_finite_fitted(ctx, &made->f);
     if (!status)

@@ -427,8 +427,8 @@ static void test_formats_may_differ_between_fit_and_predict(void **state) {
     const char *svm = "1 1:1 3:2\n2 2:1\n";
     mercer_data *model = NULL, *data = NULL;
     assert_ok(ctx, mc_data_parse(ctx, svm, (int64_t)strlen(svm), "t", NULL, &model));
-    assert_ok(ctx, like(ctx, model, "1 1:5 9:1\n", NULL, &data)); /* column 9 was never seen */
-    assert_true(data->d == 3 && mc_data_value(data, 0, 0) == 5);
+    assert_ok(ctx, like(ctx, model, "1 1:5 9:1\n", NULL, &data)); /* column 9 was 0 in training */
+    assert_true(data->d == 9 && mc_data_value(data, 0, 8) == 1 && mc_data_value(data, 0, 0) == 5);
     mercer_data_free(data);
     assert_ok(ctx, like(ctx, model, "5,0,1,2\n", NULL, &data)); /* CSV: three columns and the target */
     assert_true(data->d == 3 && mc_data_value(data, 0, 2) == 1 && mercer_data_target(data, 0, 0) == 2);
@@ -442,6 +442,8 @@ static void test_formats_may_differ_between_fit_and_predict(void **state) {
     assert_ok(ctx, like(ctx, model, "0.25 2:6\n", NULL, &data));
     assert_true(data->d == 2 && mc_data_value(data, 0, 1) == 6 && mercer_data_target(data, 0, 0) == 0.25);
     mercer_data_free(data);
+    assert_fails(ctx, like(ctx, model, "0.25 2:6 3:1\n", NULL, &data), MERCER_DATA,
+                 "has index 3, but the table that the model was fitted to has 2 columns");
     mercer_data_free(model);
     close_clean(ctx);
 }

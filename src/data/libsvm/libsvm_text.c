@@ -90,6 +90,7 @@ typedef enum fault {
     BAD_INDEX,
     ZERO_INDEX,
     BIG_INDEX,
+    BEYOND,
     NOT_INCREASING,
     NO_VALUE,
     BAD_VALUE,
@@ -103,14 +104,13 @@ typedef struct piece {
     const char *rounded; /* the first label that its double does not tell from others; NULL: none */
     int64_t index, before;
     int64_t stored;  /* values written */
-    int64_t beyond;  /* values in columns the model does not have */
     int64_t columns; /* the largest index */
 } piece;
 
 typedef struct filling {
     const mc_lines *lines;
     mercer_dtype dtype;
-    int64_t limit;  /* columns of the model; 0: any */
+    int64_t limit;  /* columns of a model that can have no others; 0: any */
     int64_t least;  /* columns there are at least */
     int64_t serial; /* 1: index 0 is the first column, the number of a row of a Gram matrix */
     bool over; /* index 0 is read over: the model is one of LIBSVM's with a precomputed kernel, which needs it not */
@@ -187,11 +187,8 @@ static const char *read_index(const filling *f, piece *s, const char *p, int64_t
 }
 
 static void store(const filling *f, piece *s, int64_t at, int64_t index, double value) {
-    if (f->limit && index + f->serial > f->limit) {
-        s->beyond++;
-        return;
-    }
-    s->columns = index + f->serial > s->columns ? index + f->serial : s->columns;
+    if (value != 0 || !f->least)
+        s->columns = index + f->serial > s->columns ? index + f->serial : s->columns;
     if (value != 0) {
         f->value[at + s->stored] = value;
         f->column[at + s->stored++] = (int32_t)(index - 1 + f->serial);
@@ -222,6 +219,8 @@ static const char *fill_row(const filling *f, piece *s, int64_t at, int64_t row,
             return stop_at(s, NOT_INCREASING, pair);
         if (f->dtype == MERCER_F32 && fabs(value) > (double)FLT_MAX)
             return stop_at(s, NOT_FLOAT, pair);
+        if (f->limit && value != 0 && index + f->serial > f->limit)
+            return stop_at(s, BEYOND, pair);
         store(f, s, at, index, value);
         before = index;
     }
@@ -247,7 +246,7 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 /* ---- Faults in words ---- */
 
-static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const piece *s) {
+static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const piece *s, int64_t limit) {
     const char *end = s->place;
     while (!is_space(*end) && *end != '\n')
         end++;
@@ -262,6 +261,10 @@ static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const pi
     case BAD_INDEX: return mc_fail_line(ctx, input, s->place, "expected index:value, found '%s'", seen.text);
     case ZERO_INDEX: return mc_fail_line(ctx, input, s->place, "index 0 in '%s'; indices begin at 1", seen.text);
     case BIG_INDEX: return mc_fail_line(ctx, input, s->place, "the index in '%s' is past %d", seen.text, INT32_MAX - 1);
+    case BEYOND:
+        return mc_fail_line(ctx, input, s->place,
+                            "'%s' has index %lld, but the table that the model was fitted to has %lld columns",
+                            seen.text, index, (long long)limit);
     case NOT_INCREASING:
         return mc_fail_line(ctx, input, s->place, "index %lld stands after index %lld; indices must increase", index,
                             before);
@@ -280,15 +283,9 @@ static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const pi
 }
 
 static mercer_status report(mercer_ctx *ctx, const mc_input *input, const filling *f) {
-    int64_t beyond = 0;
-    for (int64_t k = 0; k < f->lines->pieces; k++) {
+    for (int64_t k = 0; k < f->lines->pieces; k++)
         if (f->piece[k].fault)
-            return fail_piece(ctx, input, &f->piece[k]);
-        beyond += f->piece[k].beyond;
-    }
-    if (beyond)
-        mc_log(ctx, "read: %lld values in columns past %lld, which training never saw, are left out", (long long)beyond,
-               (long long)f->limit);
+            return fail_piece(ctx, input, &f->piece[k], f->limit - f->serial);
     return MERCER_OK;
 }
 
@@ -430,6 +427,7 @@ static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc
     MC_TRY(mc_for(ctx, f->lines->pieces, 1, fill_pieces, f));
     MC_TRY(report(ctx, input, f));
     MC_TRY(make_values(ctx, input->name, f, data));
+    (*data)->open = true;
     MC_TRY(make_target(ctx, reading, f, *data));
     MC_TRY(check_labels(ctx, input, f, *data));
     return mc_data_finish(ctx, *data);
@@ -442,7 +440,7 @@ mercer_status mc_libsvm_read(mercer_ctx *ctx, const mc_input *input, const mc_re
     MC_TRY(mc_lines_find(ctx, input, &lines));
     filling f = {.lines = &lines, .dtype = reading->set->dtype, .serial = mc_reads_serial(reading)};
     if (reading->schema) {
-        f.limit = reading->d > 0 ? reading->d : 0;
+        f.limit = reading->d > 0 && (reading->schema->count || f.serial) ? reading->d : 0;
         f.least = reading->d > 0 ? reading->d : -reading->d;
         f.over = reading->d < 0 && !f.serial;
     }

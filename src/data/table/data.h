@@ -53,6 +53,7 @@ struct mercer_data {
     mc_schema schema;
     int64_t first;  /* place of the first row in the table these are a part of, for messages */
     int64_t *place; /* of every row, where they do not follow each other; NULL: they do */
+    bool open;      /* LIBSVM text: columns beyond the last are 0 too */
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
@@ -107,8 +108,8 @@ int64_t mc_data_row_number(const mercer_data *data, int64_t i);
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 
 /* Read path under the schema of earlier data: same columns by name (by place without a header), same levels; the target
-   may be absent. set may change missing and weights only. d: columns of the model, for LIBSVM text; -d: so many or
-   more. labels: known classes, so that a class keeps its number; an unseen class is an error when the target is wanted.
+   may be absent. set may change missing and weights only. d: columns of the model, for LIBSVM text, which may have more
+   where the schema lists none; -d: of a model of LIBSVM's, which has no use for index 0. labels: known classes, so that a class keeps its number; an unseen class is an error when the target is wanted.
    */
 mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema,
                                 int64_t d, int64_t classes, char *const *labels, mercer_data **out);

@@ -87,6 +87,7 @@ static mercer_status take_all(mercer_ctx *ctx, taking *t) {
     to->classes = from->classes;
     to->texts = from->texts;
     to->missing = from->missing;
+    to->open = from->open;
     to->first = t->rows ? 0 : from->first;
     void *target = NULL, *class_of = NULL, *weight = NULL;
     mercer_status status = take_values(ctx, t);
