@@ -6,9 +6,11 @@
    A link is followed first: the file it names is replaced, not the link. A device or a pipe (/dev/null, a named pipe)
    is written in place: renaming over it would put a plain file where the system has a device. */
 #include "base/file.h"
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/status.h"
+#include "base/wait.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What goes to standard output, a device or a pipe goes a page at a time, each when there is room for it: a write that
+   blocks hears of no time limit. */
 struct mc_output {
     int fd;
     char *path;      /* NULL for standard output */
@@ -40,7 +44,7 @@ static mercer_status fail_io(mercer_ctx *ctx, const char *verb, const char *path
 }
 
 static mercer_status open_device(mercer_ctx *ctx, mc_output *output) {
-    output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+    MC_TRY(mc_wait_open(ctx, output->path, O_WRONLY, &output->fd));
     return output->fd >= 0 ? MERCER_OK : fail_io(ctx, "write", output->path, errno);
 }
 
@@ -130,8 +134,10 @@ mercer_status mc_output_open(mercer_ctx *ctx, const char *path, mc_output **out)
 mercer_status mc_output_write(mercer_ctx *ctx, mc_output *output, const void *bytes, size_t size) {
     const char *p = bytes;
     while (size) {
-        const ssize_t wrote = write(output->fd, p, size);
-        if (wrote < 0 && errno == EINTR)
+        if (!output->temporary)
+            MC_TRY(mc_wait_write(ctx, output->fd));
+        const ssize_t wrote = write(output->fd, p, output->temporary || size < PIPE_BUF ? size : PIPE_BUF);
+        if (wrote < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (wrote <= 0)
             return fail_io(ctx, "write", output->path, wrote ? errno : ENOSPC);
@@ -183,8 +189,17 @@ void mc_output_abandon(mc_output *output) {
     forget(output);
 }
 
+mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_INVALID, "the %s '%s' is no plain file, which can be read again; name another", what,
+                   path);
+}
+
 mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size) {
     MC_NEED(ctx, path);
+    mc_begin(ctx);
     mc_output *output = NULL;
     MC_TRY(mc_output_open(ctx, path, &output));
     const mercer_status status = mc_output_write(ctx, output, bytes, size);

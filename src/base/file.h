@@ -14,4 +14,7 @@ mercer_status mc_output_write(mercer_ctx *ctx, mc_output *output, const void *by
 mercer_status mc_output_commit(mercer_ctx *ctx, mc_output *output);
 void mc_output_abandon(mc_output *output);
 
+/* MERCER_INVALID where there is a pipe, a device or a folder of this name: what: what it is to hold. */
+mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path);
+
 #endif

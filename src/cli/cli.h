@@ -136,7 +136,8 @@ int help_for_programs(FILE *out, const char *what, const char *shell, const verb
 
 struct session {
     args args;
-    text kept[3]; /* names of operands that are kept (files.c) */
+    text kept[3];    /* names of operands that are kept (files.c) */
+    int undelivered; /* why the result could not be printed: the exit status then; 0: it was, or is to be */
     mercer_ctx *ctx;
     FILE *out; /* where the report for people goes: standard error when standard output carries a file */
     bool json, quiet;

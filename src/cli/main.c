@@ -62,6 +62,8 @@ static int run_verb(const verb *v, int argc, char **argv) {
         code = session_open(&s);
     if (code == EXIT_DONE)
         code = v->run(&s);
+    if (s.undelivered)
+        code = s.undelivered;
     session_close(&s);
     return code;
 }

@@ -2,6 +2,8 @@
    and what can be read only once is kept where a verb looks first and reads then. */
 #include "cli.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,14 +50,20 @@ bool is_plain_file(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static int copy_all(FILE *from, FILE *to, const char *name) {
+/* Bytes as they come, in short waits between which the run may be told to stop. */
+static int copy_all(session *s, int from, FILE *to, const char *name) {
     char piece[1 << 16];
-    for (size_t got; (got = fread(piece, 1, sizeof piece, from)) > 0;)
-        if (fwrite(piece, 1, got, to) != got)
-            break;
-    if (ferror(from) || ferror(to) || fflush(to))
-        return complain("cannot read '%s': %s", name, strerror(errno));
-    return EXIT_DONE;
+    struct pollfd one = {.fd = from, .events = POLLIN};
+    for (ssize_t got = 1; got != 0;) {
+        TRY(session_alive(s));
+        if (poll(&one, 1, 50) <= 0)
+            continue;
+        got = read(from, piece, sizeof piece);
+        if ((got < 0 && errno != EINTR && errno != EAGAIN)
+            || (got > 0 && fwrite(piece, 1, (size_t)got, to) != (size_t)got))
+            return complain("cannot read '%s': %s", name, strerror(errno));
+    }
+    return fflush(to) ? complain("cannot read '%s': %s", name, strerror(errno)) : EXIT_DONE;
 }
 
 int files_keep(session *s, int operand) {
@@ -63,12 +71,13 @@ int files_keep(session *s, int operand) {
     const bool standard = strcmp(path, "-") == 0;
     if (is_plain_file(path) || (!standard && access(path, F_OK) != 0))
         return EXIT_DONE;
-    FILE *from = standard ? stdin : fopen(path, "rb"), *to = from ? tmpfile() : NULL; /* closed by the end of the run */
+    const int from = standard ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *to = from >= 0 ? tmpfile() : NULL; /* closed by the end of the run */
     if (!to)
         return complain("cannot read '%s': %s", path, strerror(errno));
-    TRY(copy_all(from, to, path));
+    TRY(copy_all(s, from, to, path));
     if (!standard)
-        fclose(from);
+        close(from);
     snprintf(s->kept[operand].bytes, sizeof s->kept[operand].bytes, "/dev/fd/%d", fileno(to));
     s->args.operand[operand] = s->kept[operand].bytes;
     return EXIT_DONE;

@@ -154,9 +154,9 @@ static int exit_status(mercer_status status) {
 
 static int stopped(session *s) {
     if (s->expired)
-        complain("the time limit of %g s was reached; nothing was written", s->time_limit);
+        complain("the time limit of %g s was reached; no file was written", s->time_limit);
     else
-        complain("stopped by a signal; nothing was written");
+        complain("stopped by a signal; no file was written");
     return EXIT_STOPPED;
 }
 

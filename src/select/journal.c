@@ -6,6 +6,7 @@
    KEY is a hash of the data, the machine, the candidates and the splits: a journal of anything else is refused. CHECK
    is a hash of the rest of its line. Lines are only added, those of one measurement in one piece; a line that the end
    of a process cut short is cut off. */
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -144,6 +145,7 @@ mercer_status mc_journal_open(mercer_ctx *ctx, const char *path, uint64_t key, m
     *out = (mc_journal){.path = path};
     if (!path)
         return MERCER_OK;
+    MC_TRY(mc_file_plain(ctx, "journal", path));
     out->file = fopen(path, "r+");
     if (!out->file && errno == ENOENT)
         out->file = fopen(path, "w+");

@@ -13,3 +13,16 @@ mercer score <(cat sine.mercer) <(gzip -c sine.csv) --json | python3 -c 'import 
 printf '1 1:0.5 2:1\n-1 1:1\n1 2:3\n-1 1:2 2:1\n' > four.svm; mercer fit four.svm -m svc -k linear -o four.mercer -q
 cat four.svm > pipe & mercer fit pipe -m svc -k linear -o a.mercer -q; cmp a.mercer four.mercer && echo same
 mercer fit sine.csv -m pca -k linear --components 1 -o pca.mercer -q; mercer plot pca.mercer <(cat sine.csv) -o pca.svg -q; echo "exit $?"
+# Nobody at the other end: the time limit and signals are heard while waiting.
+rm pipe; mkfifo pipe
+for command in "fit pipe" "fit sine.csv --weights pipe" "show pipe" "predict pipe sine.csv" "predict sine.mercer pipe" "plot pipe -o p.svg" \
+    "fit sine.csv -k linear -o pipe" "predict sine.mercer sine.csv -o pipe" "gram form(\"pipe\") sine.csv --no-target"; do
+    mercer $command --time-limit 0.3 > out 2> err; echo "exit $? $(wc -c < out) $(cat err)"
+done
+sleep 1 | mercer fit - --time-limit 0.3; echo "exit $?"
+timeout 0.5 mercer fit pipe; echo "exit $?"
+timeout -s INT 0.5 mercer show pipe; echo "exit $?"
+mercer fit sine.csv --solver pcg --checkpoint pipe; echo "exit $?"
+mercer tune sine.csv --journal pipe; echo "exit $?"
+# A reader that does not read, of more than a pipe holds.
+(mercer predict sine.mercer <(for i in $(seq 300); do cat sine.csv; done | sed '2,${/[a-z]/d}') --time-limit 0.5 2> err; echo "exit $? $(cat err)" >> err) | sleep 2; cat err | tail -1

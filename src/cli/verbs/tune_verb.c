@@ -159,7 +159,7 @@ static int say_unfitted(session *s, const tuning *t) {
         advice_add(&a, equals + 1);
     }
     session_wipe(s);
-    complain("the search was stopped, and a fit of its best takes more than %d s; nothing was written; to fit it: %s",
+    complain("the search was stopped, and a fit of its best takes more than %d s; no file was written; to fit it: %s",
              SESSION_GRACE, a.bytes);
     return EXIT_STOPPED;
 }

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/print.h"
 #include "base/status.h"
+#include "base/wait.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -83,8 +84,9 @@ static mercer_status read_stream(mercer_ctx *ctx, mc_input *input) {
                 return MERCER_MEMORY;
             input->bytes = bytes;
         }
+        MC_TRY(mc_wait_read(ctx, input->fd));
         const ssize_t got = read(input->fd, input->bytes + input->size, (size_t)(room - input->size));
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0)
             return fail_io(ctx, input, errno);
@@ -130,8 +132,10 @@ static mercer_status look_at_file(mercer_ctx *ctx, mc_input *input) {
 mercer_status mc_input_open(mercer_ctx *ctx, const char *path, mc_input *out) {
     const bool standard = strcmp(path, "-") == 0;
     MC_TRY(set_name(ctx, standard ? "standard input" : path, out));
-    out->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    const mercer_status status = out->fd < 0 ? fail_io(ctx, out, errno) : look_at_file(ctx, out);
+    out->fd = STDIN_FILENO;
+    mercer_status status = standard ? MERCER_OK : mc_wait_open(ctx, path, O_RDONLY, &out->fd);
+    if (!status)
+        status = out->fd < 0 ? fail_io(ctx, out, errno) : look_at_file(ctx, out);
     if (status)
         mc_input_close(out);
     return status;

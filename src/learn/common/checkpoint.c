@@ -67,6 +67,7 @@ static mercer_status judge(mercer_ctx *ctx, FILE *file, const char *path, uint64
 
 mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t key, bool *found) {
     *found = false;
+    MC_TRY(mc_file_plain(ctx, "checkpoint", path));
     FILE *file = fopen(path, "rb");
     if (!file && errno != ENOENT)
         return mc_fail(ctx, MERCER_IO, "cannot read the checkpoint '%s': %s", path, strerror(errno));
