@@ -109,8 +109,8 @@ double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 
 /* Read path under the schema of earlier data: same columns by name (by place without a header), same levels; the target
    may be absent. set may change missing and weights only. d: columns of the model, for LIBSVM text, which may have more
-   where the schema lists none; -d: of a model of LIBSVM's, which has no use for index 0. labels: known classes, so that a class keeps its number; an unseen class is an error when the target is wanted.
-   */
+   where the schema lists none; -d: of a model of LIBSVM's, which has no use for index 0. labels: known
+   classes, so that a class keeps its number; an unseen class is an error when the target is wanted. */
 mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema,
                                 int64_t d, int64_t classes, char *const *labels, mercer_data **out);
 
