@@ -19,7 +19,6 @@
 #include "base/workspace.h"
 #include "data/table/data.h"
 #include "qp/interior.h"
-#include "qp/interior_subset.h"
 #include "qp/active_set_newton.h"
 #include "qp/smo_select.h"
 #include <float.h>
@@ -269,6 +268,14 @@ static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows,
     return mc_rows_add(ctx, rows, ids, c, r->rows, scratch, r->own_f);
 }
 
+/* The optimum by an interior-point method, then Newton steps from there. */
+static mercer_status leap_over(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, bool *moved) {
+    bool more;
+    MC_TRY(mc_interior(ctx, &r->dual, rows, r->own, r->own_f, moved));
+    return *moved ? mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more)
+                  : MERCER_OK;
+}
+
 /* Where K is stored in single precision its rounding, times a large C, is all that such a quadratic program would find:
    it is made in double. */
 static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
@@ -287,18 +294,14 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     if (!status)
         status = follow(ctx, r, &rows, c, scratch, ids);
     if (!status)
-        status = mc_interior_subset(ctx, &r->dual, &rows, r->p->tolerance, true, r->own, r->own_f, moved);
+        status = leap_over(ctx, r, &rows, moved);
     mc_free(K);
     mc_work_close(&work);
     return status;
 }
 
-/* All of it, or what is in question; the latter only where no matrix must be made first. */
-static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, bool whole, bool *moved) {
-    return rows->dtype == MERCER_F64
-               ? mc_interior_subset(ctx, &r->dual, rows, r->p->tolerance, whole, r->own, r->own_f, moved)
-           : whole ? leap_in_double(ctx, r, moved)
-                   : MERCER_OK;
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, bool *moved) {
+    return rows->dtype == MERCER_F64 ? leap_over(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
 }
 
 /* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
@@ -307,15 +310,14 @@ static int64_t longer(int64_t patience, int64_t until) {
 }
 
 /* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
-   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would with
-   the variables in question, that is tried, and once it has cost as much as one with all, that is done, and what SMO
-   then still wants is the end: what is left is rounding. Where the round may be the last it ends with Newton steps in
-   any case: the tolerance leaves the slopes of free variables apart by as much, and of many such, or a large C, the gap
-   feels it. */
+   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, it
+   is tried, and what SMO then still wants is the end: what is left is rounding. Where the round may be the last it ends
+   with Newton steps in any case: the tolerance leaves the slopes of free variables apart by as much, and of many such,
+   or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
     const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);
-    int64_t patience = CRAWL * r->count, leapt = 0;
+    int64_t patience = CRAWL * r->count;
     bool inside = false;
     for (int polishes = 0;; polishes++) {
         mc_smo_problem part = *small;
@@ -336,13 +338,8 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
             return MERCER_OK;
         inside = !one.converged && found->steps >= worth;
-        const bool near =
-            !one.converged
-            && found->steps - leapt >= mc_interior_subset_worth(ctx, &r->dual, &small->rows, r->own, r->own_f);
-        if (inside || near) {
-            MC_TRY(leap(ctx, r, &small->rows, inside, &moved));
-            leapt = found->steps;
-        }
+        if (inside)
+            MC_TRY(leap(ctx, r, &small->rows, &moved));
         patience = moved ? patience : longer(patience, worth - found->steps);
     }
 }

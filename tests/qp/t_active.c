@@ -1,6 +1,5 @@
 #include "base/rng.h"
 #include "qp/active_set.h"
-#include "qp/interior_subset.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -160,34 +159,6 @@ static void test_single_blocks_and_large_multipliers_pass_the_exact_check(void *
     close_clean(ctx);
 }
 
-/* Most variables are left where they are, and what they add to f is no part of the small quadratic program's objective.
-   */
-static void test_a_leap_with_the_variables_in_question_ends_at_the_optimum(void **state) {
-    (void)state;
-    sample *s = new_sample(6);
-    double *first = calloc(N, sizeof *first);
-    for (int threads = 1; threads <= 3; threads += 2) {
-        mercer_ctx *ctx = open_ctx(threads);
-        const mc_active_problem p = classifier(s, 1e3, MERCER_F64, N);
-        const mc_smo_problem rough = {p.dual, mc_rows_stored(N, MERCER_F64, s->K, N, s->diagonal), 0.05, 100000000,
-                                      false};
-        mc_smo_result r;
-        bool moved = true;
-        assert_ok(ctx, mc_smo_solve(ctx, &rough, s->beta, s->f, &r));
-        assert_true(true_violation(s, &p.dual) > 1e-3
-                    && mc_interior_subset_worth(ctx, &p.dual, &rough.rows, s->beta, s->f) < N * N);
-        /* others come into question */
-        for (int leaps = 0; moved && leaps < 4 && true_violation(s, &p.dual) > 1e-4; leaps++)
-            assert_ok(ctx, mc_interior_subset(ctx, &p.dual, &rough.rows, 1e-4, false, s->beta, s->f, &moved));
-        assert_true(true_violation(s, &p.dual) <= 1e-4);
-        assert_true(threads == 1 || !memcmp(first, s->beta, N * sizeof *first));
-        memcpy(first, s->beta, N * sizeof *first);
-        close_clean(ctx);
-    }
-    free(first);
-    free(s);
-}
-
 /* SMO alone leaves slopes apart by the tolerance, which times a large C is a large gap, and takes more steps the larger
    C is. */
 static void test_newton_steps_end_what_smo_only_approaches(void **state) {
@@ -307,7 +278,6 @@ int main(void) {
         cmocka_unit_test(test_active_sets_of_any_size_reach_one_optimum),
         cmocka_unit_test(test_all_variables_are_one_set_once_most_are_off_their_bounds),
         cmocka_unit_test(test_single_blocks_and_large_multipliers_pass_the_exact_check),
-        cmocka_unit_test(test_a_leap_with_the_variables_in_question_ends_at_the_optimum),
         cmocka_unit_test(test_newton_steps_end_what_smo_only_approaches),
         cmocka_unit_test(test_two_variables_share_a_row_and_sums_stay),
         cmocka_unit_test(test_a_rest_is_a_place_to_go_on_from),

@@ -230,40 +230,8 @@ INLINE four sums_of_floats(wide a, wide b, wide c, wide d) {
     return __builtin_convertvector((quarter)__builtin_shufflevector(ones, ones, 0, 4, 8, 12), four);
 }
 
-/* The lines of the next rows. */
-typedef struct ahead {
-    const float *at;
-    int64_t left, in_row, per_row, jump;
-    int64_t calls, mask; /* one call in mask + 1 counts */
-} ahead;
-
-/* Twice in every inner round of a part of the columns: that is 16 calls for a line of each row. */
-INLINE void ask(ahead *w) {
-    if ((w->calls++ & w->mask) || w->left == 0)
-        return;
-    __builtin_prefetch(w->at);
-    w->at += WIDE;
-    w->left--;
-    if (--w->in_row == 0) {
-        w->in_row = w->per_row;
-        w->at += w->jump;
-    }
-}
-
 INLINE int64_t block_of(int64_t columns) {
     return columns <= COLUMNS ? FEW : BLOCK;
-}
-
-INLINE ahead rows_after(const mc_symv_fast *s, int64_t end, int64_t block, int64_t parts) {
-    const int64_t rows = s->m - end < block ? s->m - end : block, lines = s->n / WIDE;
-    return (ahead){.at = s->A + end * s->ld,
-                   .left = rows * lines,
-                   .in_row = lines,
-                   .per_row = lines,
-                   .jump = s->ld - s->n,
-                   .mask = parts >= 4   ? 3
-                           : parts >= 2 ? 1
-                                        : 0};
 }
 
 /* Some rows, some columns, and the sums across of these. */
@@ -271,7 +239,6 @@ typedef struct swift_task {
     const mc_symv_fast *s;
     int64_t i0, i1, k;
     float (*z)[MC_SYMV_FAST_WIDTH];
-    ahead *next;
 } swift_task;
 
 INLINE void swift_along(const swift_task *t, int64_t i, const int rows, const int columns) {
@@ -280,8 +247,6 @@ INLINE void swift_along(const swift_task *t, int64_t i, const int rows, const in
     const float *A = s->A + i * s->ld, *V = s->V + t->k * s->vs;
     for (int64_t j = 0; j < s->n; j += WIDE) {
         wide v[COLUMNS];
-        ask(t->next);
-        ask(t->next);
         for (int c = 0; c < columns; c++)
             v[c] = floats_at(V + c * s->vs + j);
         for (int r = 0; r < rows; r++) {
@@ -306,8 +271,6 @@ INLINE void swift_across(const swift_task *t, int64_t j, const int width, const 
             z[p][c] = floats_at(t->z[c] + j + p * WIDE);
     for (int64_t i = t->i0; i < t->i1; i++) {
         wide a[SPAN];
-        ask(t->next);
-        ask(t->next);
         for (int p = 0; p < width; p++)
             a[p] = floats_at(s->A + i * s->ld + j + p * WIDE);
         for (int c = 0; c < columns; c++)
@@ -348,10 +311,9 @@ INLINE void swift_columns(const swift_task *t, int64_t columns) {
 INLINE void swift_rows(const mc_symv_fast *s, int64_t i0, int64_t i1, int64_t k, int64_t count,
                        float z[][MC_SYMV_FAST_WIDTH]) {
     int64_t parts = (count + COLUMNS - 1) / COLUMNS;
-    ahead next = rows_after(s, i1, block_of(count), parts);
     for (int64_t done = 0, width; parts > 0; done += width, parts--) {
         width = (count - done + parts - 1) / parts;
-        swift_columns(&(swift_task){s, i0, i1, k + done, z + done, &next}, width);
+        swift_columns(&(swift_task){s, i0, i1, k + done, z + done}, width);
     }
 }
 
