@@ -48,7 +48,8 @@ static facts stationary_atom(const mc_node *node, int64_t d) {
     for (int i = 0; i < mc_atoms[node->atom].parameters; i++)
         for (int64_t j = 1; node->parameter[i].kind == MC_VALUE_VECTOR && j < node->parameter[i].columns; j++)
             one_width &= node->parameter[i].numbers[j] == node->parameter[i].numbers[0];
-    return (facts){.stationary = true, .isotropic = one_width || d == 1, .diagonal = {1, 1}, .dimension = INFINITY};
+    return (facts){
+        .stationary = true, .isotropic = one_width || d == 1, .diagonal = mc_iv_of(1, 1), .dimension = INFINITY};
 }
 
 static double columns_known(int64_t d) {
@@ -57,15 +58,15 @@ static double columns_known(int64_t d) {
 
 static facts linear_facts(const mc_node *node, int64_t d) {
     (void)node;
-    return (facts){.dot_product = true, .diagonal = {0, INFINITY}, .dimension = columns_known(d)};
+    return (facts){.dot_product = true, .diagonal = mc_iv_of(0, INFINITY), .dimension = columns_known(d)};
 }
 
 static facts poly_facts(const mc_node *node, int64_t d) {
     const double p = node->parameter[0].number, c = node->parameter[1].number;
     const bool known = node->parameter[0].kind == MC_VALUE_NUMBER && node->parameter[1].kind == MC_VALUE_NUMBER;
-    facts f = {.dot_product = true, .diagonal = {-INFINITY, INFINITY}, .dimension = INFINITY};
+    facts f = {.dot_product = true, .diagonal = mc_iv_of(-INFINITY, INFINITY), .dimension = INFINITY};
     if (known)
-        f.diagonal = mc_iv_power((mc_interval){c, INFINITY}, p);
+        f.diagonal = mc_iv_power(mc_iv_of(c, INFINITY), p);
     if (known && c >= 0)
         f.dimension = monomials(columns_known(d) + (c > 0), p); /* c > 0 adds the constant as one more variable */
     return f;
@@ -73,35 +74,35 @@ static facts poly_facts(const mc_node *node, int64_t d) {
 
 static facts cosine_facts(const mc_node *node, int64_t d) {
     (void)node;
-    return (facts){.diagonal = {0, 1}, .dimension = columns_known(d)};
+    return (facts){.diagonal = mc_iv_of(0, 1), .dimension = columns_known(d)};
 }
 
 static facts intersection_facts(const mc_node *node, int64_t d) {
     (void)node, (void)d;
-    return (facts){.diagonal = {0, INFINITY}, .dimension = INFINITY};
+    return (facts){.diagonal = mc_iv_of(0, INFINITY), .dimension = INFINITY};
 }
 
 static facts chi2_facts(const mc_node *node, int64_t d) {
     (void)node, (void)d;
-    return (facts){.diagonal = {1, 1}, .dimension = INFINITY};
+    return (facts){.diagonal = mc_iv_of(1, 1), .dimension = INFINITY};
 }
 
 /* Order 0 is 1 on the diagonal, but 1/2 at the zero vector. */
 static facts arccos_facts(const mc_node *node, int64_t d) {
     (void)d;
     const bool zero = node->parameter[0].number == 0;
-    return (facts){.diagonal = {zero ? 0.5 : 0, zero ? 1 : INFINITY}, .dimension = INFINITY};
+    return (facts){.diagonal = mc_iv_of(zero ? 0.5 : 0, zero ? 1 : INFINITY), .dimension = INFINITY};
 }
 
 static facts tanh_facts(const mc_node *node, int64_t d) {
     (void)d;
     const double a = node->parameter[0].number;
     const mc_interval c = mc_iv_tanh(mc_value_range(&node->parameter[1]));
-    facts f = {.dot_product = true, .diagonal = {-1, 1}, .dimension = INFINITY};
+    facts f = {.dot_product = true, .diagonal = mc_iv_of(-1, 1), .dimension = INFINITY};
     if (a >= 0) /* neither holds for a range */
-        f.diagonal.lo = c.lo;
+        f.diagonal = mc_iv_max(f.diagonal, c);
     if (a <= 0)
-        f.diagonal.hi = c.hi;
+        f.diagonal = mc_iv_min(f.diagonal, c);
     return f;
 }
 
@@ -109,7 +110,7 @@ static facts form_facts(const mc_node *node, int64_t d) {
     (void)d;
     const mc_value *A = &node->parameter[0];
     const bool matrix = A->kind == MC_VALUE_MATRIX;
-    return (facts){.diagonal = {matrix ? A->low : -INFINITY, matrix && A->number == 0 ? 0 : INFINITY},
+    return (facts){.diagonal = mc_iv_of(matrix ? A->low : -INFINITY, matrix && A->number == 0 ? 0 : INFINITY),
                    .dimension = matrix && A->number >= 0 ? A->number : INFINITY};
 }
 
@@ -117,13 +118,13 @@ static facts form_facts(const mc_node *node, int64_t d) {
 static facts given_facts(const mc_node *node, int64_t d) {
     (void)d;
     const bool positive = node->atom == MC_USER && mc_user_positive(node->parameter[0].user);
-    return (facts){.diagonal = {positive ? 0 : -INFINITY, INFINITY}, .dimension = INFINITY};
+    return (facts){.diagonal = mc_iv_of(positive ? 0 : -INFINITY, INFINITY), .dimension = INFINITY};
 }
 
 /* A string has one part at least. */
 static facts spectrum_facts(const mc_node *node, int64_t d) {
     (void)node, (void)d;
-    return (facts){.diagonal = {1, INFINITY}, .dimension = INFINITY};
+    return (facts){.diagonal = mc_iv_of(1, INFINITY), .dimension = INFINITY};
 }
 
 static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
@@ -148,7 +149,7 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
 };
 
 static facts number_facts(double c) {
-    return (facts){true, true, true, {c, c}, c < 0 ? INFINITY : c > 0};
+    return (facts){true, true, true, mc_iv(c), c < 0 ? INFINITY : c > 0};
 }
 
 static facts together(const mc_node *node, int64_t d) {
@@ -183,7 +184,7 @@ static facts normalize_facts(const mc_node *node, int64_t d) {
     facts f = facts_of(node->child[0], d);
     const mc_interval r = f.diagonal;
     f.dot_product = false;
-    f.diagonal = (mc_interval){r.lo > 0 ? 1 : r.lo >= 0 ? 0 : -1, r.hi < 0 ? -1 : r.hi <= 0 ? 0 : 1};
+    f.diagonal = mc_iv_of(r.lo > 0 ? 1 : r.lo >= 0 ? 0 : -1, r.hi < 0 ? -1 : r.hi <= 0 ? 0 : 1);
     return f;
 }
 
@@ -213,7 +214,7 @@ static facts facts_of(const mc_node *node, int64_t d) {
     case MC_WEIGH: return weigh_facts(node, d);
     case MC_COLUMNS: return columns_facts(node, d);
     }
-    return (facts){.diagonal = {-INFINITY, INFINITY}, .dimension = INFINITY};
+    return (facts){.diagonal = mc_iv_of(-INFINITY, INFINITY), .dimension = INFINITY};
 }
 
 mercer_shape mc_shape(const mc_node *node, int64_t d) {

@@ -144,7 +144,7 @@ static bool tanh_constant(checker *c, const mc_proof_line *line) {
     if (!is_atom(line, MC_TANH) || !no_premise(line))
         return false;
     const mc_value *v = line->term->node->parameter;
-    return mc_iv_equal_points(mc_value_range(&v[0]), mc_iv(0)) && mc_value_range(&v[1]).lo >= 0;
+    return mc_value_is_zero(&v[0]) && mc_value_range(&v[1]).lo >= 0;
 }
 
 static bool precomputed(checker *c, const mc_proof_line *line) {

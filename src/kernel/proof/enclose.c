@@ -86,7 +86,7 @@ static mc_interval square_of_sine(const mc_node *node, const pair *p, int64_t j)
 static mc_interval chi2_term(const mc_node *node, const pair *p, int64_t j) {
     (void)node;
     const mc_interval total = mc_iv_add(x_at(p, j), z_at(p, j));
-    if (total.lo == 0 && total.hi == 0)
+    if (mc_iv_is_zero(&total))
         return mc_iv(0);
     return mc_iv_div(mc_iv_square(difference(p, j)), total);
 }
@@ -165,12 +165,8 @@ static mc_interval intersection(const mc_node *node, const pair *p) {
     return over_columns(node, p, smaller);
 }
 
-static bool is_zero(mc_interval a) {
-    return a.lo == 0 && a.hi == 0;
-}
-
 static mc_interval angle(const pair *p, mc_interval x2, mc_interval z2) {
-    if (is_zero(x2) || is_zero(z2))
+    if (mc_iv_is_zero(&x2) || mc_iv_is_zero(&z2))
         return mc_iv_div(mc_iv_pi(), mc_iv(2));
     if (p->x == p->z)
         return mc_iv(0);
@@ -282,6 +278,19 @@ static mc_interval function(const mc_function *f, const mc_view *view, const dou
     return mc_iv_everything();
 }
 
+static bool depends_on_point(const mc_function *f) {
+    return f
+           && (f->kind == MC_F_NORM2 || f->kind == MC_F_NORM || f->kind == MC_F_COLUMN || depends_on_point(f->child[0])
+               || depends_on_point(f->child[1]));
+}
+
+bool mc_enclose_constant(const mc_function *f, mc_interval *value) {
+    if (depends_on_point(f))
+        return false;
+    *value = function(f, NULL, NULL);
+    return !is_unknown(*value);
+}
+
 /* ---- expressions ---- */
 
 static mc_interval fold(const mc_node *node, const mc_view *view, const double *x, const double *z) {
@@ -303,7 +312,7 @@ static mc_interval normalize(const mc_node *child, const mc_view *view, const do
     if (x == z && (a.lo > 0 || a.hi < 0))
         return mc_iv(a.lo > 0 ? 1 : -1);
     if (x == z)
-        return is_zero(a) ? mc_iv(0) : mc_iv_everything();
+        return mc_iv_is_zero(&a) ? mc_iv(0) : mc_iv_everything();
     const mc_interval b = enclose(child, view, z, z), v = enclose(child, view, x, z);
     return is_unknown(b) || is_unknown(v) ? mc_iv_everything() : normalised(v, a, b);
 }

@@ -14,7 +14,7 @@
 #include "kernel/proof/exact.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "kernel/proof/interval.h"
+#include "kernel/proof/outward.h"
 #include <math.h>
 #include <string.h>
 
@@ -261,17 +261,17 @@ static mercer_status exactly(mercer_ctx *ctx, const double *A, int64_t n, mc_psd
 /* ---- intervals ---- */
 
 /* All pivots of LDL' are surely positive, or one surely is not; S is overwritten. */
-static mc_psd by_intervals(mc_interval *S, int64_t n) {
+static mc_psd by_intervals(mc_bounds *S, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
-        const mc_interval pivot = S[k * n + k];
+        const mc_bounds pivot = S[k * n + k];
         if (pivot.hi < 0)
             return MC_PSD_NO;
         if (!(pivot.lo > 0))
             return MC_PSD_UNSURE;
         for (int64_t i = k + 1; i < n; i++) {
-            const mc_interval l = mc_iv_div(S[i * n + k], pivot);
+            const mc_bounds l = mc_bounds_div(S[i * n + k], pivot);
             for (int64_t j = k + 1; j <= i; j++)
-                S[i * n + j] = mc_iv_sub(S[i * n + j], mc_iv_mul(l, S[j * n + k]));
+                S[i * n + j] = mc_bounds_sub(S[i * n + j], mc_bounds_mul(l, S[j * n + k]));
         }
     }
     return MC_PSD_YES;
@@ -281,11 +281,11 @@ mercer_status mc_psd_test(mercer_ctx *ctx, const double *A, int64_t n, mc_psd *o
     *out = MC_PSD_UNSURE;
     if (n > INTERVAL_ROWS_MAX)
         return MERCER_OK;
-    mc_interval *S = mc_alloc(ctx, n * n, sizeof *S);
+    mc_bounds *S = mc_alloc(ctx, n * n, sizeof *S);
     if (!S)
         return MERCER_MEMORY;
     for (int64_t i = 0; i < n * n; i++)
-        S[i] = mc_iv(A[i]);
+        S[i] = (mc_bounds){A[i], A[i]};
     *out = by_intervals(S, n);
     mc_free(S);
     return *out == MC_PSD_UNSURE && n <= EXACT_ROWS_MAX ? exactly(ctx, A, n, out) : MERCER_OK;

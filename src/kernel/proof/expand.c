@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/language/node.h"
+#include "kernel/proof/enclose.h"
 #include <math.h>
 
 typedef struct list {
@@ -30,16 +31,12 @@ static mc_monomial constant(mc_interval c) {
 
 static bool same_exponents(const mc_monomial *a, const mc_monomial *b) {
     for (int g = 0; g < MC_GENERATORS_MAX; g++)
-        if (a->power[g] != b->power[g] || !mc_iv_equal_points(a->rate[g], b->rate[g]))
+        if (a->power[g] != b->power[g] || !mc_iv_equal(&a->rate[g], &b->rate[g]))
             return false;
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
-        if (!mc_iv_equal_points(a->widths[j], b->widths[j]))
+        if (!mc_iv_equal(&a->widths[j], &b->widths[j]))
             return false;
-    return mc_iv_equal_points(a->width, b->width);
-}
-
-static bool is_zero(mc_interval a) {
-    return a.lo == 0 && a.hi == 0;
+    return mc_iv_equal(&a->width, &b->width);
 }
 
 static bool give_up(expander *x) {
@@ -68,11 +65,11 @@ static bool add(expander *x, list *l, const mc_monomial *m) {
     for (int i = 0; i < l->count; i++)
         if (same_exponents(&l->item[i], m)) {
             l->item[i].factor = mc_iv_add(l->item[i].factor, m->factor);
-            if (is_zero(l->item[i].factor))
+            if (mc_iv_is_zero(&l->item[i].factor))
                 l->item[i] = l->item[--l->count];
             return true;
         }
-    if (is_zero(m->factor))
+    if (mc_iv_is_zero(&m->factor))
         return true;
     if (l->count == l->room && !grow(x, l))
         return false;
@@ -195,7 +192,7 @@ static bool atom(expander *x, const mc_term *term, const mc_node *scope, list *o
         return gaussian(x, term, scope, out);
     if (node->atom == MC_POLY)
         return polynomial(x, term, scope, out);
-    if (node->atom == MC_TANH && is_zero(mc_value_range(&node->parameter[0])))
+    if (node->atom == MC_TANH && mc_value_is_zero(&node->parameter[0]))
         return add_constant(x, out, mc_iv_tanh(mc_value_range(&node->parameter[1])));
     return leaf(x, term, scope, out);
 }
@@ -263,15 +260,15 @@ static bool power(expander *x, const mc_term *term, const mc_node *scope, list *
 static int only_generator(const mc_monomial *m) {
     int found = -1;
     for (int g = 0; g < MC_GENERATORS_MAX; g++) {
-        if (!is_zero(m->rate[g]) || m->power[g] > 1 || (m->power[g] == 1 && found >= 0))
+        if (!mc_iv_is_zero(&m->rate[g]) || m->power[g] > 1 || (m->power[g] == 1 && found >= 0))
             return -2;
         if (m->power[g] == 1)
             found = g;
     }
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
-        if (!is_zero(m->widths[j]))
+        if (!mc_iv_is_zero(&m->widths[j]))
             return -2;
-    return is_zero(m->width) ? found : -2;
+    return mc_iv_is_zero(&m->width) ? found : -2;
 }
 
 /* exp(c + r_1 g_1 + ...): the exponent must be linear in the generators. */
@@ -299,12 +296,19 @@ static bool exponential(expander *x, const mc_term *term, const mc_node *scope, 
     return ok;
 }
 
+/* f(x) f(z), a number where f is one. */
+static bool weight(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+    mc_interval f;
+    if (term->node && mc_enclose_constant(term->node->function, &f))
+        return add_constant(x, out, mc_iv_square(f));
+    const mc_term *one = mc_term_number(x->pool, mc_amount_number(1));
+    return leaf(x, mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one), scope, out);
+}
+
 /* f(x) k(x,z) f(z) is the product of k with the kernel f(x) f(z). */
 static bool weighed(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     list part = {0};
-    const mc_term *one = mc_term_number(x->pool, mc_amount_number(1));
-    const mc_term *front = mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one);
-    const bool ok = leaf(x, front, scope, out) && expand(x, term->child[0], scope, &part) && multiply(x, out, &part);
+    const bool ok = weight(x, term, scope, out) && expand(x, term->child[0], scope, &part) && multiply(x, out, &part);
     mc_free(part.item);
     return ok;
 }
@@ -341,7 +345,7 @@ void mc_expansion_close(mc_expansion *e) {
 
 bool mc_expansion_uses(const mc_expansion *e, int generator) {
     for (int i = 0; i < e->count; i++)
-        if (e->monomial[i].power[generator] || !is_zero(e->monomial[i].rate[generator]))
+        if (e->monomial[i].power[generator] || !mc_iv_is_zero(&e->monomial[i].rate[generator]))
             return true;
     return false;
 }

@@ -1,250 +1,303 @@
-/* interval.c: ends of an interval rounded outwards without touching the rounding mode.
-
-   Let s = fl(a + b). Two-sum (Knuth) gives the exact error e = (a + b) - s, so the lower end is s when e >= 0 and the
-   double below s otherwise. Products, quotients and roots do the same with the remainder a fused multiply-add delivers,
-   which is exact unless it underflows; results near the underflow threshold are therefore always widened. Upper ends
-   are minus the lower end of the negation. */
+/* interval.c: the four operations, roots and powers, each end rounded outwards, and the bound that tells 0 from what is
+   near. See interval.h. */
 #include "kernel/proof/interval.h"
-#include <float.h>
 #include <math.h>
 
-enum { LIBM_ULPS = 4 }; /* glibc documents at most 2 for the functions used here */
-static const double TINY = 0x1p-900;
+/* ---- making ---- */
 
-mc_interval mc_iv(double value) {
-    return isnan(value) ? mc_iv_everything() : (mc_interval){value, value};
+static mc_interval between(const mc_big *low, const mc_big *high) {
+    return (mc_interval){mc_big_to_double(low, MC_DOWN), mc_big_to_double(high, MC_UP), *low, *high, {0}};
+}
+
+mc_interval mc_iv_between(const mc_big *low, const mc_big *high) {
+    return mc_big_compare(low, high) <= 0 ? between(low, high) : mc_iv_everything();
 }
 
 mc_interval mc_iv_of(double lo, double hi) {
-    return lo <= hi ? (mc_interval){lo, hi} : mc_iv_everything();
+    if (!(lo <= hi))
+        return mc_iv_everything();
+    return (mc_interval){lo, hi, mc_big_of(lo), mc_big_of(hi), {0}};
+}
+
+mc_interval mc_iv(double value) {
+    return mc_iv_of(value, value);
 }
 
 mc_interval mc_iv_everything(void) {
-    return (mc_interval){-INFINITY, INFINITY};
+    return mc_iv_of(-INFINITY, INFINITY);
+}
+
+mc_interval mc_iv_round(const mc_interval *a, int digits) {
+    const mc_big low = mc_big_round(&a->low, digits, MC_DOWN), high = mc_big_round(&a->high, digits, MC_UP);
+    return between(&low, &high);
+}
+
+static mc_big least(const mc_big *a, const mc_big *b) {
+    return mc_big_compare(a, b) <= 0 ? *a : *b;
+}
+
+static mc_big most(const mc_big *a, const mc_big *b) {
+    return mc_big_compare(a, b) >= 0 ? *a : *b;
 }
 
 mc_interval mc_iv_hull(mc_interval a, mc_interval b) {
-    return (mc_interval){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
+    const mc_big low = least(&a.low, &b.low), high = most(&a.high, &b.high);
+    return between(&low, &high);
 }
+
+/* ---- comparing ---- */
 
 bool mc_iv_is_point(mc_interval a) {
     return a.lo == a.hi;
 }
 
-bool mc_iv_equal_points(mc_interval a, mc_interval b) {
-    return mc_iv_is_point(a) && mc_iv_is_point(b) && a.lo == b.lo;
+bool mc_iv_is_zero(const mc_interval *a) {
+    return a->low.sign == 0 && a->high.sign == 0;
 }
 
-static double down(double x) {
-    return nextafter(x, -INFINITY);
+static bool is_one_number(const mc_interval *a) {
+    return mc_big_is_finite(&a->low) && mc_big_is_finite(&a->high) && mc_big_compare(&a->low, &a->high) == 0;
 }
 
-/* A result that overflowed to +infinity is still above every finite double; NaN (infinity - infinity) tells nothing. */
-static double lower_of_infinite(double x, bool finite_operands) {
-    if (isnan(x))
-        return -INFINITY;
-    return x > 0 && finite_operands ? DBL_MAX : x;
+bool mc_iv_equal(const mc_interval *a, const mc_interval *b) {
+    if (mc_iv_is_zero(a) && mc_iv_is_zero(b))
+        return true;
+    if (a->hi < b->lo || b->hi < a->lo)
+        return false;
+    const mc_interval difference = mc_iv_sub(*a, *b);
+    return mc_iv_is_zero(&difference);
 }
 
-static double add_down(double a, double b) {
-    const double s = a + b;
-    if (!isfinite(s))
-        return lower_of_infinite(s, isfinite(a) && isfinite(b));
-    const double t = s - a, error = (a - (s - t)) + (b - t);
-    return error < 0 ? down(s) : s;
+bool mc_iv_at_least(mc_interval a, mc_interval b) {
+    return mc_big_compare(&a.low, &b.high) >= 0 || mc_iv_equal(&a, &b);
 }
 
-static double mul_down(double a, double b) {
-    if (a == 0 || b == 0)
-        return 0; /* also 0 * infinity: the infinity stands for arbitrarily large numbers */
-    const double p = a * b;
-    if (!isfinite(p))
-        return lower_of_infinite(p, isfinite(a) && isfinite(b));
-    return fabs(p) < TINY || fma(a, b, -p) < 0 ? down(p) : p;
+/* ---- how near to 0 a number can be ---- */
+
+/* Beyond these, more bits would be needed than there are. */
+enum { DEGREE_MAX = 64, BITS_MAX = 1 << 20 };
+
+static mc_separation checked(int64_t degree, int64_t u, int64_t l, int64_t shift) {
+    if (degree < 1 || degree > DEGREE_MAX || u > BITS_MAX || l > BITS_MAX || shift > BITS_MAX)
+        return (mc_separation){0};
+    return (mc_separation){(int)degree, (int)u, (int)l, (int)shift};
 }
 
-static double div_down(double a, double b) {
-    if (a == 0 || (isinf(b) && isfinite(a)))
-        return 0;
-    const double q = a / b;
-    if (!isfinite(q))
-        return lower_of_infinite(q, isfinite(a) && b != 0);
-    const double rest = fma(-q, b, a); /* the exact quotient is q + rest / b */
-    return fabs(a) < TINY || fabs(q) < TINY || (rest < 0) != (b < 0) ? down(q) : q;
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
 }
 
-static double add_up(double a, double b) {
-    return -add_down(-a, -b);
+/* A single point is a whole number divided by a power of 2. */
+static mc_separation separation_of(const mc_interval *a) {
+    if (a->apart.degree || !is_one_number(a))
+        return a->apart;
+    if (a->low.sign == 0)
+        return (mc_separation){.degree = 1};
+    const int64_t shift = larger(0, -mc_big_low(&a->low));
+    return checked(1, mc_big_top(&a->low) + shift, 0, shift);
 }
 
-static double mul_up(double a, double b) {
-    return -mul_down(-a, b);
+static mc_separation of_sum(mc_separation a, mc_separation b) {
+    const int64_t shift = larger(a.shift, b.shift);
+    return checked((int64_t)a.degree * b.degree, 1 + larger(a.u + b.l + shift - a.shift, b.u + a.l + shift - b.shift),
+                   (int64_t)a.l + b.l, shift);
 }
 
-static double div_up(double a, double b) {
-    return -div_down(-a, b);
+static mc_separation of_product(mc_separation a, mc_separation b) {
+    return checked((int64_t)a.degree * b.degree, (int64_t)a.u + b.u, (int64_t)a.l + b.l, (int64_t)a.shift + b.shift);
 }
+
+static mc_separation of_quotient(mc_separation a, mc_separation b) {
+    return checked((int64_t)a.degree * b.degree, (int64_t)a.u + b.l + b.shift, (int64_t)a.l + b.u, a.shift);
+}
+
+/* The root of U / (2^s L) is the root of U L 2^(s mod 2), divided by 2^((s + 1) / 2) L. */
+static mc_separation of_root(mc_separation a) {
+    return checked(2 * (int64_t)a.degree, ((int64_t)a.u + a.l + 2) / 2, a.l, ((int64_t)a.shift + 1) / 2);
+}
+
+static mc_separation of_power(mc_separation a, double n) {
+    return n > BITS_MAX ? (mc_separation){0}
+                        : checked(a.degree, a.u * (int64_t)n, a.l * (int64_t)n, a.shift * (int64_t)n);
+}
+
+static bool is_below(const mc_big *a, int64_t exponent) {
+    return a->sign == 0 || (a->digits > 0 && mc_big_top(a) <= exponent);
+}
+
+/* The interval with its bound, and 0 where it can be nothing else. */
+static mc_interval with_bound(mc_interval a, mc_separation s) {
+    const int64_t bound = -((s.degree - 1) * (int64_t)s.u + s.l + s.shift);
+    a.apart = s;
+    return s.degree && a.low.sign <= 0 && a.high.sign >= 0 && is_below(&a.low, bound) && is_below(&a.high, bound)
+               ? mc_iv(0)
+               : a;
+}
+
+/* ---- the four operations ---- */
 
 mc_interval mc_iv_add(mc_interval a, mc_interval b) {
-    return (mc_interval){add_down(a.lo, b.lo), add_up(a.hi, b.hi)};
+    if (mc_iv_is_zero(&a) || mc_iv_is_zero(&b))
+        return mc_iv_is_zero(&a) ? b : a;
+    const mc_big low = mc_big_add(&a.low, &b.low, MC_DOWN), high = mc_big_add(&a.high, &b.high, MC_UP);
+    return with_bound(between(&low, &high), of_sum(separation_of(&a), separation_of(&b)));
 }
 
 mc_interval mc_iv_neg(mc_interval a) {
-    return (mc_interval){-a.hi, -a.lo};
+    return (mc_interval){-a.hi, -a.lo, mc_big_negate(&a.high), mc_big_negate(&a.low), a.apart};
 }
 
 mc_interval mc_iv_sub(mc_interval a, mc_interval b) {
     return mc_iv_add(a, mc_iv_neg(b));
 }
 
+typedef mc_big operation(const mc_big *a, const mc_big *b, mc_rounding side);
+
+/* The least and the largest of what the ends give. */
+static mc_interval over_ends(operation *f, const mc_interval *a, const mc_interval *b) {
+    const mc_big *const x[] = {&a->low, &a->low, &a->high, &a->high};
+    const mc_big *const y[] = {&b->low, &b->high, &b->low, &b->high};
+    mc_big low = f(x[0], y[0], MC_DOWN), high = f(x[0], y[0], MC_UP);
+    for (int i = 1; i < 4; i++) {
+        const mc_big down = f(x[i], y[i], MC_DOWN), up = f(x[i], y[i], MC_UP);
+        low = least(&low, &down);
+        high = most(&high, &up);
+    }
+    return between(&low, &high);
+}
+
+static mc_interval multiply(const mc_interval *a, const mc_interval *b) {
+    if (a->low.sign < 0 || b->low.sign < 0)
+        return over_ends(mc_big_multiply, a, b);
+    const mc_big low = mc_big_multiply(&a->low, &b->low, MC_DOWN), high = mc_big_multiply(&a->high, &b->high, MC_UP);
+    return between(&low, &high);
+}
+
 mc_interval mc_iv_mul(mc_interval a, mc_interval b) {
-    const double lo =
-        fmin(fmin(mul_down(a.lo, b.lo), mul_down(a.lo, b.hi)), fmin(mul_down(a.hi, b.lo), mul_down(a.hi, b.hi)));
-    const double hi = fmax(fmax(mul_up(a.lo, b.lo), mul_up(a.lo, b.hi)), fmax(mul_up(a.hi, b.lo), mul_up(a.hi, b.hi)));
-    return (mc_interval){lo, hi};
+    if (mc_iv_is_zero(&a) || mc_iv_is_zero(&b))
+        return mc_iv(0); /* also 0 * infinity: the infinity stands for arbitrarily large numbers */
+    return with_bound(multiply(&a, &b), of_product(separation_of(&a), separation_of(&b)));
+}
+
+static mc_interval divide(const mc_interval *a, const mc_interval *b) {
+    if (a->low.sign < 0 || b->low.sign < 0)
+        return over_ends(mc_big_divide, a, b);
+    const mc_big low = mc_big_divide(&a->low, &b->high, MC_DOWN), high = mc_big_divide(&a->high, &b->low, MC_UP);
+    return between(&low, &high);
 }
 
 mc_interval mc_iv_div(mc_interval a, mc_interval b) {
-    if (b.lo <= 0 && b.hi >= 0)
+    if (b.low.sign <= 0 && b.high.sign >= 0)
         return mc_iv_everything();
-    const double lo =
-        fmin(fmin(div_down(a.lo, b.lo), div_down(a.lo, b.hi)), fmin(div_down(a.hi, b.lo), div_down(a.hi, b.hi)));
-    const double hi = fmax(fmax(div_up(a.lo, b.lo), div_up(a.lo, b.hi)), fmax(div_up(a.hi, b.lo), div_up(a.hi, b.hi)));
-    return (mc_interval){lo, hi};
+    return with_bound(divide(&a, &b), of_quotient(separation_of(&a), separation_of(&b)));
 }
 
 mc_interval mc_iv_abs(mc_interval a) {
-    if (a.lo >= 0)
+    if (a.low.sign >= 0)
         return a;
-    return a.hi <= 0 ? mc_iv_neg(a) : (mc_interval){0, fmax(-a.lo, a.hi)};
+    const mc_interval minus = mc_iv_neg(a);
+    const mc_big zero = {0}, high = most(&minus.high, &a.high);
+    return a.high.sign <= 0 ? minus : between(&zero, &high);
 }
 
 mc_interval mc_iv_square(mc_interval a) {
-    const mc_interval b = mc_iv_abs(a);
-    return mc_iv_mul(b, b);
-}
-
-static double sqrt_side(double x, int side) {
-    const double s = sqrt(x);
-    if (x == 0 || isinf(x))
-        return s;
-    const double rest = fma(-s, s, x);
-    return x < TINY || rest * side > 0 ? nextafter(s, side > 0 ? INFINITY : -INFINITY) : s;
-}
-
-mc_interval mc_iv_sqrt(mc_interval a) {
-    if (a.hi < 0)
-        return mc_iv_everything();
-    return (mc_interval){sqrt_side(fmax(a.lo, 0), -1), sqrt_side(a.hi, 1)};
+    return mc_iv_power(a, 2);
 }
 
 mc_interval mc_iv_min(mc_interval a, mc_interval b) {
-    return (mc_interval){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
+    const mc_big low = least(&a.low, &b.low), high = least(&a.high, &b.high);
+    return between(&low, &high);
 }
 
 mc_interval mc_iv_max(mc_interval a, mc_interval b) {
-    return (mc_interval){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
+    const mc_big low = most(&a.low, &b.low), high = most(&a.high, &b.high);
+    return between(&low, &high);
 }
 
-/* ---- elementary functions ---- */
+/* ---- roots ---- */
 
-static mc_interval widen(double lo, double hi, double floor, double ceiling) {
-    for (int i = 0; i < LIBM_ULPS; i++) {
-        lo = nextafter(lo, -INFINITY);
-        hi = nextafter(hi, INFINITY);
+/* Near enough to the root of a for Heron's steps: a = t 2^(64 k), t taken as a double. */
+static mc_big rough_root(const mc_big *a) {
+    mc_big t = *a;
+    const int64_t k = (a->exponent + a->digits - 1) / 2;
+    t.exponent -= 2 * k;
+    mc_big s = mc_big_of(sqrt(mc_big_to_double(&t, MC_DOWN)));
+    s.exponent += k;
+    return s;
+}
+
+/* The root lies between any s > 0 and a / s. */
+static mc_interval root_of_number(const mc_big *a) {
+    enum { STEPS = 5 }; /* from 50 right bits to 1,600 */
+    if (a->sign <= 0 || a->digits == 0)
+        return between(a, a);
+    const mc_big half = mc_big_of(0.5);
+    mc_big s = rough_root(a), other = mc_big_divide(a, &s, MC_UP);
+    for (int i = 0; i < STEPS && mc_big_compare(&s, &other) != 0; i++) {
+        const mc_big sum = mc_big_add(&s, &other, MC_UP);
+        s = mc_big_multiply(&sum, &half, MC_UP);
+        other = mc_big_divide(a, &s, MC_UP);
     }
-    return (mc_interval){fmax(lo, floor), fmin(hi, ceiling)};
+    const mc_big down = mc_big_divide(a, &s, MC_DOWN), low = least(&s, &down), high = most(&s, &other);
+    return between(&low, &high);
 }
 
-/* An increasing function through its ends; exact where the argument is the point at which the function is known
-   exactly. */
-static mc_interval increasing(double f(double), mc_interval a, double known_at, double known, double floor,
-                              double ceiling) {
-    if (a.lo == known_at && a.hi == known_at)
-        return mc_iv(known);
-    mc_interval r = widen(f(a.lo), f(a.hi), floor, ceiling);
-    if (a.lo >= known_at)
-        r.lo = fmax(r.lo, known);
-    if (a.hi <= known_at)
-        r.hi = fmin(r.hi, known);
-    return r;
+mc_interval mc_iv_sqrt(mc_interval a) {
+    if (a.high.sign < 0)
+        return mc_iv_everything();
+    const mc_big zero = {0}, from = most(&a.low, &zero);
+    const mc_interval low = root_of_number(&from), high = root_of_number(&a.high);
+    return with_bound(between(&low.low, &high.high), of_root(separation_of(&a)));
 }
 
-mc_interval mc_iv_exp(mc_interval a) {
-    return increasing(exp, a, 0, 1, 0, INFINITY);
-}
+/* ---- powers ---- */
 
-mc_interval mc_iv_log(mc_interval a) {
-    return a.lo < 0 ? mc_iv_everything() : increasing(log, a, 1, 0, -INFINITY, INFINITY);
-}
-
-mc_interval mc_iv_tanh(mc_interval a) {
-    return increasing(tanh, a, 0, 0, -1, 1);
-}
-
-mc_interval mc_iv_pi(void) {
-    return (mc_interval){0x1.921fb54442d18p+1, 0x1.921fb54442d19p+1};
-}
-
-/* |f'| <= 1, so the value at the middle is off by at most the half width. */
-static mc_interval lipschitz(double f(double), mc_interval a) {
-    const double middle = a.lo + (a.hi - a.lo) / 2, half = fmax(add_up(a.hi, -middle), add_up(middle, -a.lo));
-    if (!(half < 4))
-        return (mc_interval){-1, 1};
-    const mc_interval r = widen(f(middle), f(middle), -1, 1);
-    return (mc_interval){fmax(add_down(r.lo, -half), -1), fmin(add_up(r.hi, half), 1)};
-}
-
-mc_interval mc_iv_sin(mc_interval a) {
-    return a.lo == 0 && a.hi == 0 ? mc_iv(0) : lipschitz(sin, a);
-}
-
-mc_interval mc_iv_cos(mc_interval a) {
-    return a.lo == 0 && a.hi == 0 ? mc_iv(1) : lipschitz(cos, a);
-}
-
-mc_interval mc_iv_acos(mc_interval a) {
-    const double lo = fmin(fmax(a.lo, -1), 1), hi = fmin(fmax(a.hi, -1), 1);
-    mc_interval r = widen(acos(hi), acos(lo), 0, mc_iv_pi().hi);
-    if (lo == 1)
-        r.hi = 0;
-    return r;
-}
-
-static mc_interval power_positive(mc_interval a, double p) {
-    if (a.lo == a.hi && (a.lo == 0 || a.lo == 1))
-        return a;
-    const double at_lo = pow(a.lo, p), at_hi = pow(a.hi, p);
-    return widen(fmin(at_lo, at_hi), fmax(at_lo, at_hi), 0, INFINITY);
-}
-
-/* Small whole powers by products, which stay exact when they can. */
-static mc_interval power_small(mc_interval a, int n) {
+/* a^n for a >= 0, by squaring. */
+static mc_interval whole_power(mc_interval a, double n) {
     mc_interval r = mc_iv(1);
-    for (int i = 0; i < n; i++)
-        r = mc_iv_mul(r, a);
+    for (; n >= 1; n = floor(n / 2)) {
+        if (fmod(n, 2) == 1)
+            r = multiply(&r, &a);
+        a = multiply(&a, &a);
+    }
     return r;
 }
 
-static mc_interval power_whole(mc_interval a, double p) {
-    const bool even = fmod(p, 2) == 0;
-    const mc_interval b = even ? mc_iv_abs(a) : a;
-    if (p <= 32)
-        return power_small(b, (int)p);
-    if (b.lo >= 0)
-        return power_positive(b, p);
-    const mc_interval low = power_positive(mc_iv(-b.lo), p), high = power_positive(mc_iv(fabs(b.hi)), p);
-    return b.hi >= 0 ? (mc_interval){-low.hi, high.hi} : (mc_interval){-low.hi, -high.lo};
+static mc_interval signed_power(mc_interval a, double n) {
+    if (a.low.sign >= 0)
+        return whole_power(a, n);
+    if (fmod(n, 2) == 0)
+        return whole_power(mc_iv_abs(a), n);
+    const mc_interval zero = mc_iv(0);
+    const mc_interval below = whole_power(mc_iv_max(mc_iv_neg(a), zero), n), above = whole_power(mc_iv_max(a, zero), n);
+    return mc_iv_sub(above, below);
+}
+
+/* a^p for p = whole + eighths: products of square roots, about which more is known than about other powers. */
+static mc_interval power_of_roots(mc_interval a, double p) {
+    mc_interval r = mc_iv_power(a, floor(p)), root = a;
+    for (double rest = p - floor(p); rest > 0; rest = fmod(2 * rest, 1)) {
+        root = mc_iv_sqrt(root);
+        if (2 * rest >= 1)
+            r = mc_iv_mul(r, root);
+    }
+    return r;
+}
+
+static mc_interval real_power(mc_interval a, double p) {
+    const mc_interval zero = mc_iv(0);
+    if (mc_iv_is_point(a) && (a.lo == 0 || a.lo == 1))
+        return a;
+    const mc_interval upper = mc_iv_exp(mc_iv_mul(mc_iv(p), mc_iv_log(a)));
+    return a.low.sign > 0 ? upper : mc_iv_hull(zero, upper);
 }
 
 mc_interval mc_iv_power(mc_interval a, double exponent) {
     if (exponent < 0)
         return mc_iv_div(mc_iv(1), mc_iv_power(a, -exponent));
     if (exponent == floor(exponent))
-        return power_whole(a, exponent);
-    if (exponent == 0.5 && a.lo >= 0)
-        return mc_iv_sqrt(a);
-    if (a.lo < 0)
+        return with_bound(signed_power(a, exponent), of_power(separation_of(&a), exponent));
+    if (a.low.sign < 0)
         return mc_iv_everything();
-    return power_positive(a, exponent);
+    return 8 * exponent == floor(8 * exponent) ? power_of_roots(a, exponent) : real_power(a, exponent);
 }

@@ -47,15 +47,15 @@ typedef enum part { APART_FROM_GENERATOR, APART_FROM_WIDTHS } part;
 
 static bool same_widths(const mc_monomial *a, const mc_monomial *b) {
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
-        if (!mc_iv_equal_points(a->widths[j], b->widths[j]))
+        if (!mc_iv_equal(&a->widths[j], &b->widths[j]))
             return false;
-    return mc_iv_equal_points(a->width, b->width);
+    return mc_iv_equal(&a->width, &b->width);
 }
 
 static bool together(const mc_monomial *a, const mc_monomial *b, part shared, int skip) {
     for (int g = 0; g < MC_GENERATORS_MAX; g++)
         if (!(shared == APART_FROM_GENERATOR && g == skip)
-            && (a->power[g] != b->power[g] || !mc_iv_equal_points(a->rate[g], b->rate[g])))
+            && (a->power[g] != b->power[g] || !mc_iv_equal(&a->rate[g], &b->rate[g])))
             return false;
     return shared == APART_FROM_WIDTHS || same_widths(a, b);
 }
@@ -97,7 +97,7 @@ static bool coefficient_nonnegative(const group *s, int g, int n) {
 }
 
 static bool may_be_negative_late(const mc_monomial *t, int g) {
-    return (t->factor.lo < 0 || t->rate[g].lo < 0) && !(t->rate[g].lo == 0 && t->rate[g].hi == 0);
+    return (t->factor.lo < 0 || t->rate[g].lo < 0) && !mc_iv_is_zero(&t->rate[g]);
 }
 
 /* t outweighs, at n and hence from there on, all members that may be negative. */
@@ -107,7 +107,7 @@ static bool outweighs(const group *s, int g, const mc_monomial *t, int n) {
         const mc_monomial *other = s->member[i];
         if (!may_be_negative_late(other, g))
             continue;
-        if (mc_iv_abs(other->rate[g]).hi > t->rate[g].lo || other->power[g] > t->power[g])
+        if (!mc_iv_at_least(t->rate[g], mc_iv_abs(other->rate[g])) || other->power[g] > t->power[g])
             return false;
         against = mc_iv_add(against, taylor(other, g, n, true));
     }
@@ -167,16 +167,16 @@ bool mc_expansion_series(const mc_expansion *e, int *generator) {
 static int last_column(const mc_monomial *m) {
     int last = 0;
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
-        if (m->widths[j].lo != 0 || m->widths[j].hi != 0)
+        if (!mc_iv_is_zero(&m->widths[j]))
             last = j + 1;
     return last;
 }
 
 /* v / w for one column, 1 where both vanish; -1 when a Gaussian of width v is not outweighed by one of width w. */
 static mc_interval quotient(mc_interval w, mc_interval v) {
-    if (w.lo == 0 && w.hi == 0 && v.lo == 0 && v.hi == 0)
+    if (mc_iv_is_zero(&w) && mc_iv_is_zero(&v))
         return mc_iv(1);
-    return v.lo > 0 && w.lo >= v.hi ? mc_iv_div(v, w) : mc_iv(-1);
+    return v.lo > 0 && mc_iv_at_least(w, v) ? mc_iv_div(v, w) : mc_iv(-1);
 }
 
 /* The largest share of the Gaussian `minus` that one unit of `plus` outweighs; 0: none. */
@@ -191,7 +191,7 @@ static mc_interval share(const mc_monomial *plus, const mc_monomial *minus, int6
         r = mc_iv_mul(r, q);
     }
     const mc_interval rest = quotient(plus->width, minus->width);
-    const bool cancels = mc_iv_equal_points(plus->width, minus->width);
+    const bool cancels = mc_iv_equal(&plus->width, &minus->width);
     if ((d == 0 && !cancels) || (d > listed && rest.lo < 0) || (d > 0 && d < listed))
         return mc_iv(0);
     if (d > listed && !cancels)

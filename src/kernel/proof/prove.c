@@ -136,13 +136,9 @@ static int monotone(prover *p, const mc_term *term, int64_t d) {
                     negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
 }
 
-static bool is_zero(mc_interval a) {
-    return a.lo == 0 && a.hi == 0;
-}
-
 static int tanh_atom(prover *p, const mc_term *term, int64_t d) {
     const mc_value *v = term->node->parameter;
-    const bool constant = is_zero(mc_value_range(&v[0])) && mc_value_range(&v[1]).lo >= 0;
+    const bool constant = mc_value_is_zero(&v[0]) && mc_value_range(&v[1]).lo >= 0;
     return constant ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : NONE;
 }
 

@@ -9,6 +9,10 @@
      the plane      grids, polygons, crosses; the same in space
      anywhere       random points, moved downhill: d lambda_min = 2 v_i sum_j v_j dk(x_i, x_j) for the eigenvector v
 
+   Where numbers of the expression cancel to less than their rounding, the evaluator's values tell nothing of its sign.
+   So the plainest points are looked at with values from enclosures, and at the end all that are cheap are once more,
+   as many as the time for one such value allows.
+
    Among sets of one size the most negative is kept, so that the certificate is not about rounding. The number of values
    of k computed is limited, so the search always ends, and depends on nothing but the expression, d and the seed. */
 #include "base/ctx.h"
@@ -21,13 +25,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE_POINTS = 12, DIRECTIONS = 6, STARTS = 60, STEPS = 25, EVALUATIONS = 500000 };
+enum { LINE_POINTS = 12, DIRECTIONS = 6, STARTS = 60, STEPS = 25, EVALUATIONS = 500000, FINE_COST = 100 };
 
 typedef struct search {
     mercer_ctx *ctx;
     const mc_node *node;
     int64_t d;
     bool nonnegative;     /* points may not have negative entries */
+    bool fine;            /* values come from enclosures, not from the evaluator */
     int64_t budget, left; /* values of k that a stage may compute, and those it still may */
     double *direction;    /* DIRECTIONS x d */
     int directions;
@@ -68,6 +73,10 @@ static bool spend(search *s, int64_t values) {
     s->left -= values;
     s->out->sets++;
     return s->left > 0;
+}
+
+static bool gram(const search *s, int64_t m, double *K) {
+    return (s->fine ? mc_witness_gram_fine : mc_witness_gram)(s->node, m, s->d, s->points, K);
 }
 
 /* ---- keeping the best ---- */
@@ -117,8 +126,7 @@ static double relative_form(const double *K, int64_t m, const double *w) {
    fractions: an eigenvector must be ten times as negative to replace them. */
 static void consider(search *s, int64_t m, const double *weights, const double *others) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
-    if (!in_domain(s, m) || !spend(s, m * (m + 1) / 2) || !mc_witness_gram(s->node, m, s->d, s->points, K)
-        || mc_surely_definite(K, m))
+    if (!in_domain(s, m) || !spend(s, m * (m + 1) / 2) || !gram(s, m, K) || mc_surely_definite(K, m))
         return;
     s->left -= m * m * m / 8; /* about what the eigenvalue costs */
     for (const double *w = weights; w; w = w == weights ? others : NULL) {
@@ -134,23 +142,31 @@ static void consider(search *s, int64_t m, const double *weights, const double *
 
 /* ---- one and two points ---- */
 
-static bool one_point(search *s) {
+/* 0, and so many sizes with both signs in every direction. */
+static bool points_of(search *s, const double *size, int count) {
     static const double one[] = {1};
     forget(s);
     put(s, 0, 0, s->direction);
     consider(s, 1, one, NULL);
     for (int u = 0; u < s->directions && s->score == 0; u++)
-        for (int i = 0; i < 2 * SIZES && s->score == 0 && s->left > 0; i++) {
-            put(s, 0, i < SIZES ? sizes[i] : -sizes[i - SIZES], s->direction + u * s->d);
+        for (int i = 0; i < 2 * count && s->score == 0 && s->left > 0; i++) {
+            put(s, 0, i < count ? size[i] : -size[i - count], s->direction + u * s->d);
             consider(s, 1, one, NULL);
         }
     return settle(s, false);
 }
 
+static bool one_point(search *s) {
+    s->fine = true;
+    const bool found = points_of(s, sizes, 1);
+    s->fine = false;
+    return found || points_of(s, sizes, SIZES);
+}
+
 /* 1 - k(x,x) k(z,z) / k(x,z)^2 where that is positive. */
 static double excess(search *s) {
     double K[4];
-    if (!in_domain(s, 2) || !spend(s, 3) || !mc_witness_gram(s->node, 2, s->d, s->points, K) || K[1] == 0)
+    if (!in_domain(s, 2) || !spend(s, 3) || !gram(s, 2, K) || K[1] == 0)
         return 0;
     return fmax(1 - K[0] / K[1] * (K[3] / K[1]), 0);
 }
@@ -406,10 +422,21 @@ static bool lines(search *s) {
     return false;
 }
 
+/* Coefficients of small powers show themselves only where the higher ones are smaller still. */
+static bool finely(search *s) {
+    static const double tiny[] = {1e-9, 1e-12, 1e-18};
+    s->left = s->budget / FINE_COST;
+    s->fine = true;
+    const bool found =
+        points_of(s, tiny, sizeof tiny / sizeof tiny[0]) || points_of(s, sizes, SIZES) || two_points(s) || lines(s);
+    s->fine = false;
+    return found;
+}
+
 static mercer_status run(search *s, mc_search_part part) {
-    static bool (*const stages[MC_SEARCH_PARTS][4])(search *) = {{one_point, two_points, lines},
-                                                                 {grids, crosses, polygons, anywhere}};
-    for (int i = 0; i < 4 && stages[part][i] && !s->out->found; i++) {
+    static bool (*const stages[MC_SEARCH_PARTS][5])(search *) = {{one_point, two_points, lines},
+                                                                 {grids, crosses, polygons, anywhere, finely}};
+    for (int i = 0; i < 5 && stages[part][i] && !s->out->found; i++) {
         MC_TRY(mc_progress(s->ctx, -1));
         s->left = s->budget;
         stages[part][i](s);

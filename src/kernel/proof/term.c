@@ -92,6 +92,11 @@ mc_interval mc_value_range(const mc_value *value) {
     }
 }
 
+bool mc_value_is_zero(const mc_value *value) {
+    const mc_interval range = mc_value_range(value);
+    return mc_iv_is_zero(&range);
+}
+
 mc_interval mc_amount_range(mc_amount a) {
     return a.value ? mc_iv_mul(mc_iv(a.factor), mc_value_range(a.value)) : mc_iv(a.factor);
 }

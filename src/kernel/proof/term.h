@@ -35,6 +35,7 @@ bool mc_amount_equal(mc_amount a, mc_amount b);
 /* Every value it may have. A parameter that the data will give is any positive number. */
 mc_interval mc_amount_range(mc_amount a);
 mc_interval mc_value_range(const mc_value *value);
+bool mc_value_is_zero(const mc_value *value);
 
 /* Functions of x and z without a name in the language; j runs over the columns. Those with an owner take its
    parameters. */

@@ -52,16 +52,19 @@ static bool same_square(const mc_function *f) {
            && f->child[0]->column == f->child[1]->column;
 }
 
+static mc_interval where_nonnegative(mc_interval a) {
+    return a.lo >= 0 ? a : mc_iv_max(a, mc_iv(0));
+}
+
 /* A power that is not whole is defined only where the base is not negative. */
 static mc_interval function_power(const mc_function *f, mc_interval base) {
     const bool number = f->child[1]->kind == MC_F_NUMBER;
     const double p = f->child[1]->number;
-    const mc_interval zero = mc_iv(0);
     if (number && p == floor(p) && base.lo < 0)
         return mc_iv_power(base, p);
     if (!number && base.lo < 0)
         return mc_iv_everything();
-    return number ? mc_iv_max(mc_iv_power(mc_iv_max(base, zero), p), zero) : mc_iv_of(0, INFINITY);
+    return number ? where_nonnegative(mc_iv_power(where_nonnegative(base), p)) : mc_iv_of(0, INFINITY);
 }
 
 static bool holds_zero(mc_interval a) {
@@ -74,7 +77,7 @@ static mc_interval quotient(mc_interval a, mc_interval b) {
 
 mc_interval mc_function_range(const mc_function *f) {
     const mc_interval a = f->child[0] ? mc_function_range(f->child[0]) : mc_iv(0);
-    const mc_interval b = f->child[1] ? mc_function_range(f->child[1]) : mc_iv(0), from_zero = mc_iv_max(a, mc_iv(0));
+    const mc_interval b = f->child[1] ? mc_function_range(f->child[1]) : mc_iv(0), from_zero = where_nonnegative(a);
     switch (f->kind) {
     case MC_F_NUMBER: return mc_iv(f->number);
     case MC_F_NORM2:
@@ -89,8 +92,8 @@ mc_interval mc_function_range(const mc_function *f) {
     case MC_F_EXP: return mc_iv_exp(a);
     case MC_F_LOG: return mc_iv_log(from_zero);
     case MC_F_SQRT: return mc_iv_sqrt(from_zero);
-    case MC_F_SIN:
-    case MC_F_COS: return mc_iv_of(-1, 1);
+    case MC_F_SIN: return mc_iv_sin(a);
+    case MC_F_COS: return mc_iv_cos(a);
     case MC_F_TANH: return mc_iv_tanh(a);
     case MC_F_ABS: return mc_iv_abs(a);
     }

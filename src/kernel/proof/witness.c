@@ -5,19 +5,38 @@
    arithmetic. */
 #include "kernel/proof/witness.h"
 #include "kernel/proof/enclose.h"
+#include "base/number.h"
+#include "base/print.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-bool mc_witness_gram(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
+typedef double value_of_pair(const mc_node *node, const double *x, const double *z, int64_t d);
+
+static bool fill(value_of_pair *value, const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j <= i; j++) {
-            const double k = mc_eval(node, points + i * d, points + j * d, d);
+            const double k = value(node, points + i * d, points + j * d, d);
             if (!isfinite(k))
                 return false;
             K[i * m + j] = K[j * m + i] = k;
         }
     return true;
+}
+
+/* The evaluator's where the enclosure tells nothing, 0 where it does not tell the sign. */
+static double enclosed_value(const mc_node *node, const double *x, const double *z, int64_t d) {
+    const mc_interval k = mc_enclose(node, x, z, d);
+    if (!isfinite(k.lo) || !isfinite(k.hi))
+        return mc_eval(node, x, z, d);
+    return k.lo <= 0 && k.hi >= 0 ? 0 : k.lo + (k.hi - k.lo) / 2;
+}
+
+bool mc_witness_gram(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
+    return fill(mc_eval, node, m, d, points, K);
+}
+
+bool mc_witness_gram_fine(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
+    return fill(enclosed_value, node, m, d, points, K);
 }
 
 /* ---- eigenvalues ---- */
@@ -139,12 +158,14 @@ static double round_to_decimals(double v, int decimals) {
     return decimals > 15 ? v : nearbyint(v * unit) / unit;
 }
 
+/* By way of text, so that the result is the double that its digits read as. */
 double mc_round_to_digits(double v, int digits) {
+    char text[40];
+    double rounded = v;
     if (v == 0 || digits > 15)
         return v;
-    const int decimals = digits - 1 - (int)floor(log10(fabs(v)));
-    const double unit = pow(10, abs(decimals));
-    return decimals >= 0 ? nearbyint(v * unit) / unit : nearbyint(v / unit) * unit;
+    const int length = mc_print(text, sizeof text, "%.*e", digits - 1, v);
+    return mc_number_read(text, text + length, &rounded) ? rounded : v;
 }
 
 /* The weight that is largest in size becomes 1. */
@@ -160,7 +181,7 @@ bool mc_witness_from_points(const mc_node *node, mc_witness *w) {
     static const int decimals[] = {0, 1, 2, 3, 4, 6, 9, 12, 16};
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
     const int64_t m = w->count;
-    if (!mc_witness_gram(node, m, w->d, w->points, K) || !(mc_smallest_eigenvalue(K, m, vector) < 0))
+    if (!mc_witness_gram_fine(node, m, w->d, w->points, K) || !(mc_smallest_eigenvalue(K, m, vector) < 0))
         return false;
     scale_weights(vector, m);
     for (size_t k = 0; k < sizeof decimals / sizeof decimals[0]; k++) {
@@ -187,7 +208,7 @@ static double negativity(const mc_node *node, const mc_witness *w, int64_t skip,
     for (int64_t i = 0; i < w->count; i++)
         if (i != skip)
             memcpy(scratch + m++ * w->d, w->points + i * w->d, (size_t)w->d * sizeof(double));
-    return m > 0 && mc_witness_gram(node, m, w->d, scratch, K) ? fmin(mc_smallest_eigenvalue(K, m, vector), 0) : 0;
+    return m > 0 && mc_witness_gram_fine(node, m, w->d, scratch, K) ? fmin(mc_smallest_eigenvalue(K, m, vector), 0) : 0;
 }
 
 static void drop(mc_witness *w, int64_t i) {
@@ -205,6 +226,8 @@ static void drop_needless(const mc_node *node, mc_witness *w, double *scratch) {
 
 bool mc_witness_simplify(const mc_node *node, mc_witness *w, double *scratch) {
     static const int digits[] = {1, 2, 3, 4, 6, 16};
+    if (!(negativity(node, w, -1, scratch) < 0))
+        return false; /* it was rounding that looked so */
     drop_needless(node, w, scratch);
     const size_t values = (size_t)(w->count * w->d);
     memcpy(scratch, w->points, values * sizeof(double));

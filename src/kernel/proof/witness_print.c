@@ -2,6 +2,7 @@
 
    What is printed can be checked by hand: the bound that is claimed holds for the exact sum and for the sum that the
    printed values give, and values have as many digits as it takes to see its sign. */
+#include "base/print.h"
 #include "kernel/proof/enclose.h"
 #include "kernel/proof/proof.h"
 #include <math.h>
@@ -151,6 +152,78 @@ static void say_pair(const mercer_witness *w, const values *k, mc_text *out) {
     mc_text_add(out, ".\n");
 }
 
+/* ---- numbers in full ---- */
+
+enum { FULL_DIGITS = 40, FULL_MAX = 12 };
+
+typedef struct numbers {
+    double seen[FULL_MAX];
+    int count;
+} numbers;
+
+static void note(numbers *n, double signed_value) {
+    const double v = fabs(signed_value);
+    char shortest[32], full[64];
+    for (int i = 0; i < n->count; i++)
+        if (n->seen[i] == v)
+            return;
+    mc_print(full, sizeof full, "%.*g", FULL_DIGITS, v);
+    if (n->count < FULL_MAX && strcmp(full, mercer_number_text(v, shortest)) != 0 && v != floor(v))
+        n->seen[n->count++] = v;
+}
+
+static void note_function(numbers *n, const mc_function *f) {
+    if (!f)
+        return;
+    if (f->kind == MC_F_NUMBER)
+        note(n, f->number);
+    note_function(n, f->child[0]);
+    note_function(n, f->child[1]);
+}
+
+static void note_value(numbers *n, const mc_value *v) {
+    const bool listed = v->kind == MC_VALUE_VECTOR || v->kind == MC_VALUE_MATRIX;
+    if (v->kind == MC_VALUE_NUMBER)
+        note(n, v->number);
+    for (int64_t j = 0; listed && j < (v->rows ? v->rows : 1) * v->columns; j++)
+        note(n, v->numbers[j]);
+}
+
+static void note_node(numbers *n, const mc_node *node) {
+    if (node->kind == MC_NUMBER || node->kind == MC_POWER)
+        note(n, node->number);
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        note_value(n, &node->parameter[i]);
+    note_function(n, node->function);
+    for (int i = 0; i < node->children; i++)
+        note_node(n, node->child[i]);
+}
+
+/* The same sum as a double computation gives it. */
+static double sum_in_double(const mc_node *node, const mercer_witness *w) {
+    double sum = 0;
+    for (int64_t i = 0; i < w->count; i++)
+        for (int64_t j = 0; j < w->count; j++)
+            sum += w->weights[i] * w->weights[j] * mc_eval(node, w->points + i * w->d, w->points + j * w->d, w->d);
+    return sum;
+}
+
+/* Where numbers cancel so far that double precision does not show the sum, a check needs all their digits. */
+static void say_numbers(const mc_node *node, const mercer_witness *w, mc_text *out) {
+    char digits[32];
+    numbers n = {0};
+    if (fabs(sum_in_double(node, w) - w->value) <= 0.01 * fabs(w->value))
+        return;
+    note_node(&n, node);
+    for (int64_t i = 0; i < w->count; i++)
+        for (int64_t j = 0; j < w->d; j++)
+            note(&n, w->points[i * w->d + j]);
+    mc_text_add(out, "Double precision does not show it: the terms cancel.%s\n",
+                n.count ? " Numbers are the doubles nearest to them, here with more digits:" : "");
+    for (int i = 0; i < n.count; i++)
+        mc_text_add(out, "    %s = %.*g\n", mercer_number_text(n.seen[i], digits), FULL_DIGITS, n.seen[i]);
+}
+
 /* ---- the whole ---- */
 
 /* k(x, x) < 0 says it all. */
@@ -182,6 +255,7 @@ void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_te
         say_one(w, &k, out);
     else
         say_many(w, &k, error, out);
+    say_numbers(f->refutation.instance, w, out);
 }
 
 void mc_witness_short(const mercer_witness *w, mc_text *out) {
