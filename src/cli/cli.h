@@ -223,7 +223,8 @@ int input_kernel(session *s, const char *expression, mercer_kernel **out);
 int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted,
                mercer_data **out);
 int input_model(session *s, const char *path, mercer_model **out);
-/* A file read as the model's training file was; wanted: MERCER_TARGET_NUMBER to score one-class by, otherwise AUTO. */
+/* A file read as the model's training file was; wanted: MERCER_TARGET_NUMBER to score one-class by, NONE where nothing
+   is compared with the target, otherwise AUTO. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out);
 /* files.c: no output is a file that is read, under any name (run before a verb is); for a verb that looks at an operand
    and then reads it: a pipe, a device or standard input is kept in a file without a name, which then is the operand. */

@@ -38,36 +38,96 @@ static double total_weight(const mercer_data *data) {
 
 /* ---- Numbers ---- */
 
-static double r2_of(const scoring *s, int64_t k) {
-    const mercer_data *data = s->data;
-    double mean = 0, total = 0, left = 0;
-    for (int64_t i = 0; i < data->n; i++)
-        mean += weight_of(data, i) * data->target[i * s->outputs + k];
-    mean /= total_weight(data);
-    for (int64_t i = 0; i < data->n; i++) {
-        const double y = data->target[i * s->outputs + k], e = y - s->values[i * s->outputs + k];
-        total += weight_of(data, i) * (y - mean) * (y - mean);
-        left += weight_of(data, i) * e * e;
-    }
-    return total > 0 ? 1 - left / total : NAN;
+/* The mean over the rows of one output, of terms that are no more than 1 in size: targets and errors are taken relative
+   to the largest, so that no square leaves the range of a double. */
+typedef struct column {
+    const scoring *s;
+    int64_t k;
+    double mean, spread, error; /* of the targets; the largest |y - mean| and |y - f| */
+} column;
+
+static double target_of(const column *c, int64_t i) {
+    return c->s->data->target[i * c->s->outputs + c->k];
 }
 
-static void score_numbers(const scoring *s, mercer_scores *out) {
-    const mercer_data *data = s->data;
-    const double cells = total_weight(data) * (double)s->outputs;
-    double square = 0, absolute = 0, r2 = 0, pinball = 0;
-    for (int64_t i = 0; i < data->n * s->outputs; i++) {
-        const double e = data->target[i] - s->values[i], w = weight_of(data, i / s->outputs);
-        square += w * e * e;
-        absolute += w * fabs(e);
-        pinball += w * (e > 0 ? s->tau : s->tau - 1) * e;
+static double error_of(const column *c, int64_t i) {
+    return target_of(c, i) - c->s->values[i * c->s->outputs + c->k];
+}
+
+static double unit_square(const column *c, int64_t i) {
+    const double e = c->error > 0 ? error_of(c, i) / c->error : 0;
+    return e * e;
+}
+
+static double unit_variance(const column *c, int64_t i) {
+    const double e = c->spread > 0 ? (target_of(c, i) - c->mean) / c->spread : 0;
+    return e * e;
+}
+
+static double unit_error(const column *c, int64_t i) {
+    return c->error > 0 ? fabs(error_of(c, i)) / c->error : 0;
+}
+
+static double unit_pinball(const column *c, int64_t i) {
+    const double e = c->error > 0 ? error_of(c, i) / c->error : 0;
+    return (e > 0 ? c->s->tau : c->s->tau - 1) * e;
+}
+
+static double mean_of(const column *c, double term(const column *c, int64_t i)) {
+    const mercer_data *data = c->s->data;
+    const double all = total_weight(data);
+    double sum = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        sum += weight_of(data, i) * term(c, i);
+    return sum / all;
+}
+
+static column measure_column(const scoring *s, int64_t k) {
+    column c = {.s = s, .k = k};
+    const double all = total_weight(s->data);
+    for (int64_t i = 0; i < s->data->n; i++)
+        c.mean += target_of(&c, i) * (weight_of(s->data, i) / all);
+    for (int64_t i = 0; i < s->data->n; i++)
+        if (weight_of(s->data, i) > 0) {
+            c.spread = fmax(c.spread, fabs(target_of(&c, i) - c.mean));
+            c.error = isnan(error_of(&c, i)) ? INFINITY : fmax(c.error, fabs(error_of(&c, i)));
+        }
+    return c;
+}
+
+/* NaN: the target does not vary; minus infinity: worse than the mean by more than a double can say. */
+static double r2_of(const column *c) {
+    const double total = mean_of(c, unit_variance), left = mean_of(c, unit_square), ratio = c->error / c->spread;
+    return total > 0 ? 1 - ratio * (ratio * (left / total)) : NAN;
+}
+
+static mercer_status fail_error(mercer_ctx *ctx, const column *c) {
+    int64_t i = 0;
+    while (isfinite(error_of(c, i)) || !(weight_of(c->s->data, i) > 0))
+        i++;
+    return mc_fail(ctx, MERCER_NUMERIC, "score: row %lld has target %g and prediction %g, too far apart for a double",
+                   (long long)mc_data_row_number(c->s->data, i), target_of(c, i),
+                   c->s->values[i * c->s->outputs + c->k]);
+}
+
+static mercer_status score_numbers(mercer_ctx *ctx, const scoring *s, mercer_scores *out) {
+    double largest = 0, square = 0;
+    out->mae = out->r2 = out->pinball = 0;
+    for (int64_t k = 0; k < s->outputs; k++) {
+        const column c = measure_column(s, k);
+        if (!isfinite(c.error))
+            return fail_error(ctx, &c);
+        const double size = c.error / (double)s->outputs, above = fmax(largest, c.error);
+        square = above > 0 ? square * (largest / above) * (largest / above)
+                                 + mean_of(&c, unit_square) * (c.error / above) * (c.error / above)
+                           : 0;
+        largest = above;
+        out->mae += size * mean_of(&c, unit_error);
+        out->pinball += size * mean_of(&c, unit_pinball); /* NaN where there is no tau */
+        out->r2 += r2_of(&c) / (double)s->outputs;
     }
-    for (int64_t k = 0; k < s->outputs; k++)
-        r2 += r2_of(s, k) / (double)s->outputs;
-    out->rmse = sqrt(square / cells);
-    out->mae = absolute / cells;
-    out->r2 = r2;
-    out->pinball = pinball / cells; /* NaN where there is no tau */
+    out->rmse = largest * sqrt(square / (double)s->outputs);
+    return MERCER_OK;
 }
 
 /* ---- Classes ---- */
@@ -265,8 +325,7 @@ mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *s, mercer_scores
     out->rmse = out->mae = out->r2 = out->pinball = NAN;
     if (s->known->classes)
         return score_classes(ctx, s, out);
-    score_numbers(s, out);
-    return MERCER_OK;
+    return score_numbers(ctx, s, out);
 }
 
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {

@@ -143,7 +143,7 @@ static mercer_status widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, mc_ma
     if (mc_node_any(f->kernel->root, is_user))
         return refuse(ctx, f, d, "its kernel is a function of your program, which was shown rows of so many");
     if (f->primal && !mc_kernel_linear(f->kernel))
-        return refuse(ctx, f, d, "it is weights of features of these columns (another --solver keeps rows instead)");
+        return refuse(ctx, f, d, "it is weights of features of these columns");
     MC_TRY(widen_centres(ctx, f->centres, d, m));
     MC_TRY(widen_scale(ctx, &f->scale, d, &m->wide.f.scale));
     if (f->primal)

@@ -51,6 +51,8 @@ mercer_status mc_finite_fitted(mercer_ctx *ctx, const mc_fitted *f) {
 mercer_status mc_finite_values(mercer_ctx *ctx, const mercer_data *rows, int64_t width, const double *values) {
     const int64_t at = mc_first_not_finite(MERCER_F64, values, rows->n * width);
     return at < 0 ? MERCER_OK
-                  : mc_fail(ctx, MERCER_NUMERIC, "the value of row %lld is %g, which no double holds; %s",
-                            (long long)mc_data_row_number(rows, at / width), values[at], CURE);
+                  : mc_fail(ctx, MERCER_NUMERIC,
+                            "the value of row %lld is %g, which no double holds; look at the row, or fit with a kernel "
+                            "that grows less",
+                            (long long)mc_data_row_number(rows, at / width), values[at]);
 }

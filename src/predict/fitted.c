@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "predict/packed_cache.h"
+#include <string.h>
 
 const char *const mc_form_names[MC_FORMS] = {
     [MC_VALUES] = "values", [MC_PAIRS] = "pairs", [MC_REGION] = "region", [MC_NEIGHBOURS] = "neighbours"};
@@ -28,6 +29,10 @@ void mc_fitted_free(mc_fitted *fitted) {
 
 mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *f) {
     return mc_packed_cache_open(ctx, f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1, &f->kept);
+}
+
+const char *mc_rows_solver(const mc_fitted *f) {
+    return strcmp(f->report.machine, "lms") == 0 ? "--solver stored" : "--solver cholesky";
 }
 
 int64_t mc_form_width(mc_form form, int64_t outputs) {

@@ -57,6 +57,8 @@ mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *fitted);
 /* The kernel, the rows and the scaling of a solved problem change hands. */
 void mc_fitted_take(mc_fitted *fitted, struct mc_problem *problem, double seconds);
 void mc_fitted_free(mc_fitted *fitted);
+/* The option of fit with which a machine whose model is weights of features keeps rows instead. */
+const char *mc_rows_solver(const mc_fitted *f);
 /* One of several functions, shown with kernel and scale lent for the call. */
 typedef mercer_status mc_fitted_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
 mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kernel, mc_scale scale, int64_t k,

@@ -25,3 +25,18 @@ done
 printf 'x,y\n1,1e120\n2,-1e120\n3,1e120\n' > size.csv
 fit size.csv -k 'rbf(gamma=1)'
 fit size.csv -k 'rbf(gamma=1)' --solver pcg
+# Cures that apply where they are printed: a target that is missing has no mean and is not asked for by predict; columns that are scaled are not
+# told to be; a value that is there is not called absent; what is to be added to a matrix is enough.
+printf 'x,y\n1,1\n2,\n3,2\n' > gap.csv; mercer generate sinc -n 30 --seed 1 -o sinc.csv -q; sed -i 's/^x1/x/' sinc.csv; mercer fit sinc.csv -k rbf --lambda 0.1 -q -o sinc.mercer
+mercer fit gap.csv; mercer score sinc.mercer gap.csv; mercer predict sinc.mercer gap.csv | wc -l
+for scale in none standard; do mercer fit sinc.csv -k rbf --lambda 1e6 --scale $scale | grep next; done
+printf '2,-1\n-1,2\n' > K.csv; mercer gram 'precomputed^1.5' K.csv --no-target; echo "exit $?"
+mercer gram '(1e200*precomputed)^2' K.csv --no-target; echo "exit $?"
+python3 -c '
+import random
+n, draw = 12, random.Random(3)
+A = [[draw.gauss(0, 1) for _ in range(n)] for _ in range(n)]
+print("\n".join(",".join(repr((A[i][j] + A[j][i]) * 1e-7) for j in range(n)) + f",{i + 0.5}" for i in range(n)))' > negative.csv
+mercer fit negative.csv -k precomputed 2> said; cat said; mercer fit negative.csv -k "precomputed + $(sed 's/.*add \(.*\)\*white.*/\1/' said)*white" -q -o n.mercer; echo "exit $?"
+mercer score sinc.mercer <(printf 'x,y\n1,1e200\n2,-1e200\n'); mercer score sinc.mercer <(printf 'x,y\n1,1e-250\n2,2e-250\n')
+mercer update sinc.mercer <(printf 'x,y\n1,1e200\n2,-1e200\n') -o u.mercer; echo "exit $?"

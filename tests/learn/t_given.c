@@ -289,7 +289,7 @@ static void test_a_matrix_that_is_no_gram_matrix_is_refused(void **state) {
     refused(ctx, ridge, K, MERCER_DATA, "not symmetric: K(5, 3)");
     K[4 * (N + 1) + 3] += 1;
     refused(ctx, ridge, K, MERCER_NOT_A_KERNEL, "smallest eigenvalue is -");
-    refused(ctx, gp, K, MERCER_NOT_A_KERNEL, "times white");
+    refused(ctx, gp, K, MERCER_NOT_A_KERNEL, "*white to the kernel");
     K[3 * (N + 1)] = N + 1;
     refused(ctx, ridge, K, MERCER_DATA, "row 4 has the serial number 41");
     K[3 * (N + 1)] = 1.5;

@@ -56,6 +56,35 @@ static void test_numbers_are_scored_by_the_definitions(void **state) {
     close_clean(ctx);
 }
 
+/* Squares of 1e200 are no doubles; their root and ratio are. */
+static void test_large_numbers_have_finite_scores(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_model *model = echo(ctx, NULL, 1);
+    const double x[] = {-1, -2, -3, -4}, w[] = {1e300, 1e300, 1e300, 1e300};
+    double y[] = {1e200, 2e200, 3e200, 8e200};
+    mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_scores s = score_of(ctx, model, &table);
+    assert_close(s.rmse / 1e200, sqrt(78 / 4.0), 1e-14);
+    assert_close(s.mae / 1e200, 3.5, 1e-14);
+    assert_close(s.r2, 1 - 78 / 29.0, 1e-14);
+    table.weights = w;
+    assert_close(score_of(ctx, model, &table).rmse / 1e200, sqrt(78 / 4.0), 1e-14);
+    for (int i = 0; i < 4; i++)
+        y[i] = (i + 1) * 1e-250; /* the spread of the target is nothing beside the errors */
+    s = score_of(ctx, model, &table);
+    assert_true(s.rmse > 2 && s.r2 == -INFINITY);
+    y[0] = -1.7e308;
+    mercer_data *data = NULL;
+    const double far[] = {-1.7e308, 1, 1, 1};
+    table.values = far;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_fails(ctx, mercer_score(ctx, model, data, &s), MERCER_NUMERIC, "row 1 has target -1.7e+308");
+    mercer_data_free(data);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 static void test_several_outputs_are_averaged(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -211,6 +240,7 @@ static void test_many_rows_are_predicted_in_bounded_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_are_scored_by_the_definitions),
+        cmocka_unit_test(test_large_numbers_have_finite_scores),
         cmocka_unit_test(test_several_outputs_are_averaged),
         cmocka_unit_test(test_two_classes_have_an_area),
         cmocka_unit_test(test_values_that_are_no_numbers_have_no_area),

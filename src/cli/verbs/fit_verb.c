@@ -290,6 +290,28 @@ static void say_times(session *s, const fit *f) {
         r->solver, text_seconds(f->job.read_seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
 }
 
+/* Columns that are not scaled, and may be: values from elsewhere may not. */
+static bool may_scale(const fit *f) {
+    mercer_read set = mercer_read_defaults();
+    mercer_kernel_reading(f->job.kernel, &set);
+    return strcmp(mercer_model_report(f->model)->scale, "none") == 0 && !set.gram
+           && setting_find(f->job.machine, "scale") && mercer_data_columns(f->job.data) > 0;
+}
+
+/* Whether all of it fits in one matrix that can be factored, which a system of several classes does not. */
+static bool may_factor(const fit *f) {
+    return !(mercer_model_classes(f->model) > 2 && strcmp(f->job.machine->name, "logistic") == 0)
+           && strcmp(mercer_model_report(f->model)->solver, "cholesky") != 0;
+}
+
+/* A fit that has hardly any freedom is held back too much, one that has as much as there are rows too little. */
+static const char *other_lambda(const fit *f) {
+    const mercer_report *r = mercer_model_report(f->model);
+    return isnan(r->dof)                 ? "another --lambda"
+           : r->dof < 0.5 * (double)r->n ? "a smaller --lambda"
+                                         : "a larger --lambda";
+}
+
 static void say_next(session *s, const fit *f) {
     const double loo = mercer_model_report(f->model)->loo_rmse;
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
@@ -297,8 +319,9 @@ static void say_next(session *s, const fit *f) {
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
         say(s, "next", "--loo gives the error on rows left out; %s", advise_file("predict", f->path, "NEW_DATA").bytes);
     else if (plain && loo > 0.95 * spread(f->job.data))
-        say(s, "next", "no better than the mean: try %s, --scale standard or another -k",
-            args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : "a larger --lambda");
+        say(s, "next", "no better than the mean: try %s%s or another -k",
+            args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : other_lambda(f),
+            may_scale(f) ? ", --scale standard" : "");
     else
         say(s, "next", "%s", advise_file("predict", f->path, "NEW_DATA").bytes);
 }
@@ -317,7 +340,7 @@ static void say_short(session *s, const fit *f) {
         say(s, "stopped",
             "short of the tolerance: at %s rounding hides what is left, the certificate says where; try %s%s%s", shape,
             setting_find(f->job.machine, "C") ? "a smaller --C" : "a larger --tolerance",
-            strcmp(r->scale, "none") ? "" : ", or --scale standard", single ? ", or --precision double" : "");
+            may_scale(f) ? ", or --scale standard" : "", single ? ", or --precision double" : "");
 }
 
 /* Why it ended before its aim, where it did. */
@@ -333,11 +356,11 @@ static void say_stopped(session *s, const fit *f) {
             "short of the tolerance; the certificate says where; try a larger --tolerance, or --solver dense");
     else if (strcmp(why, "precision") == 0)
         say(s, "stopped",
-            "short of the tolerance: at this lambda double precision reaches no further; try a larger one, or --solver "
-            "cholesky");
+            "short of the tolerance: at this lambda double precision reaches no further; try a larger one%s",
+            may_factor(f) ? ", or --solver cholesky" : "");
     else if (strcmp(why, "steps") == 0)
-        say(s, "stopped", "short of the tolerance after %lld steps; try a larger lambda, or --solver cholesky",
-            (long long)mercer_model_report(f->model)->iterations);
+        say(s, "stopped", "short of the tolerance after %lld steps; try a larger lambda%s",
+            (long long)mercer_model_report(f->model)->iterations, may_factor(f) ? ", or --solver cholesky" : "");
 }
 
 static int report_people(session *s, fit *f) {

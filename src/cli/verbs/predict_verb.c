@@ -255,7 +255,7 @@ static int predict(session *s, prediction *p) {
     p->decisions = mercer_model_decisions(p->model);
     TRY(args_whole(a, "samples", 1, 1000000, &p->samples));
     TRY(check_columns(a, p));
-    TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_AUTO, &p->data));
+    TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_NONE, &p->data));
     p->n = mercer_data_rows(p->data);
     p->outputs = mercer_model_outputs(p->model);
     TRY(p->classes ? compute_classes(s, p) : compute_values(s, p));

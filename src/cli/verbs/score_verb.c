@@ -1,5 +1,6 @@
 /* score_verb.c: mercer score MODEL DATA: how good a model is on data with a known target. */
 #include "cli/cli.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,9 @@ static void say_numbers(session *s, const mercer_scores *r) {
     say(s, "RMSE", "%.4g (%lld rows)", r->rmse, (long long)r->n);
     say(s, "MAE", "%.4g", r->mae);
     if (isnan(r->r2))
-        say(s, "R2", "undefined, for want of variance in the target");
+        say(s, "R2", "undefined, because the target does not vary");
+    else if (isinf(r->r2))
+        say(s, "R2", "below %.2g, the least number of a double", -DBL_MAX);
     else
         say(s, "R2", "%.4g", r->r2);
     if (!isnan(r->pinball))

@@ -39,12 +39,15 @@ static bool may_be_bad(const mc_reading *reading, const mc_file_column *c) {
            || (c->kind == MC_COLUMN_NUMBER && reading->set->dtype == MERCER_F32);
 }
 
-static mercer_status fail_missing(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, int64_t i, int64_t j) {
-    if (reading->set->missing == MERCER_MISSING_MEAN)
-        return mc_raw_fail(
-            ctx, raw, i, j,
-            "the value of a %s is missing and cannot be filled in; give it, or drop such rows (--missing drop)",
-            raw->column[j].kind == MC_COLUMN_TARGET ? "target" : "weight");
+static mercer_status fail_missing(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
+    const mc_file_column *c = &raw->column[j];
+    if (!fills(c))
+        return mc_raw_fail(ctx, raw, i, j,
+                           "the value of a %s is missing and cannot be filled in; give it, or drop such rows "
+                           "(--missing drop)",
+                           c->kind == MC_COLUMN_TARGET   ? "target"
+                           : c->kind == MC_COLUMN_WEIGHT ? "weight"
+                                                         : "text");
     return mc_raw_fail(
         ctx, raw, i, j,
         "the value is missing; give it, fill in means (--missing mean) or drop such rows (--missing drop)");
@@ -64,11 +67,11 @@ static mercer_status fail_text(mercer_ctx *ctx, const mc_raw *raw, int64_t i, in
     return mc_raw_fail(ctx, raw, i, j, "expected a number, found '%s'", seen.text);
 }
 
-static mercer_status fail_cell(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, int64_t i, int64_t j) {
+static mercer_status fail_cell(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
     const mc_file_column *c = &raw->column[j];
     const double cell = c->cell[i * c->stride];
     switch (mc_cell_kind_of(cell)) {
-    case MC_CELL_MISSING: return fail_missing(ctx, reading, raw, i, j);
+    case MC_CELL_MISSING: return fail_missing(ctx, raw, i, j);
     case MC_CELL_INFINITE: return mc_raw_fail(ctx, raw, i, j, "the value is infinite; expected a finite number");
     case MC_CELL_TEXT: return fail_text(ctx, raw, i, j);
     case MC_CELL_NUMBER:
@@ -93,5 +96,5 @@ mercer_status mc_raw_check(mercer_ctx *ctx, const mc_reading *reading, const mc_
             column = j;
         }
     }
-    return column < 0 ? MERCER_OK : fail_cell(ctx, reading, raw, row, column);
+    return column < 0 ? MERCER_OK : fail_cell(ctx, raw, row, column);
 }

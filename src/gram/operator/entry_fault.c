@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "gram/operator/precomputed.h"
+#include "kernel/language/node.h"
 #include <float.h>
 #include <math.h>
 
@@ -65,24 +66,36 @@ static mercer_status judge(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t
     return MERCER_OK;
 }
 
+static bool takes_root(const mc_node *node) {
+    const bool poly = node->kind == MC_ATOM && node->atom == MC_POLY;
+    const double power = node->kind == MC_POWER ? node->number : poly ? node->parameter[0].number : 1;
+    return power != floor(power);
+}
+
 static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
     double value = NAN;
     MC_TRY(judge(ctx, g, i, j, &value));
     if (mc_gram_given(g) && !g->judged && !isinf(value))
-        return mc_precomputed_fail(ctx, g, i, j);
+        MC_TRY(mc_precomputed_fail(ctx, g, i, j));
     const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
     const char *where = g->symmetric ? "" : " of the other rows";
+    const char *values = mc_gram_given(g) && !g->judged ? "the values" : "the columns";
+    if (isnan(value) && mc_node_any(g->kernel->root, takes_root))
+        return mc_fail(
+            ctx, MERCER_NUMERIC,
+            "the kernel of row %lld and row %lld%s has no value: a power that is not whole, of a number below "
+            "0; take a whole exponent",
+            x, z, where);
     if (isnan(value))
         return mc_fail(ctx, MERCER_NUMERIC,
-                       "the kernel of row %lld and row %lld%s has no value: a root of a number below 0, or what is "
-                       "left of numbers beyond "
-                       "those that a double holds; scale the columns, or take a whole exponent",
-                       x, z, where);
-    return mc_fail(ctx, MERCER_NUMERIC,
-                   "the kernel of row %lld and row %lld%s is %g, beyond the numbers that %s holds; scale the columns "
-                   "down, or take "
-                   "a kernel with a smaller factor or exponent",
-                   x, z, where, value, isfinite(value) ? "single precision" : "a double");
+                       "the kernel of row %lld and row %lld%s has no value: it is what is left of numbers beyond those "
+                       "that a double holds, or a function of weigh has none there; scale %s down",
+                       x, z, where, values);
+    return mc_fail(
+        ctx, MERCER_NUMERIC,
+        "the kernel of row %lld and row %lld%s is %g, beyond the numbers that %s holds; take a kernel with a "
+        "smaller factor or exponent, or scale %s down",
+        x, z, where, value, isfinite(value) ? "single precision" : "a double", values);
 }
 
 mercer_status mc_fault_report(mercer_ctx *ctx, const mc_gram *g) {

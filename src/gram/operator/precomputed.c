@@ -185,15 +185,35 @@ void mc_precomputed_strip(const mc_gram *g, const mc_tile_space *space, int part
 
 /* ---- Faults in words ---- */
 
-static const mc_node *first_given(const mc_gram *g) {
-    int i = 0;
-    while (!g->plan.part[i].given)
-        i++;
-    return g->plan.part[i].given;
+/* rows: a row of each side. */
+static bool is_known(const mc_gram *g, const mc_tile_part *p, int64_t i, int64_t j, const double *x, const double *z) {
+    const mc_view view = {.d = p->columns, .column = p->column};
+    if (is_user(p))
+        return !isnan(mc_user_value(p->given->parameter[0].user, &view, x, z));
+    return !isnan(looked_up(g, p, i, j)) || (g->symmetric && i == j && mc_data_value(g->x, i, p->column[0]) < 0);
+}
+
+/* The part whose own value is not known; NULL: all of them are, and the kernel makes no number of them. */
+static mercer_status find_unknown(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j, const mc_tile_part **out) {
+    double *x = NULL;
+    MC_TRY(MC_ALLOC(ctx, x, g->x->d + g->z->d));
+    mercer_data_row(g->x, i, x);
+    mercer_data_row(g->z, j, x + g->x->d);
+    for (int k = 0; k < g->plan.parts && !*out; k++) {
+        const mc_tile_part *p = &g->plan.part[k];
+        if (p->given && !p->judged && !is_known(g, p, i, j, x, x + g->x->d))
+            *out = p;
+    }
+    mc_free(x);
+    return MERCER_OK;
 }
 
 mercer_status mc_precomputed_fail(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
-    const mc_node *node = first_given(g);
+    const mc_tile_part *part = NULL;
+    MC_TRY(find_unknown(ctx, g, i, j, &part));
+    if (!part)
+        return MERCER_OK;
+    const mc_node *node = part->given;
     const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
     if (node->atom == MC_USER)
         return mc_fail(ctx, MERCER_NUMERIC, "user(\"%.80s\"): the function gave no number for row %lld and row %lld",
@@ -208,5 +228,5 @@ mercer_status mc_precomputed_fail(mercer_ctx *ctx, const mc_gram *g, int64_t i, 
                    "precomputed: the value for row %lld and row %lld is not in the data: one of them must have a "
                    "serial number from 1 "
                    "to %lld in its first column",
-                   x, z, (long long)g->plan.part[0].columns - 1);
+                   x, z, (long long)part->columns - 1);
 }

@@ -21,7 +21,8 @@ void mc_precomputed_strip(const mc_gram *gram, const mc_tile_space *space, int p
 /* symmetry.c: of x against itself: an error that names the first pair for which k(x, z) is not k(z, x). All pairs of a
    matrix are looked at; of a function those of a few rows. */
 mercer_status mc_precomputed_symmetry(mercer_ctx *ctx, const mc_gram *gram);
-/* The error for a pair that has no value; i = j of a symmetric operator: that of the diagonal. */
+/* The error for a pair of which some part has no value, MERCER_OK where all have one; i = j of a symmetric operator:
+   that of the diagonal. */
 mercer_status mc_precomputed_fail(mercer_ctx *ctx, const mc_gram *gram, int64_t i, int64_t j);
 
 #endif

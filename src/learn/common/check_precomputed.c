@@ -57,6 +57,13 @@ static double size_of(const double *A, int64_t n) {
     return largest;
 }
 
+/* What makes the matrix positive semidefinite when it is added to the diagonal, rounding included, in four digits. */
+static double enough(const mercer_gram_facts *facts, int64_t n) {
+    const double size = fmax(-facts->eigenvalue_min, facts->eigenvalue_max);
+    const double least = -facts->eigenvalue_min + (double)n * 0x1p-50 * size, digit = pow(10, floor(log10(least)) - 3);
+    return ceil(least / digit) * digit;
+}
+
 static mercer_status refuse(mercer_ctx *ctx, const mc_gram *gram, const mercer_kernel *kernel, int64_t n,
                             bool offered) {
     double *K = NULL;
@@ -68,15 +75,11 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_gram *gram, const mercer_k
     mc_free(K);
     if (status || facts.positive)
         return status;
-    const char *cure =
-        offered
-            ? "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python), or add as much "
-              "times white"
-            : "; add as much times white to make it so";
-    return mc_fail(
-        ctx, MERCER_NOT_A_KERNEL,
-        "the matrix of %.200s is not positive semidefinite: its smallest eigenvalue is %.6g (the largest %.6g)%s",
-        kernel->text, facts.eigenvalue_min, facts.eigenvalue_max, cure);
+    return mc_fail(ctx, MERCER_NOT_A_KERNEL,
+                   "the matrix of %.200s is not positive semidefinite: its smallest eigenvalue is %.6g (the largest "
+                   "%.6g); add %.4g*white to the kernel%s",
+                   kernel->text, facts.eigenvalue_min, facts.eigenvalue_max, enough(&facts, n),
+                   offered ? ", or use it as it is with --allow-indefinite (allow_indefinite in C and Python)" : "");
 }
 
 static mercer_status check_positive(mercer_ctx *ctx, const mc_gram *gram, const mercer_kernel *kernel, int64_t n,

@@ -98,17 +98,17 @@ static mercer_status judge(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
 }
 
 /* Losses, norms and residuals are sums of squares: a target must leave them room. */
-static mercer_status check_size(mercer_ctx *ctx, const mc_problem *p) {
+mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count) {
     static const double least = 1e-140, most = 1e140;
     double largest = 0;
-    for (int64_t i = 0; i < p->n * p->outputs; i++)
-        largest = fmax(largest, fabs(p->Y[i]));
+    for (int64_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(Y[i]));
     if (largest == 0 || (largest >= least && largest <= most))
         return MERCER_OK;
-    return mc_fail(
-        ctx, MERCER_DATA,
-        "fit: the largest target is %.3g, whose square %s the range of a double; multiply the target by %.0e", largest,
-        largest > 1 ? "leaves" : "is below", pow(10, -floor(log10(largest))));
+    return mc_fail(ctx, MERCER_DATA,
+                   "%s: the largest target is %.3g; sums of squares need it to lie between %g and %g: multiply the "
+                   "target by %.0e",
+                   who, largest, least, most, pow(10, -floor(log10(largest))));
 }
 
 static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
@@ -121,7 +121,7 @@ static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
             p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
     p->class_of = p->x->class_of;
     p->x->class_of = NULL;
-    return check_size(ctx, p);
+    return mc_check_target_size(ctx, "fit", p->Y, p->n * p->outputs);
 }
 
 static bool are_numbers(char *const *list, int64_t count) {

@@ -46,4 +46,7 @@ static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
 void mc_problem_means(const mc_problem *problem, double *mean);
 void mc_problem_shift(mc_problem *problem, const double *mean, double sign);
 
+/* MERCER_DATA where the largest of these targets leaves no room for sums of squares in a double. who: fit, update. */
+mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count);
+
 #endif

@@ -134,7 +134,7 @@ static mercer_status write_targets(mercer_ctx *ctx, updating *u) {
         u->Y[i] = y - u->from->intercept[k];
     }
     mc_free(place);
-    return status;
+    return status ? status : mc_check_target_size(ctx, "update", u->Y, u->fresh * u->t);
 }
 
 static mercer_status join_rows(mercer_ctx *ctx, updating *u) {

@@ -86,8 +86,11 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_svm_prog
             ctx, MERCER_NUMERIC,
             "svc: no margin separates '%.80s' from '%.80s': rows %lld and %lld are of different classes and the same "
             "to this "
-            "kernel in double precision; take a finite C, or --scale standard where the columns lie far from 0",
-            first, second, (long long)a + 1, (long long)b + 1);
+            "kernel in double precision; take a finite C%s",
+            first, second, (long long)a + 1, (long long)b + 1,
+            s->p.scale.kind == MC_SCALE_NONE && !mc_kernel_precomputed(s->p.kernel)
+                ? ", or --scale standard where the columns lie far from 0"
+                : "");
     return mc_fail(ctx, MERCER_NUMERIC,
                    "svc: no margin that double precision can tell separates '%.80s' from '%.80s': in feature space "
                    "they come within "

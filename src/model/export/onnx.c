@@ -271,7 +271,7 @@ void mc_onnx_conclude(mc_onnx *g, const mercer_model *model, int decisions) {
 static mercer_status check(mercer_ctx *ctx, const mc_fitted *f) {
     if (f->primal && f->centres->n == 0 && strcmp(mercer_kernel_text(f->kernel), "linear") != 0)
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over; fit with %s",
-                       strcmp(f->report.machine, "lms") == 0 ? "--solver stored" : "--solver cholesky");
+                       mc_rows_solver(f));
     if (!f->primal && f->centres->n == 0)
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over (it is constant)");
     return MERCER_OK;

@@ -7,6 +7,7 @@
 #include "kernel/language/kernel.h"
 #include "model/export/onnx.h"
 #include "model/export/protobuf.h"
+#include <string.h>
 
 /* Versions that runtimes of 2022 and later read: format 8, operators 17, ai.onnx.ml 3. */
 enum { FORMAT = 8, OPERATORS = 17, OPERATORS_ML = 3 };
@@ -342,11 +343,12 @@ mercer_status mc_onnx_finish(mc_onnx *g, const mercer_model *model, const char *
     char *bytes = NULL;
     MC_TRY(mc_text_take(&file, &bytes));
     const mercer_status status =
-        size > INT32_MAX ? mc_fail(g->ctx, MERCER_INVALID,
-                                   "export: the graph has %lld bytes and ONNX files end at 2 GiB; fewer rows "
-                                   "are kept by --solver nystrom",
-                                   (long long)size)
-                         : mercer_file_write(g->ctx, path, bytes, (size_t)size);
+        size > INT32_MAX
+            ? mc_fail(g->ctx, MERCER_INVALID, "export: the graph has %lld bytes and ONNX files end at 2 GiB; %s",
+                      (long long)size,
+                      strcmp(model->f.report.machine, "ridge") == 0 ? "fewer rows are kept by --solver nystrom"
+                                                                    : "fit to fewer rows")
+            : mercer_file_write(g->ctx, path, bytes, (size_t)size);
     mc_free(bytes);
     return status;
 }

@@ -102,11 +102,11 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
         return mc_fail(ctx, MERCER_INVALID,
                        "export: LIBSVM holds sums over rows, and solver fourier sums waves; fit with solver nystrom");
     if (weights_alone(f) && mc_libsvm_kernel_of(model, &ignored, &ignored, &ignored) != LINEAR)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "export: LIBSVM holds sums over rows, and solver primal keeps weights of the features of %s "
-                       "alone; fit with "
-                       "--solver cholesky",
-                       f->kernel->text);
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "export: LIBSVM holds sums over rows, and this model is weights of the features of %s alone; fit "
+            "with %s",
+            f->kernel->text, mc_rows_solver(f));
     if (f->form == MC_NEIGHBOURS)
         return mc_fail(ctx, MERCER_INVALID, "export: LIBSVM holds sums over rows, and %s looks for the nearest",
                        f->report.machine);
