@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""layers.py ROOT: includes point up the list of rooms only; the command and the public header see no private header."""
+"""layers.py ROOT: includes point up the list of rooms only; the command and the public header see no private header; BLAS is called in
+one room."""
 import pathlib
 import re
 import sys
 
-ROOMS = ["base", "data", "kernel", "backend", "gram", "linalg", "iterative", "qp", "predict", "learn", "model", "select", "draw",
+ROOMS = ["base", "data", "kernel", "backend", "linalg", "gram", "iterative", "qp", "predict", "learn", "model", "select", "draw",
          "cli"]
+BLAS_ROOMS = ("backend", "linalg")  # all others call BLAS and LAPACK through linalg/dense.h
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -16,6 +18,8 @@ def broken(file, room, target):
     seen = target.split("/")[0]
     if seen not in ROOMS:
         return f"'{target}' is in no room"
+    if target == "backend/blas.h" and room not in BLAS_ROOMS:
+        return "dense algebra is linalg's: use linalg/dense.h"
     if room == "draw" and seen != "draw":
         return f"pictures know nothing but paper: '{target}'"
     if room == "cli" and seen not in ("cli", "draw"):

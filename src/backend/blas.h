@@ -1,6 +1,7 @@
 /* blas.h: the Fortran routines Mercer calls, by their symbols: any BLAS and LAPACK with the standard interface will do.
-   Matrices are column-major. Call them between mc_blas_begin and mc_blas_end (base/parallel.h); the lengths of the
-   texts come last, as compilers of Fortran pass them. */
+   Matrices are column-major; the lengths of the texts come last, as compilers of Fortran pass them. Only backend/ and
+   linalg/ include this (tools/layers.py), and call these between mc_blas_begin and mc_blas_end (base/parallel.h); other
+   rooms use the handles of linalg/dense.h. */
 #ifndef MC_BACKEND_BLAS_H
 #define MC_BACKEND_BLAS_H
 
@@ -26,15 +27,22 @@ void strsm_(const char *side, const char *uplo, const char *trans, const char *d
 void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
             const double *alpha, const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t,
             size_t);
+void strmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
+            const float *alpha, const float *a, const int *lda, float *b, const int *ldb, size_t, size_t, size_t,
+            size_t);
 void dsymv_(const char *uplo, const int *n, const double *alpha, const double *a, const int *lda, const double *x,
             const int *incx, const double *beta, double *y, const int *incy, size_t);
 void dgemv_(const char *trans, const int *m, const int *n, const double *alpha, const double *a, const int *lda,
             const double *x, const int *incx, const double *beta, double *y, const int *incy, size_t);
+void sgemv_(const char *trans, const int *m, const int *n, const float *alpha, const float *a, const int *lda,
+            const float *x, const int *incx, const float *beta, float *y, const int *incy, size_t);
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
 void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void slauum_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t, size_t);
+void strtri_(const char *uplo, const char *diag, const int *n, float *a, const int *lda, int *info, size_t, size_t);
 /* With the largest remaining diagonal entry first: P'AP = L L', stopped at rank columns when that is at most tol. work:
    2 n. */
 void dpstrf_(const char *uplo, const int *n, double *a, const int *lda, int *piv, int *rank, const double *tol,

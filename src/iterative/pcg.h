@@ -3,7 +3,7 @@
 #ifndef MC_ITERATIVE_PCG_H
 #define MC_ITERATIVE_PCG_H
 
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_pcg mc_pcg;
 

@@ -10,14 +10,13 @@
    G costs n r^2 operations, its factor r^3/3, an application 4 n r t and one reading of F for each of its two products.
    */
 #include "iterative/precondition.h"
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "backend/dispatch.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -94,27 +93,23 @@ static void gram_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     int64_t p = 0, q = chunk;
     for (; q > p; p++)
         q -= p + 1;
-    const int wp = width_of(f, p), wq = width_of(f, q), ld = (int)f->rank;
-    const double one = 1;
+    const int wp = width_of(f, p), wq = width_of(f, q);
     double *left = s->scratch + thread * scratch_numbers(s->f->rank, s->t),
            *right = p == q ? left : left + ROWS * MC_PANEL;
-    double *out = s->G + p * MC_PANEL + q * MC_PANEL * f->rank;
+    const mc_dense out = mc_column_major(s->G + p * MC_PANEL + q * MC_PANEL * f->rank, wp, wq, f->rank);
     for (int64_t i = 0; i < f->n; i += ROWS) {
         const int m = (int)(f->n - i < ROWS ? f->n - i : ROWS);
         widen(f, p, i, m, left);
         if (p != q)
             widen(f, q, i, m, right);
-        dgemm_("T", "N", &wp, &wq, &m, &one, left, &m, right, &m, &one, out, &ld, 1, 1);
+        mc_gemm(1, mc_row_major(left, wp, m, m), mc_column_major(right, m, wq, m), 1, out);
     }
 }
 
 /* G <- chol(F'F + shift I). */
 static mercer_status factor(mercer_ctx *ctx, mc_precondition *s, double lambda) {
     const int64_t r = s->f->rank, panels = mc_chunks(r, MC_PANEL);
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, panels * (panels + 1) / 2, 1, gram_block, s);
-    mc_blas_end(region);
-    MC_TRY(status);
+    MC_TRY(mc_for(ctx, panels * (panels + 1) / 2, 1, gram_block, s));
     double trace = 0;
     for (int64_t k = 0; k < r; k++)
         trace += s->G[k * (r + 1)];
@@ -122,7 +117,7 @@ static mercer_status factor(mercer_ctx *ctx, mc_precondition *s, double lambda) 
     for (int64_t k = 0; k < r; k++)
         s->G[k * (r + 1)] += s->shift;
     int64_t bad = 0;
-    MC_TRY(mc_triangle_factor(ctx, (mc_triangle){.a = s->G, .n = r, .ld = r, .layout = MC_LOWER}, &bad));
+    MC_TRY(mc_potrf(ctx, mc_column_major(s->G, r, r, r), &bad));
     if (bad)
         return mc_fail(ctx, MERCER_NUMERIC, "the preconditioner broke down at column %lld of %lld; raise lambda",
                        (long long)bad, (long long)r);
@@ -193,14 +188,12 @@ static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
 /* C <- (G + shift I)^-1 (the parts added up), then its negative in planes. */
 static mercer_status solve_small(mercer_ctx *ctx, const mc_precondition *s, int64_t t) {
     const int64_t r = s->f->rank;
-    const mc_triangle L = {.a = s->G, .n = r, .ld = r, .layout = MC_LOWER};
     for (int64_t i = 0; i < r * t; i++)
         s->C[i] = 0;
     for (int64_t c = 0; c < segments(s->f->n); c++)
         for (int64_t i = 0; i < r * t; i++)
             s->C[i % r * t + i / r] += s->part[c * r * t + i];
-    MC_TRY(mc_triangle_solve(ctx, L, false, t, s->C));
-    MC_TRY(mc_triangle_solve(ctx, L, true, t, s->C));
+    MC_TRY(mc_potrs(ctx, mc_column_major(s->G, r, r, r), mc_row_major(s->C, r, t, t)));
     for (int64_t i = 0; i < r * t; i++)
         s->C[r * t + i % t * r + i / t] = -s->C[i];
     return MERCER_OK;

@@ -70,7 +70,7 @@ static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, merce
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];
-    const mercer_status status = mc_eigenvalues(ctx, n, a, w);
+    const mercer_status status = mc_eigenvalues(ctx, mc_column_major(a, n, n, n), w);
     if (!status)
         judge_spectrum(w, n, out);
     mc_work_close(&work);

@@ -1,16 +1,11 @@
-/* cholesky.c: the packed triangle seen whole: layout, scaling, solve, diagonal of the inverse. The work is in
- * triangle.c. */
+/* cholesky.c: the packed triangle seen whole: layout, scaling, the diagonal of the inverse. The factor is triangle.c's.
+   */
 #include "linalg/cholesky.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "base/status.h"
 #include "linalg/triangle.h"
 
 enum { COLUMNS = 64 }; /* columns of a chunk */
-
-static mc_triangle packed(int64_t n, const double *A) {
-    return (mc_triangle){.a = (double *)A, .n = n, .layout = MC_PACKED};
-}
 
 int64_t mc_packed_count(int64_t n) {
     return n % 2 ? (n + 1) / 2 * n : n / 2 * (n + 1);
@@ -76,15 +71,6 @@ mercer_status mc_packed_take(mercer_ctx *ctx, int64_t n, mercer_dtype dtype, con
     return mc_for(ctx, n, COLUMNS, take_lines, &t);
 }
 
-mercer_status mc_cholesky_factor(mercer_ctx *ctx, int64_t n, double *A, int64_t *bad) {
-    return mc_triangle_factor(ctx, packed(n, A), bad);
-}
-
-mercer_status mc_cholesky_solve(mercer_ctx *ctx, int64_t n, const double *L, int64_t t, double *X) {
-    MC_TRY(mc_triangle_solve(ctx, packed(n, L), false, t, X));
-    return mc_triangle_solve(ctx, packed(n, L), true, t, X);
-}
-
 typedef struct lengths {
     mc_halves h;
     double *out;
@@ -99,31 +85,31 @@ static double square_sum(const double *v, int64_t count) {
 
 /* Columns that begin in the first triangle: its part, then the square below; both lie along the column. */
 static void first_lengths(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const lengths *l = arg;
-    const mc_triangle t = l->h.first;
+    const mc_dense t = l->h.first, R = l->h.below;
     for (int64_t j = begin; j < end; j++)
-        l->out[j] = square_sum(t.a + j + j * t.ld, t.n - j) + square_sum(l->h.below + j * l->h.ld, l->h.second.n);
+        l->out[j] = square_sum((const double *)t.a + j + j * t.ld, t.rows - j)
+                    + square_sum((const double *)R.a + j * R.ld, R.rows);
 }
 
-/* Columns of the second triangle, which is stored transposed: a chunk of columns is a strip of every stored column. */
+/* Columns of the second triangle, which lies by rows: a chunk of columns is a strip of every row. */
 static void second_lengths(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const lengths *l = arg;
-    const mc_triangle t = l->h.second;
-    double *out = l->out + l->h.first.n;
+    const mc_dense t = l->h.second;
+    const double *row = t.a;
+    double *out = l->out + l->h.first.rows;
     for (int64_t j = begin; j < end; j++)
         out[j] = 0;
-    for (int64_t i = begin; i < t.n; i++)
+    for (int64_t i = begin; i < t.rows; i++)
         for (int64_t j = begin; j < end && j <= i; j++)
-            out[j] += t.a[j + i * t.ld] * t.a[j + i * t.ld];
+            out[j] += row[j + i * t.ld] * row[j + i * t.ld];
 }
 
 mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, int64_t n, double *L, double *out) {
-    MC_TRY(mc_triangle_invert(ctx, packed(n, L)));
-    lengths l = {.h = mc_triangle_split(packed(n, L)), .out = out};
-    MC_TRY(mc_for(ctx, l.h.first.n, COLUMNS, first_lengths, &l));
-    return mc_for(ctx, l.h.second.n, COLUMNS, second_lengths, &l);
+    MC_TRY(mc_trtri(ctx, mc_packed(n, L)));
+    lengths l = {.h = mc_triangle_split(mc_packed(n, L)), .out = out};
+    MC_TRY(mc_for(ctx, l.h.first.rows, COLUMNS, first_lengths, &l));
+    return mc_for(ctx, l.h.second.rows, COLUMNS, second_lengths, &l);
 }

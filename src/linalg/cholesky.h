@@ -1,16 +1,15 @@
 /* cholesky.h: a symmetric positive definite system in half the memory of a square.
 
-   The lower half of A lies in n(n+1)/2 numbers, in the order mc_gram_packed writes them (LAPACK's rectangular full
-   packed format, transr 'N', uplo 'L'):
+   The lower half of A lies in n(n+1)/2 numbers, in the order mc_gram_packed writes them (mc_packed of dense.h):
 
-       mc_packed_scale(ctx, n, A, s, shift)        A <- S A S + shift I, in place
-       mc_cholesky_factor(ctx, n, A, &bad)         A -> L
-       mc_cholesky_solve(ctx, n, A, t, X)          X <- A^-1 X
-       mc_cholesky_inverse_diagonal(ctx, n, A, v)  v_i <- (A^-1)_ii; the factor is lost */
+       mc_packed_scale(ctx, n, A, s, shift)                  A <- S A S + shift I, in place
+       mc_potrf(ctx, mc_packed(n, A), &bad)                  A -> L
+       mc_potrs(ctx, mc_packed(n, A), X)                     X <- A^-1 X
+       mc_cholesky_inverse_diagonal(ctx, n, A, v)            v_i <- (A^-1)_ii; the factor is lost */
 #ifndef MC_LINALG_CHOLESKY_H
 #define MC_LINALG_CHOLESKY_H
 
-#include <mercer.h>
+#include "linalg/dense.h"
 
 /* Numbers in a packed triangle; the place of (i, j) in it, i >= j. */
 int64_t mc_packed_count(int64_t n);
@@ -22,15 +21,7 @@ mercer_status mc_packed_scale(mercer_ctx *ctx, int64_t n, double *A, const doubl
 mercer_status mc_packed_take(mercer_ctx *ctx, int64_t n, mercer_dtype dtype, const void *const *row, const int64_t *id,
                              double raise, double *A);
 
-/* *bad: the order of the first leading minor that is not positive, 0 when A is numerically positive definite. n^3/3
- * operations. */
-mercer_status mc_cholesky_factor(mercer_ctx *ctx, int64_t n, double *A, int64_t *bad);
-/* X is n x t, row-major. */
-mercer_status mc_cholesky_solve(mercer_ctx *ctx, int64_t n, const double *L, int64_t t, double *X);
 /* n^3/3 operations: the inverse of L alone is made, since (A^-1)_ii is the squared length of its i-th column. */
 mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, int64_t n, double *L, double *out);
-
-/* L -> the lower half of A^-1, packed alike; 2n^3/3 operations. */
-mercer_status mc_cholesky_inverse(mercer_ctx *ctx, int64_t n, double *L);
 
 #endif

@@ -145,7 +145,7 @@ static mercer_status whiten(mercer_ctx *ctx, run *r) {
         r->d[k] = r->G[k * (b + 1)] > 0 ? 1 / sqrt(r->G[k * (b + 1)]) : 0;
     for (int64_t i = 0; i < b * b; i++)
         r->G[i] *= r->d[i / b] * r->d[i % b];
-    MC_TRY(mc_eigen(ctx, b, r->G, r->w));
+    MC_TRY(mc_syevd(ctx, mc_column_major(r->G, b, b, b), r->w));
     const double least = (double)b * DBL_EPSILON * fmax(r->w[b - 1], 0);
     for (int64_t i = 0; i < b; i++)
         for (int64_t k = 0; k < b; k++) {
@@ -181,7 +181,7 @@ static mercer_status ritz(mercer_ctx *ctx, run *r, int64_t s) {
     for (int64_t i = 0; i < s; i++)
         for (int64_t k = 0; k <= i; k++)
             r->Y[i * s + k] = r->Y[k * s + i] = r->H[k * order + i];
-    return mc_eigen(ctx, s, r->Y, r->w);
+    return mc_syevd(ctx, mc_column_major(r->Y, s, s, s), r->w);
 }
 
 /* The largest |A v - theta v| over the wanted, from the part of each in the last block. */

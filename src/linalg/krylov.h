@@ -3,7 +3,7 @@
 #ifndef MC_LINALG_KRYLOV_H
 #define MC_LINALG_KRYLOV_H
 
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_krylov_problem {
     mc_operator A;

@@ -2,7 +2,7 @@
 #ifndef MC_LINALG_LANCZOS_H
 #define MC_LINALG_LANCZOS_H
 
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_spectrum {
     /* Ritz values: low is never below the smallest eigenvalue, high never above the largest, rounding apart */

@@ -8,82 +8,243 @@
    BLAS on one thread, and no two blocks write to the same place: so the bits do not depend on the number of threads.
    Recursion in place of a row of panels makes the products long and leaves LAPACK only triangles that fit the cache. */
 #include "linalg/triangle.h"
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "data/table/data.h"
+#include "linalg/dense_ops.h"
 
-#define real double
-#define TRIANGLE mc_triangle
-#define HALVES mc_halves
-#define SPLIT mc_triangle_split
-#define FACTOR mc_triangle_factor
-#define SOLVE mc_triangle_solve
-#define GEMM dgemm_
-#define TRSM dtrsm_
-#define SYRK dsyrk_
-#define POTRF dpotrf_
-#include "linalg/triangle.inc.c"
+enum {
+    LEAF = 256,  /* triangles up to this order go to LAPACK */
+    BLOCK = 128, /* and up to this to BLAS */
+    STRIP = 256, /* columns of a panel that one call solves for, at most */
+    TILE = 384   /* side of a block of the symmetric update, at most */
+};
+
+static int64_t least_of(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* The second triangle of the packed format stands above the diagonal, transposed: it lies by rows. */
+static mc_halves split_packed(mc_dense L) {
+    const int64_t n = L.rows, odd = n % 2, n2 = n / 2, n1 = n - n2, ld = n + 1 - odd;
+    const int64_t size = (int64_t)mc_dtype_size(L.dtype);
+    mc_dense first = L;
+    first.layout = MC_COLUMN_MAJOR;
+    first.ld = ld;
+    first.a = (char *)L.a + (1 - odd) * size;
+    mc_dense second = first;
+    second.layout = MC_ROW_MAJOR;
+    second.a = (char *)L.a + odd * ld * size;
+    return (mc_halves){mc_part(first, 0, 0, n1, n1), mc_part(second, 0, 0, n2, n2), mc_part(first, n1, 0, n2, n1)};
+}
+
+mc_halves mc_triangle_split(mc_dense L) {
+    if (L.layout == MC_PACKED)
+        return split_packed(L);
+    const int64_t n1 = (L.rows / 2 + LEAF - 1) / LEAF * LEAF, n2 = L.rows - n1;
+    return (mc_halves){mc_part(L, 0, 0, n1, n1), mc_part(L, n1, n1, n2, n2), mc_part(L, n1, 0, n2, n1)};
+}
+
+bool mc_triangle_is_leaf(mc_dense L) {
+    return L.layout != MC_PACKED && L.rows <= LEAF;
+}
 
 int64_t mc_triangle_side(int64_t n, int64_t most) {
     const int64_t least = 128, quarter = (n / 4 + 63) / 64 * 64;
     return quarter < least ? least : quarter < most ? quarter : most;
 }
 
-static int64_t count_leaves(mc_triangle t) {
-    if (is_leaf(t))
+/* Where the recursion stands in the work of the whole, so that progress rises with the operations done. */
+typedef struct meter {
+    double done, total;
+} meter;
+
+static void advance(mercer_ctx *ctx, meter *work, double operations) {
+    const double low = work->done / work->total;
+    work->done += operations;
+    mc_span(ctx, low, work->done / work->total);
+}
+
+/* ---- B <- scale op(T)^-1 B, cut along the columns of B, which T does not touch ---- */
+
+typedef struct panel {
+    mc_dense T, B;
+    bool transposed;
+    double scale;
+} panel;
+
+/* Rows [j, j + width) of the unknowns: what the rows solved before them ([from, to)) take off, then the triangle on the
+   diagonal. */
+static void solve_block(const panel *p, mc_dense B, int64_t j, int64_t width, int64_t from, int64_t to) {
+    const mc_dense own = mc_part(B, j, 0, width, B.columns);
+    const mc_dense block = p->transposed ? mc_transposed(mc_part(p->T, from, j, to - from, width))
+                                         : mc_part(p->T, j, from, width, to - from);
+    if (to > from)
+        mc_gemm(-1, block, mc_part(B, from, 0, to - from, B.columns), p->scale, own);
+    mc_trsm(to > from ? 1 : p->scale, mc_part(p->T, j, j, width, width), p->transposed, own);
+}
+
+/* Block by block, so that nearly all of it is products, which BLAS does faster than triangles. The first block is the
+   one that depends on no other: the top, or for L' the bottom. */
+static void solve_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const panel *p = arg;
+    const int64_t order = p->T.rows;
+    const mc_dense B = mc_part(p->B, 0, begin, order, end - begin);
+    if (!p->transposed)
+        for (int64_t j = 0; j < order; j += BLOCK)
+            solve_block(p, B, j, least_of(BLOCK, order - j), 0, j);
+    else
+        for (int64_t j = (order - 1) / BLOCK * BLOCK; j >= 0; j -= BLOCK) {
+            const int64_t stop = least_of(order, j + BLOCK);
+            solve_block(p, B, j, stop - j, stop, order);
+        }
+}
+
+static mercer_status solve_panel(mercer_ctx *ctx, double scale, mc_dense T, bool transposed, mc_dense B) {
+    panel p = {T, B, transposed, scale};
+    return T.rows ? mc_for(ctx, B.columns, mc_triangle_side(B.columns, STRIP), solve_strip, &p) : MERCER_OK;
+}
+
+/* ---- C <- C + alpha P P' ---- */
+
+typedef struct update {
+    double alpha;
+    mc_dense P, C;
+    int64_t side, tiles;
+} update;
+
+static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end, (void)thread;
+    const update *u = arg;
+    int64_t column = 0, row = chunk; /* the tiles of the lower half, column by column */
+    for (int64_t height = u->tiles; row >= height; height--, column++)
+        row -= height;
+    row += column;
+    const int64_t i = u->side * row, j = u->side * column, k = u->P.columns;
+    const int64_t m = least_of(u->side, u->C.rows - i), n = least_of(u->side, u->C.rows - j);
+    const mc_dense C = mc_part(u->C, i, j, m, n), P = mc_part(u->P, i, 0, m, k);
+    if (row == column)
+        mc_syrk(u->alpha, P, 1, C);
+    else
+        mc_gemm(u->alpha, P, mc_transposed(mc_part(u->P, j, 0, n, k)), 1, C);
+}
+
+mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C) {
+    const int64_t side = mc_triangle_side(C.rows, TILE);
+    update u = {alpha, P, C, side, mc_chunks(C.rows, side)};
+    return mc_for(ctx, u.tiles * (u.tiles + 1) / 2, 1, update_tile, &u);
+}
+
+/* ---- Factor ---- */
+
+static mercer_status factor(mercer_ctx *ctx, mc_dense A, meter *work, int64_t *bad) {
+    if (mc_triangle_is_leaf(A)) {
+        *bad = mc_dense_ops_of(A)->potrf(A.layout == MC_ROW_MAJOR, A.rows, A.a, A.ld);
+        return ctx->stop;
+    }
+    const mc_halves h = mc_triangle_split(A);
+    const double n1 = (double)h.first.rows, n2 = (double)h.second.rows;
+    MC_TRY(factor(ctx, h.first, work, bad));
+    if (*bad)
+        return MERCER_OK;
+    advance(ctx, work, n1 * n1 * n2);
+    MC_TRY(solve_panel(ctx, 1, h.first, false, mc_transposed(h.below)));
+    advance(ctx, work, n1 * n2 * n2);
+    MC_TRY(mc_triangle_update(ctx, -1, h.below, h.second));
+    MC_TRY(factor(ctx, h.second, work, bad));
+    *bad += *bad ? h.first.rows : 0;
+    return MERCER_OK;
+}
+
+mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
+    const double n = (double)A.rows;
+    meter work = {.total = n * n * n / 3 + 1};
+    *bad = 0;
+    return factor(ctx, A, &work, bad);
+}
+
+/* ---- Solve ---- */
+
+/* to <- to - A from, by blocks of rows. */
+typedef struct sweep {
+    mc_dense A, from, to;
+} sweep;
+
+static void sweep_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const sweep *s = arg;
+    const int64_t rows = end - begin;
+    mc_gemm(-1, mc_part(s->A, begin, 0, rows, s->A.columns), s->from, 1, mc_part(s->to, begin, 0, rows, s->to.columns));
+}
+
+static mercer_status solve(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
+    if (mc_triangle_is_leaf(L))
+        return solve_panel(ctx, 1, L, transposed, X);
+    const mc_halves h = mc_triangle_split(L);
+    const int64_t n1 = h.first.rows;
+    const mc_dense X1 = mc_part(X, 0, 0, n1, X.columns), X2 = mc_part(X, n1, 0, h.second.rows, X.columns);
+    sweep s = {transposed ? mc_transposed(h.below) : h.below, transposed ? X2 : X1, transposed ? X1 : X2};
+    MC_TRY(solve(ctx, transposed ? h.second : h.first, transposed, s.from));
+    MC_TRY(mc_for(ctx, s.to.rows, STRIP, sweep_rows, &s));
+    return solve(ctx, transposed ? h.first : h.second, transposed, s.to);
+}
+
+mercer_status mc_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
+    return X.columns ? solve(ctx, L, transposed, X) : MERCER_OK;
+}
+
+mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X) {
+    MC_TRY(mc_trtrs(ctx, L, false, X));
+    return mc_trtrs(ctx, L, true, X);
+}
+
+/* ---- Invert ---- */
+
+static int64_t count_leaves(mc_dense L) {
+    if (mc_triangle_is_leaf(L))
         return 1;
-    const mc_halves h = mc_triangle_split(t);
+    const mc_halves h = mc_triangle_split(L);
     return count_leaves(h.first) + count_leaves(h.second);
 }
 
-static mc_triangle leaf_at(mc_triangle t, int64_t index) {
-    while (!is_leaf(t)) {
-        const mc_halves h = mc_triangle_split(t);
+static mc_dense leaf_at(mc_dense L, int64_t index) {
+    while (!mc_triangle_is_leaf(L)) {
+        const mc_halves h = mc_triangle_split(L);
         const int64_t before = count_leaves(h.first);
-        t = index < before ? h.first : h.second;
+        L = index < before ? h.first : h.second;
         index -= index < before ? 0 : before;
     }
-    return t;
+    return L;
 }
 
 static void invert_leaf(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin;
-    (void)end;
-    (void)thread;
-    const mc_triangle t = leaf_at(*(const mc_triangle *)arg, chunk);
-    const int n = (int)t.n, ld = (int)t.ld;
-    int info = 0; /* a zero on the diagonal, which a factor does not have */
-    dtrtri_(t.layout == MC_UPPER ? "U" : "L", "N", &n, t.a, &ld, &info, 1, 1);
+    (void)begin, (void)end, (void)thread;
+    const mc_dense L = leaf_at(*(const mc_dense *)arg, chunk);
+    mc_dense_ops_of(L)->trtri(L.layout == MC_ROW_MAJOR, L.rows, L.a, L.ld);
 }
 
 /* All but the leaves: the square parts need them as they are, so that they wait until the end and are then done at
    once. */
-static mercer_status invert_squares(mercer_ctx *ctx, mc_triangle t, meter *work) {
-    if (is_leaf(t))
+static mercer_status invert_squares(mercer_ctx *ctx, mc_dense L, meter *work) {
+    if (mc_triangle_is_leaf(L))
         return MERCER_OK;
-    const mc_halves h = mc_triangle_split(t);
-    const double n1 = (double)h.first.n, n2 = (double)h.second.n;
+    const mc_halves h = mc_triangle_split(L);
+    const double n1 = (double)h.first.rows, n2 = (double)h.second.rows;
     advance(ctx, work, n1 * n2 * n2);
-    MC_TRY(solve_panel(ctx, h.second, true, false, -1, h.below, h.second.n, h.first.n, h.ld, h.transposed));
+    MC_TRY(solve_panel(ctx, -1, h.second, false, h.below));
     advance(ctx, work, n1 * n1 * n2);
-    MC_TRY(solve_panel(ctx, h.first, false, false, 1, h.below, h.second.n, h.first.n, h.ld, h.transposed));
+    MC_TRY(solve_panel(ctx, 1, h.first, true, mc_transposed(h.below)));
     MC_TRY(invert_squares(ctx, h.first, work));
     return invert_squares(ctx, h.second, work);
 }
 
-static mercer_status invert(mercer_ctx *ctx, mc_triangle t) {
-    const double n = (double)t.n;
+mercer_status mc_trtri(mercer_ctx *ctx, mc_dense L) {
+    const double n = (double)L.rows;
     meter work = {.total = n * n * n / 3 + 1};
-    MC_TRY(invert_squares(ctx, t, &work));
+    MC_TRY(invert_squares(ctx, L, &work));
     advance(ctx, &work, work.total - work.done);
-    return mc_for(ctx, count_leaves(t), 1, invert_leaf, &t);
-}
-
-mercer_status mc_triangle_invert(mercer_ctx *ctx, mc_triangle t) {
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = invert(ctx, t);
-    mc_blas_end(region);
-    return status;
+    return mc_for(ctx, count_leaves(L), 1, invert_leaf, &L);
 }

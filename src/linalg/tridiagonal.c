@@ -28,7 +28,7 @@ enum {
 };
 
 typedef struct reduction {
-    int64_t n;
+    int64_t n, ld; /* of A */
     /* W: n x PANEL, then room for V and W again: [W V W] holds [W V] and [V W], and V W' + W V' is one product */
     double *A, *W;
     double *sums;  /* STRIPS x n */
@@ -40,7 +40,7 @@ typedef struct reduction {
 } reduction;
 
 static double *place(const reduction *r, int64_t i, int64_t j) {
-    return r->A + i + j * r->n;
+    return r->A + i + j * r->ld;
 }
 
 /* ---- A v ---- */
@@ -51,7 +51,7 @@ static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end,
     const reduction *r = arg;
     const int64_t m = r->n - r->at;
     double *y = r->sums + chunk * r->n;
-    const int ld = (int)r->n, step = 1, columns = (int)(end - begin);
+    const int ld = (int)r->ld, step = 1, columns = (int)(end - begin);
     const double one = 1;
     memset(y + begin, 0, (size_t)(m - begin) * sizeof *y);
     dsymv_("L", &columns, &one, place(r, r->at + begin, r->at + begin), &ld, r->v + begin, &step, &one, y + begin,
@@ -69,7 +69,7 @@ static mercer_status multiply(mercer_ctx *ctx, reduction *r, double *w) {
     const int64_t m = r->n - r->at, even = (m + STRIPS - 1) / STRIPS;
     r->width = even > NARROW ? even : NARROW;
     if (m < ALONE) {
-        const int order = (int)m, ld = (int)r->n, step = 1;
+        const int order = (int)m, ld = (int)r->ld, step = 1;
         const double one = 1, zero = 0;
         dsymv_("L", &order, &one, place(r, r->at, r->at), &ld, r->v, &step, &zero, w, &step, 1);
         return MERCER_OK;
@@ -84,19 +84,19 @@ static mercer_status multiply(mercer_ctx *ctx, reduction *r, double *w) {
 
 /* ---- A panel ---- */
 
-/* y <- y + alpha M x or M' x, M of so many rows and columns with leading dimension n. */
-static void add_product(const reduction *r, const char *op, double alpha, int64_t rows, int64_t columns,
-                        const double *M, const double *x, int64_t step, double beta, double *y) {
-    const int m = (int)rows, k = (int)columns, ld = (int)r->n, one = 1, stride = (int)step;
+/* y <- beta y + alpha M x or M' x, M of so many rows and columns. */
+static void add_product(const char *op, double alpha, int64_t rows, int64_t columns, const double *M, int64_t ld,
+                        const double *x, int64_t step, double beta, double *y) {
+    const int m = (int)rows, k = (int)columns, lda = (int)ld, one = 1, stride = (int)step;
     if (m > 0 && k > 0)
-        dgemv_(op, &m, &k, &alpha, M, &ld, x, &stride, &beta, y, &one, 1);
+        dgemv_(op, &m, &k, &alpha, M, &lda, x, &stride, &beta, y, &one, 1);
 }
 
 /* Column c as the reflections of the panel before it leave it. */
 static void bring_up(const reduction *r, int64_t c) {
     const int64_t done = c - r->first, rows = r->n - c;
-    add_product(r, "N", -1, rows, done, place(r, c, r->first), r->W + c, r->n, 1, place(r, c, c));
-    add_product(r, "N", -1, rows, done, r->W + c, place(r, c, r->first), r->n, 1, place(r, c, c));
+    add_product("N", -1, rows, done, place(r, c, r->first), r->ld, r->W + c, r->n, 1, place(r, c, c));
+    add_product("N", -1, rows, done, r->W + c, r->n, place(r, c, r->first), r->ld, 1, place(r, c, c));
 }
 
 /* w of column c from v, which stands below the diagonal of A. */
@@ -106,10 +106,11 @@ static mercer_status find_w(mercer_ctx *ctx, reduction *r, int64_t c, double tau
     r->at = c + 1;
     r->v = v;
     MC_TRY(multiply(ctx, r, w));
-    add_product(r, "T", 1, m, done, r->W + c + 1, v, 1, 0, inner);
-    add_product(r, "N", -1, m, done, place(r, c + 1, r->first), inner, 1, 1, w);
-    add_product(r, "T", 1, m, done, place(r, c + 1, r->first), v, 1, 0, inner);
-    add_product(r, "N", -1, m, done, r->W + c + 1, inner, 1, 1, w);
+    const double *V = place(r, c + 1, r->first), *W = r->W + c + 1;
+    add_product("T", 1, m, done, W, r->n, v, 1, 0, inner);
+    add_product("N", -1, m, done, V, r->ld, inner, 1, 1, w);
+    add_product("T", 1, m, done, V, r->ld, v, 1, 0, inner);
+    add_product("N", -1, m, done, W, r->n, inner, 1, 1, w);
     for (int64_t i = 0; i < m; i++) {
         w[i] *= tau;
         dot += w[i] * v[i];
@@ -145,9 +146,9 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         row -= height;
     const int64_t i = r->rest + TILE * (row + column), j = r->rest + TILE * column;
     const int rows = (int)(r->n - i < TILE ? r->n - i : TILE), columns = (int)(r->n - j < TILE ? r->n - j : TILE);
-    const int k = 2 * PANEL, ld = (int)r->n;
+    const int k = 2 * PANEL, n = (int)r->n, ld = (int)r->ld;
     const double minus = -1, one = 1, *WV = r->W, *VW = r->W + PANEL * r->n;
-    dgemm_("N", "T", &rows, &columns, &k, &minus, VW + i, &ld, WV + j, &ld, &one, place(r, i, j), &ld, 1, 1);
+    dgemm_("N", "T", &rows, &columns, &k, &minus, VW + i, &n, WV + j, &n, &one, place(r, i, j), &ld, 1, 1);
 }
 
 static mercer_status reduce_panel(mercer_ctx *ctx, reduction *r, double *diagonal, double *below, double *tau) {
@@ -157,7 +158,8 @@ static mercer_status reduce_panel(mercer_ctx *ctx, reduction *r, double *diagona
     if (end == r->n)
         return MERCER_OK;
     r->rest = end;
-    memcpy(r->W + PANEL * r->n, place(r, 0, r->first), (size_t)(PANEL * r->n) * sizeof *r->W);
+    for (int64_t k = 0; k < PANEL; k++)
+        memcpy(r->W + (PANEL + k) * r->n, place(r, 0, r->first + k), (size_t)r->n * sizeof *r->W);
     memcpy(r->W + 2 * PANEL * r->n, r->W, (size_t)(PANEL * r->n) * sizeof *r->W);
     const int64_t tiles = mc_chunks(r->n - end, TILE);
     return mc_for(ctx, tiles * (tiles + 1) / 2, 1, update_tile, r);
@@ -168,9 +170,9 @@ int64_t mc_tridiagonal_room(int64_t n) {
     return there > back ? there : back;
 }
 
-mercer_status mc_tridiagonal(mercer_ctx *ctx, int64_t n, double *A, double *diagonal, double *below, double *tau,
-                             double *room) {
-    reduction r = {.n = n, .A = A, .W = room, .sums = room + 3 * n * PANEL};
+mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *room) {
+    const int64_t n = A.rows;
+    reduction r = {.n = n, .ld = A.ld, .A = A.a, .W = room, .sums = room + 3 * n * PANEL};
     mercer_status status = MERCER_OK;
     const mc_region region = mc_blas_begin();
     for (; r.first < n && !status; r.first += PANEL)
@@ -182,26 +184,26 @@ mercer_status mc_tridiagonal(mercer_ctx *ctx, int64_t n, double *A, double *diag
 /* ---- Back ---- */
 
 typedef struct reflecting {
-    int64_t n;
-    const double *A, *tau;
-    double *Z, *room;
+    mc_dense A, Z;
+    const double *tau;
+    double *room;
 } reflecting;
 
 static void reflect_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const reflecting *f = arg;
-    const int n = (int)f->n, columns = (int)(end - begin), room = ROOM;
+    const mc_dense Z = mc_part(f->Z, 0, begin, f->Z.rows, end - begin);
+    const int n = (int)Z.rows, columns = (int)Z.columns, room = ROOM, lda = (int)f->A.ld, ldz = (int)Z.ld;
     int info = 0; /* only a wrong argument sets it */
     double *own = f->room + (int64_t)thread * ROOM;
-    dormtr_("L", "L", "N", &n, &columns, f->A, &n, f->tau, f->Z + begin * f->n, &n, own, &room, &info, 1, 1, 1);
+    dormtr_("L", "L", "N", &n, &columns, f->A.a, &lda, f->tau, Z.a, &ldz, own, &room, &info, 1, 1, 1);
 }
 
 /* No more threads run than there are chunks. */
-mercer_status mc_tridiagonal_back(mercer_ctx *ctx, int64_t n, const double *A, const double *tau, double *Z,
-                                  double *room) {
-    reflecting f = {.n = n, .A = A, .tau = tau, .Z = Z, .room = room};
+mercer_status mc_ormtr(mercer_ctx *ctx, mc_dense A, const double *tau, mc_dense Z, double *room) {
+    reflecting f = {.A = A, .tau = tau, .Z = Z, .room = room};
     const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, n, COLUMNS, reflect_columns, &f);
+    const mercer_status status = mc_for(ctx, Z.columns, COLUMNS, reflect_columns, &f);
     mc_blas_end(region);
     return status;
 }

@@ -2,16 +2,14 @@
 #ifndef MC_LINALG_TRIDIAGONAL_H
 #define MC_LINALG_TRIDIAGONAL_H
 
-#include <mercer.h>
+#include "linalg/dense.h"
 
 /* Numbers that both calls need beside. */
 int64_t mc_tridiagonal_room(int64_t n);
-/* A: n x n, column-major, its lower half is read; the vectors of the reflections take its place below the subdiagonal,
-   as LAPACK's dsytrd leaves them. diagonal: n; below, tau: n - 1. */
-mercer_status mc_tridiagonal(mercer_ctx *ctx, int64_t n, double *A, double *diagonal, double *below, double *tau,
-                             double *room);
-/* Z <- Q Z for the n columns of Z. */
-mercer_status mc_tridiagonal_back(mercer_ctx *ctx, int64_t n, const double *A, const double *tau, double *Z,
-                                  double *room);
+/* A: n x n, column-major, of doubles, its lower half is read; the vectors of the reflections take its place below the
+   subdiagonal, as LAPACK's dsytrd leaves them. diagonal: n; below, tau: n - 1. */
+mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *room);
+/* Z <- Q Z; Z lies by columns too, n of them at most. */
+mercer_status mc_ormtr(mercer_ctx *ctx, mc_dense A, const double *tau, mc_dense Z, double *room);
 
 #endif

@@ -14,7 +14,7 @@
 #include "gram/operator/gram.h"
 #include "model/widen.h"
 #include "linalg/cholesky.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static mercer_status factor(mercer_ctx *ctx, mercer_posterior *p) {
     mc_gram_close(gram);
     MC_TRY(status);
     mc_phase(ctx, "factor");
-    MC_TRY(mc_cholesky_factor(ctx, n, p->L, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(n, p->L), &bad));
     return bad ? mc_fail(ctx, MERCER_NUMERIC,
                          "posterior: K + noise is not positive definite in double precision; fit with more noise")
                : MERCER_OK;
@@ -77,7 +77,7 @@ static mercer_status whiten(mercer_ctx *ctx, const mercer_posterior *p, const me
     mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, rows->n, MERCER_F64, V, rows->n);
     mc_gram_close(gram);
     if (!status)
-        status = mc_triangle_solve(ctx, (mc_triangle){.a = p->L, .n = n, .layout = MC_PACKED}, false, rows->n, V);
+        status = mc_trtrs(ctx, mc_packed(n, p->L), false, mc_row_major(V, n, rows->n, rows->n));
     return status;
 }
 
@@ -189,7 +189,7 @@ static mercer_status factor_covariance(mercer_ctx *ctx, int64_t m, double scale,
         memcpy(L, C, (size_t)count * sizeof *L);
         for (int64_t i = 0; i < m; i++)
             L[mc_packed_place(m, i, i)] += shift;
-        MC_TRY(mc_cholesky_factor(ctx, m, L, &bad));
+        MC_TRY(mc_potrf(ctx, mc_packed(m, L), &bad));
         if (bad && !(shift <= 1e-3 * scale && isfinite(scale)))
             return mc_fail(ctx, MERCER_NUMERIC, "posterior: the covariance at these rows is not positive semidefinite");
     }

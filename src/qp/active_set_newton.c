@@ -76,7 +76,7 @@ static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
     for (int attempt = 0; attempt < 4 && !*done; attempt++, raise *= 30) {
         int64_t bad = 0;
         MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, p->id, raise, p->A));
-        MC_TRY(mc_cholesky_factor(ctx, n, p->A, &bad));
+        MC_TRY(mc_potrf(ctx, mc_packed(n, p->A), &bad));
         *done = bad == 0;
     }
     return MERCER_OK;
@@ -100,7 +100,7 @@ static mercer_status direction(mercer_ctx *ctx, polish *p) {
         p->X[3 * a + 1] = g == 0;
         p->X[3 * a + 2] = g == 1;
     }
-    MC_TRY(mc_cholesky_solve(ctx, n, p->A, 3, p->X));
+    MC_TRY(mc_potrs(ctx, mc_packed(n, p->A), mc_row_major(p->X, n, 3, 3)));
     for (int64_t a = 0; a < n; a++)
         for (int c = 0; c < 3; c++)
             S[c][mc_group(p->dual, p->variable[a])] += p->X[3 * a + c];

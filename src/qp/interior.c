@@ -90,7 +90,7 @@ static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
         MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, NULL, 0, p->A));
         for (int64_t i = 0; i < n; i++)
             p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->raise;
-        MC_TRY(mc_cholesky_factor(ctx, n, p->A, &bad));
+        MC_TRY(mc_potrf(ctx, mc_packed(n, p->A), &bad));
         *done = bad == 0;
     }
     return MERCER_OK;
@@ -102,7 +102,7 @@ static mercer_status solve_once(mercer_ctx *ctx, interior *p, const double *r, d
         const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
         p->sum_of[i] = b < 0 ? r[a] : (p->D[b] * r[a] + p->D[a] * r[b]) / (p->D[a] + p->D[b]);
     }
-    MC_TRY(mc_cholesky_solve(ctx, p->rows->n, p->A, 1, p->sum_of));
+    MC_TRY(mc_potrs(ctx, mc_packed(p->rows->n, p->A), mc_row_major(p->sum_of, p->rows->n, 1, 1)));
     for (int64_t i = 0; i < p->rows->n; i++) {
         const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
         x[a] = b < 0 ? p->sum_of[i] : (r[a] - r[b] + p->D[b] * p->sum_of[i]) / (p->D[a] + p->D[b]);

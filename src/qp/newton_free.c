@@ -119,7 +119,7 @@ static mercer_status factor(mercer_ctx *ctx, face *s, bool *done) {
     for (int attempt = 0; attempt < 3 && !*done; attempt++, raise *= 30) {
         int64_t bad = 0;
         MC_TRY(mc_packed_take(ctx, s->count, s->p->dtype, s->row, s->id, raise, s->A));
-        MC_TRY(mc_cholesky_factor(ctx, s->count, s->A, &bad));
+        MC_TRY(mc_potrf(ctx, mc_packed(s->count, s->A), &bad));
         *done = bad == 0;
     }
     return MERCER_OK;
@@ -136,7 +136,7 @@ static mercer_status solve_columns(mercer_ctx *ctx, face *s, int64_t first) {
             s->fresh[s->which[c] * t + c - first] = 1;
     for (int64_t a = 0; a < s->count && !first; a++)
         s->fresh[a * t] = 1;
-    MC_TRY(mc_cholesky_solve(ctx, s->count, s->A, t, s->fresh));
+    MC_TRY(mc_potrs(ctx, mc_packed(s->count, s->A), mc_row_major(s->fresh, s->count, t, t)));
     for (int64_t a = 0; a < s->count; a++)
         memcpy(s->Y + a * s->most + first, s->fresh + a * t, (size_t)t * sizeof *s->Y);
     return MERCER_OK;
@@ -164,11 +164,11 @@ static mercer_status direction(mercer_ctx *ctx, face *s, bool *done) {
             s->S[mc_packed_place(n, c, b)] = s->Y[s->which[c] * s->most + b];
     }
     int64_t bad = 0;
-    MC_TRY(mc_cholesky_factor(ctx, n, s->S, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(n, s->S), &bad));
     *done = bad == 0;
     if (!*done)
         return MERCER_OK;
-    MC_TRY(mc_cholesky_solve(ctx, n, s->S, 1, s->lambda));
+    MC_TRY(mc_potrs(ctx, mc_packed(n, s->S), mc_row_major(s->lambda, n, 1, 1)));
     for (int64_t a = 0; a < s->count; a++) {
         double d = s->X[a];
         for (int64_t c = 0; c < n; c++)
@@ -197,7 +197,7 @@ static bool hold(face *s) {
 static mercer_status settle(mercer_ctx *ctx, face *s, bool *done) {
     int64_t before = 0;
     s->held = 1;
-    MC_TRY(mc_cholesky_solve(ctx, s->count, s->A, 1, s->X));
+    MC_TRY(mc_potrs(ctx, mc_packed(s->count, s->A), mc_row_major(s->X, s->count, 1, 1)));
     for (int k = 0; k < TIMES; k++) {
         MC_TRY(solve_columns(ctx, s, before));
         MC_TRY(direction(ctx, s, done));

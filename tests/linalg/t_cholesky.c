@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "linalg/cholesky.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -78,13 +78,13 @@ static void test_factor_solve_and_inverse_agree_with_lapack(void **state) {
                 Xt[i + c * n] = X[i * T + c];
         int64_t bad = -1;
         int info = 1;
-        assert_ok(ctx, mc_cholesky_factor(ctx, n, L, &bad));
+        assert_ok(ctx, mc_potrf(ctx, mc_packed(n, L), &bad));
         assert_int_equal(bad, 0);
         dpftrf_("N", "L", &order, A, &info, 1, 1);
         assert_int_equal(info, 0);
         for (int64_t i = 0; i < count; i++)
             assert_close(L[i], A[i], 1e-12);
-        assert_ok(ctx, mc_cholesky_solve(ctx, n, L, T, X));
+        assert_ok(ctx, mc_potrs(ctx, mc_packed(n, L), mc_row_major(X, n, T, T)));
         dpftrs_("N", "L", &order, &t, A, Xt, &order, &info, 1, 1);
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < T; c++)
@@ -112,8 +112,8 @@ static void test_the_whole_inverse_is_lapacks(void **state) {
         int info = 0;
         dpftrf_("N", "L", &order, A, &info, 1, 1);
         dpftri_("N", "L", &order, A, &info, 1, 1);
-        assert_ok(ctx, mc_cholesky_factor(ctx, n, L, &bad));
-        assert_ok(ctx, mc_cholesky_inverse(ctx, n, L));
+        assert_ok(ctx, mc_potrf(ctx, mc_packed(n, L), &bad));
+        assert_ok(ctx, mc_potri(ctx, mc_packed(n, L)));
         for (int64_t i = 0; i < mc_packed_count(n); i++)
             assert_close(L[i], A[i], 1e-11);
         mc_free(A);
@@ -130,9 +130,9 @@ static void test_many_columns_are_each_solved(void **state) {
     for (int64_t i = 0; i < n; i++)
         one[i] = X[i * t + 150];
     int64_t bad;
-    assert_ok(ctx, mc_cholesky_factor(ctx, n, L, &bad));
-    assert_ok(ctx, mc_cholesky_solve(ctx, n, L, t, X));
-    assert_ok(ctx, mc_cholesky_solve(ctx, n, L, 1, one));
+    assert_ok(ctx, mc_potrf(ctx, mc_packed(n, L), &bad));
+    assert_ok(ctx, mc_potrs(ctx, mc_packed(n, L), mc_row_major(X, n, t, t)));
+    assert_ok(ctx, mc_potrs(ctx, mc_packed(n, L), mc_row_major(one, n, 1, 1)));
     for (int64_t i = 0; i < n; i++)
         assert_close(one[i], X[i * t + 150], 1e-13);
     mc_free(L);
@@ -152,7 +152,7 @@ static void test_the_bad_minor_is_named(void **state) {
             for (int64_t i = 0; i < n; i++)
                 A[mc_packed_place(n, i, i)] = i == place ? -1 : 1;
             int64_t bad = 0;
-            assert_ok(ctx, mc_cholesky_factor(ctx, n, A, &bad));
+            assert_ok(ctx, mc_potrf(ctx, mc_packed(n, A), &bad));
             assert_int_equal(bad, place + 1);
             mc_free(A);
         }
@@ -188,11 +188,11 @@ static double *bits_with(int threads, int64_t n, int64_t *count) {
     double *all = calloc((size_t)*count, sizeof *all), *L = smooth(ctx, n, 1e-3), *X = columns_of(ctx, n, 2),
            *whole = all + 2 * packed;
     int64_t bad;
-    assert_ok(ctx, mc_cholesky_factor(ctx, n, L, &bad));
+    assert_ok(ctx, mc_potrf(ctx, mc_packed(n, L), &bad));
     memcpy(all, L, (size_t)packed * 8);
     memcpy(whole, L, (size_t)packed * 8);
-    assert_ok(ctx, mc_cholesky_inverse(ctx, n, whole));
-    assert_ok(ctx, mc_cholesky_solve(ctx, n, L, 2, X));
+    assert_ok(ctx, mc_potri(ctx, mc_packed(n, whole)));
+    assert_ok(ctx, mc_potrs(ctx, mc_packed(n, L), mc_row_major(X, n, 2, 2)));
     memcpy(all + 3 * packed, X, (size_t)n * 16);
     assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, n, L, all + 3 * packed + 2 * n));
     memcpy(all + packed, L, (size_t)packed * 8);
@@ -234,11 +234,11 @@ static void test_progress_rises_and_the_clock_stops_it(void **state) {
     int64_t bad;
     mc_begin(ctx);
     ctx->next_progress = 0;
-    assert_ok(ctx, mc_cholesky_factor(ctx, n, A, &bad));
+    assert_ok(ctx, mc_potrf(ctx, mc_packed(n, A), &bad));
     assert_true(last > 0);
     mc_begin(ctx);
     ctx->options.time_limit = 1e-3;
-    assert_int_equal(mc_cholesky_factor(ctx, n, B, &bad), MERCER_TIME);
+    assert_int_equal(mc_potrf(ctx, mc_packed(n, B), &bad), MERCER_TIME);
     mc_free(A);
     mc_free(B);
     close_clean(ctx);

@@ -16,13 +16,13 @@
    used, adds nothing. The size of a block follows from counted operations, not from a clock: the pivots are the same on
    every machine. */
 #include "gram/lowrank/lowrank.h"
-#include "backend/blas.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "linalg/dense.h"
 #include <math.h>
 
 enum {
@@ -174,8 +174,7 @@ static void gather(const mc_lowrank *f, const int64_t *rows, int64_t count, doub
 /* H <- E(I, I), its lower half by columns; least_a: what H_aa must pass to count. */
 static mercer_status remainder_at(mercer_ctx *ctx, draw *r) {
     const mc_lowrank *f = r->f;
-    const int b = (int)r->b, rank = (int)f->rank;
-    const double minus = -1, one = 1;
+    const int64_t b = r->b, rank = f->rank;
     MC_TRY(f->entries.pairs(ctx, f->entries.self, r->proposal, r->b, r->H));
     for (int64_t a = 0; a < b; a++)
         for (int64_t c = 0; c < b; c++)
@@ -185,9 +184,7 @@ static mercer_status remainder_at(mercer_ctx *ctx, draw *r) {
     if (!rank)
         return MERCER_OK;
     gather(f, r->proposal, b, r->rows);
-    const mc_region region = mc_blas_begin();
-    dsyrk_("L", "N", &b, &rank, &minus, r->rows, &b, &one, r->H, &b, 1, 1);
-    mc_blas_end(region);
+    mc_syrk(-1, mc_column_major(r->rows, b, rank, b), 1, mc_column_major(r->H, b, b, b));
     return MERCER_OK;
 }
 
@@ -264,16 +261,16 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk;
     const draw *r = arg;
     const mc_lowrank *f = r->f;
-    const int m = (int)(end - begin), kept = (int)r->kept, n = (int)f->n;
-    const float one = 1, minus = -1;
+    const int64_t m = end - begin, kept = r->kept;
     float *T = r->scratch + (int64_t)thread * ROWS * r->b;
+    const mc_dense fresh = mc_column_major_f32(T, m, kept, m);
     load(r, begin, m, T);
     for (int64_t k = 0; k < f->rank; k += MC_PANEL) {
-        const int width = (int)(f->rank - k < MC_PANEL ? f->rank - k : MC_PANEL);
-        sgemm_("N", "T", &m, &kept, &width, &minus, mc_lowrank_column(f, k) + begin, &n, r->kept_rows + k * kept, &kept,
-               &one, T, &m, 1, 1);
+        const int64_t width = f->rank - k < MC_PANEL ? f->rank - k : MC_PANEL;
+        mc_gemm(-1, mc_column_major_f32(mc_lowrank_column(f, k) + begin, m, width, f->n),
+                mc_row_major_f32(r->kept_rows + k * kept, width, kept, kept), 1, fresh);
     }
-    strsm_("R", "L", "T", "N", &m, &kept, &one, r->L, &kept, T, &m, 1, 1, 1, 1);
+    mc_trsm(1, mc_column_major_f32(r->L, kept, kept, kept), false, mc_transposed(fresh));
     store(r, begin, m, T);
 }
 
@@ -286,10 +283,7 @@ static mercer_status extend(mercer_ctx *ctx, draw *r) {
     for (int64_t k = 0; k < f->rank; k++)
         for (int64_t a = 0; a < r->kept; a++)
             r->kept_rows[a + k * r->kept] = mc_lowrank_column(f, k)[r->pivot[a]];
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, f->n, ROWS, extend_rows, r);
-    mc_blas_end(region);
-    MC_TRY(status);
+    MC_TRY(mc_for(ctx, f->n, ROWS, extend_rows, r));
     for (int64_t a = 0; a < r->kept; a++) {
         f->pivot[f->rank + a] = r->pivot[a];
         f->left[r->pivot[a]] = 0;

@@ -11,7 +11,7 @@
 #ifndef MC_GRAM_LOWRANK_LOWRANK_H
 #define MC_GRAM_LOWRANK_LOWRANK_H
 
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 
 /* Columns of F lie in panels of this width, each n floats long, one after the other: F grows without being moved. */
 enum { MC_PANEL = 128 };

@@ -3,7 +3,7 @@
 #define MC_GRAM_OPERATOR_ENTRIES_H
 
 #include "gram/operator/gram.h"
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_gram_source {
     const mercer_kernel *kernel;

@@ -8,7 +8,7 @@
 #define MC_GRAM_STORE_STORED_H
 
 #include "gram/operator/gram.h"
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_stored mc_stored;
 

@@ -87,7 +87,7 @@ static mercer_status check_positive(mercer_ctx *ctx, const mc_gram *gram, const 
     int64_t bad = 0;
     MC_TRY(mc_gram_packed(ctx, gram, NULL, A));
     MC_TRY(mc_packed_scale(ctx, n, A, NULL, (double)n * 0x1p-52 * size_of(A, n)));
-    MC_TRY(mc_cholesky_factor(ctx, n, A, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(n, A), &bad));
     return bad ? refuse(ctx, gram, kernel, n, offered) : MERCER_OK;
 }
 

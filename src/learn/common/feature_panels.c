@@ -1,7 +1,6 @@
 /* feature_panels.c: panels of feature rows. A row is written by one thread from the data alone: no bit depends on how
    many there are. */
 #include "learn/common/feature_panels.h"
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -26,7 +25,6 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes, int count, void *arg) {
     const int64_t n = s->p->n;
     mercer_status status = MERCER_OK;
-    const mc_region region = mc_blas_begin();
     for (s->begin = 0; s->begin < n && !status; s->begin += s->height) {
         s->rows = n - s->begin < s->height ? n - s->begin : s->height;
         mc_span(ctx, (double)s->begin / (double)n, (double)(s->begin + s->rows) / (double)n);
@@ -34,7 +32,6 @@ mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes
         for (int k = 0; k < count && !status; k++)
             status = mc_for(ctx, passes[k].items ? passes[k].items : s->rows, passes[k].grain, passes[k].body, arg);
     }
-    mc_blas_end(region);
     return status;
 }
 

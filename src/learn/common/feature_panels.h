@@ -30,7 +30,7 @@ typedef struct mc_panels {
 size_t mc_panels_bytes(int64_t d, int64_t D, int64_t lanes, int threads, int64_t scratch);
 mercer_status mc_panels_open(mercer_ctx *ctx, const mc_problem *p, int64_t lanes, mc_panels *out);
 void mc_panels_close(mc_panels *panels);
-/* What is done with a panel; items 0: one for each of its rows. BLAS runs on one thread inside. */
+/* What is done with a panel; items 0: one for each of its rows. */
 typedef struct mc_pass {
     mc_body *body;
     int64_t items, grain;

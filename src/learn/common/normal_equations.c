@@ -1,12 +1,11 @@
 /* normal_equations.c: see normal_equations.h. The square is cut into tiles, one product of BLAS on one thread each;
    blocks of rows come one after the other, so that every entry is summed in the order of the rows. */
 #include "learn/common/normal_equations.h"
-#include "backend/blas.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 
 enum { TILE = 192 };
 
@@ -36,55 +35,50 @@ typedef struct block {
     const double *Z, *R;
 } block;
 
-static int side(const mc_normal *s, int64_t tile) {
-    return (int)(s->m - tile * TILE < TILE ? s->m - tile * TILE : TILE);
+static int64_t side(const mc_normal *s, int64_t tile) {
+    return s->m - tile * TILE < TILE ? s->m - tile * TILE : TILE;
 }
 
-/* Tiles of the lower half of G, then the strips of C. Z row-major is Z' by columns. */
+static mc_dense square_of(const mc_normal *s) {
+    return mc_column_major(s->G, s->m, s->m, s->m);
+}
+
+/* Tiles of the lower half of G, then the strips of C. */
 static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
     const block *b = arg;
     const mc_normal *s = b->s;
     const int64_t squares = b->tiles * (b->tiles + 1) / 2;
-    const int m = (int)s->m, t = (int)s->t, rows = (int)b->rows;
-    const double one = 1;
+    const mc_dense Z = mc_row_major(b->Z, b->rows, s->m, s->m);
     if (chunk >= squares) {
         const int64_t i = chunk - squares;
-        const int width = side(s, i);
-        dgemm_("N", "T", &t, &width, &rows, &one, b->R, &t, b->Z + i * TILE, &m, &one, s->C + i * TILE * t, &t, 1, 1);
+        mc_gemm(1, mc_transposed(mc_part(Z, 0, i * TILE, b->rows, side(s, i))), mc_row_major(b->R, b->rows, s->t, s->t),
+                1, mc_row_major(s->C + i * TILE * s->t, side(s, i), s->t, s->t));
         return;
     }
     int64_t i = 0, j = chunk;
     for (; j > i; i++)
         j -= i + 1;
-    const int height = side(s, i), width = side(s, j);
-    dgemm_("N", "T", &height, &width, &rows, &one, b->Z + i * TILE, &m, b->Z + j * TILE, &m, &one,
-           s->G + i * TILE + j * TILE * s->m, &m, 1, 1);
+    mc_gemm(1, mc_transposed(mc_part(Z, 0, i * TILE, b->rows, side(s, i))),
+            mc_part(Z, 0, j * TILE, b->rows, side(s, j)), 1,
+            mc_part(square_of(s), i * TILE, j * TILE, side(s, i), side(s, j)));
 }
 
 mercer_status mc_normal_add(mercer_ctx *ctx, mc_normal *s, int64_t rows, const double *Z, const double *R) {
     block b = {.s = s, .rows = rows, .tiles = mc_chunks(s->m, TILE), .Z = Z, .R = R};
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, b.tiles * (b.tiles + 1) / 2 + (s->t ? b.tiles : 0), 1, add_tile, &b);
-    mc_blas_end(region);
-    return status;
-}
-
-static mc_triangle triangle_of(const mc_normal *s) {
-    return (mc_triangle){.a = s->G, .n = s->m, .ld = s->m, .layout = MC_LOWER};
+    return mc_for(ctx, b.tiles * (b.tiles + 1) / 2 + (s->t ? b.tiles : 0), 1, add_tile, &b);
 }
 
 mercer_status mc_normal_factor(mercer_ctx *ctx, mc_normal *s, double lambda) {
     for (int64_t i = 0; i < s->m; i++)
         s->G[i * (s->m + 1)] += lambda;
     int64_t bad = 0;
-    MC_TRY(mc_triangle_factor(ctx, triangle_of(s), &bad));
+    MC_TRY(mc_potrf(ctx, square_of(s), &bad));
     return bad ? mc_fail(ctx, MERCER_NUMERIC,
                          "ridge: lambda is lost in the rounding of the normal equations; use a larger lambda")
                : MERCER_OK;
 }
 
 mercer_status mc_normal_solve(mercer_ctx *ctx, const mc_normal *s, int64_t columns, double *X) {
-    MC_TRY(mc_triangle_solve(ctx, triangle_of(s), false, columns, X));
-    return mc_triangle_solve(ctx, triangle_of(s), true, columns, X);
+    return mc_potrs(ctx, square_of(s), mc_row_major(X, s->m, columns, columns));
 }

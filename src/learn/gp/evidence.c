@@ -96,15 +96,15 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
     *value = -INFINITY;
     e->inverted = false;
     MC_TRY(fill(ctx, e, kernel, noise));
-    MC_TRY(mc_cholesky_factor(ctx, e->n, e->A, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(e->n, e->A), &bad));
     if (bad)
         return MERCER_OK;
     memcpy(e->alpha, e->Y, (size_t)(e->n * e->t) * sizeof *e->alpha);
-    MC_TRY(mc_cholesky_solve(ctx, e->n, e->A, e->t, e->alpha));
+    MC_TRY(mc_potrs(ctx, mc_packed(e->n, e->A), mc_row_major(e->alpha, e->n, e->t, e->t)));
     *value = value_of(e);
     if (!gradient)
         return MERCER_OK;
-    MC_TRY(mc_cholesky_inverse(ctx, e->n, e->A));
+    MC_TRY(mc_potri(ctx, mc_packed(e->n, e->A)));
     e->inverted = true;
     MC_TRY(mc_gram_contract(ctx, kernel, e->x, block_of, e, gradient));
     gradient[kernel->slots] = noise_slope(e, noise);

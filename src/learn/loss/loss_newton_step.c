@@ -146,7 +146,7 @@ static mercer_status factor(mercer_ctx *ctx, mc_loss_space *s) {
     for (int raise = 0; raise < RAISES; raise++, shift = fmax(100 * shift, 1e-15 * trace)) {
         int64_t bad = 0;
         MC_TRY(write_system(ctx, s, shift));
-        MC_TRY(mc_cholesky_factor(ctx, s->actives, s->A, &bad));
+        MC_TRY(mc_potrf(ctx, mc_packed(s->actives, s->A), &bad));
         if (!bad)
             return MERCER_OK;
     }
@@ -164,7 +164,7 @@ static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
         s->X[2 * a] = s->tau[s->active[a]];
         s->X[2 * a + 1] = s->root[s->active[a]];
     }
-    MC_TRY(mc_cholesky_solve(ctx, s->actives, s->A, 2, s->X));
+    MC_TRY(mc_potrs(ctx, mc_packed(s->actives, s->A), mc_row_major(s->X, s->actives, 2, 2)));
     const double shift = border(s, s->actives, s->active);
     for (int64_t a = 0; a < s->actives; a++)
         s->u[s->active[a]] = s->X[2 * a] - shift * s->X[2 * a + 1];

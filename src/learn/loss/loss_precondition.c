@@ -5,13 +5,12 @@
 
    F is found once for all steps; making the r x r matrices anew costs n r^2 operations for each class. Where K is F F'
    itself, with one column, this is no approximation but the solution. */
-#include "backend/blas.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "learn/loss/loss_workspace.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -113,13 +112,12 @@ void mc_loss_precondition_thin(mc_loss_precondition *s, int64_t every) {
 
 /* ---- The small matrices ---- */
 
-static int width_of(const mc_loss_precondition *s, int64_t panel) {
+static int64_t width_of(const mc_loss_precondition *s, int64_t panel) {
     const int64_t rest = s->r - panel * PANEL;
-    return (int)(rest < PANEL ? rest : PANEL);
+    return rest < PANEL ? rest : PANEL;
 }
 
-/* One block of the lower half of one class's matrix: panel a against panel b <= a, over all rows. F by rows is F' by
-   columns. */
+/* One block of the lower half of one class's matrix: panel a against panel b <= a, over all rows. */
 static void small_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const mc_loss_precondition *s = arg;
@@ -127,18 +125,17 @@ static void small_block(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     int64_t a = 0, b = chunk % pairs;
     for (; b > a; a++)
         b -= a + 1;
-    const int wa = width_of(s, a), wb = width_of(s, b), r = (int)s->r, ld = (int)s->ld;
-    const double one = 1;
+    const int64_t wa = width_of(s, a), wb = width_of(s, b), r = s->r, ld = s->ld;
     double *left = s->scratch + (int64_t)thread * 2 * ROWS * PANEL;
-    double *out = s->M + class * s->r * s->r + a * PANEL + b * PANEL * s->r;
+    const mc_dense out = mc_column_major(s->M + class * r * r + a * PANEL + b * PANEL * r, wa, wb, r);
     for (int64_t i = 0; i < s->n; i += ROWS) {
-        const int m = (int)(s->n - i < ROWS ? s->n - i : ROWS);
+        const int64_t m = s->n - i < ROWS ? s->n - i : ROWS;
         for (int64_t l = 0; l < m; l++) {
             const double weight = s->S[(i + l) * s->k + class] * s->S[(i + l) * s->k + class];
-            for (int j = 0; j < wa; j++)
+            for (int64_t j = 0; j < wa; j++)
                 left[l * wa + j] = weight * s->F[(i + l) * ld + a * PANEL + j];
         }
-        dgemm_("N", "T", &wa, &wb, &m, &one, left, &wa, s->F + i * ld + b * PANEL, &ld, &one, out, &r, 1, 1);
+        mc_gemm(1, mc_column_major(left, wa, m, wa), mc_row_major(s->F + i * ld + b * PANEL, m, wb, ld), 1, out);
     }
 }
 
@@ -157,7 +154,7 @@ static mercer_status factor_small(mercer_ctx *ctx, mc_loss_precondition *s) {
         int64_t bad = 0;
         for (int64_t l = 0; l < r; l++)
             M[l * (r + 1)] += s->lambda;
-        MC_TRY(mc_triangle_factor(ctx, (mc_triangle){.a = M, .n = r, .ld = r, .layout = MC_LOWER}, &bad));
+        MC_TRY(mc_potrf(ctx, mc_column_major(M, r, r, r), &bad));
         if (bad)
             return mc_fail(ctx, MERCER_NUMERIC, "the preconditioner broke down at column %lld of %lld; raise lambda",
                            (long long)bad, (long long)r);
@@ -177,10 +174,8 @@ mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s,
     if (!s->r)
         return MERCER_OK;
     memset(s->M, 0, (size_t)(s->k * s->r * s->r) * sizeof *s->M);
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, s->k * (panels * (panels + 1) / 2), 1, small_block, s);
-    mc_blas_end(region);
-    return status ? status : factor_small(ctx, s);
+    MC_TRY(mc_for(ctx, s->k * (panels * (panels + 1) / 2), 1, small_block, s));
+    return factor_small(ctx, s);
 }
 
 /* ---- The product ---- */
@@ -198,17 +193,16 @@ static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
     (void)thread;
     const product *p = arg;
     const mc_loss_precondition *s = p->s;
-    const int r = (int)s->r, ld = (int)s->ld, k = (int)p->k, next = 1;
-    const double one = 1;
+    const int64_t r = s->r, ld = s->ld, k = p->k;
     double *part = s->part + chunk * k * r;
     memset(part, 0, (size_t)(k * r) * sizeof *part);
     for (int64_t i = begin; i < end; i += ROWS) {
-        const int m = (int)(end - i < ROWS ? end - i : ROWS);
-        const double *F = s->F + i * ld, *V = p->V + i * k;
+        const int64_t m = end - i < ROWS ? end - i : ROWS;
+        const mc_dense F = mc_column_major(s->F + i * ld, r, m, ld), V = mc_row_major(p->V + i * k, m, k, k);
         if (k > FEW)
-            dgemm_("N", "T", &r, &k, &m, &one, F, &ld, V, &k, &one, part, &r, 1, 1);
-        for (int c = 0; k <= FEW && c < k; c++)
-            dgemv_("N", &r, &m, &one, F, &ld, V + c, &k, &one, part + c * r, &next, 1);
+            mc_gemm(1, F, V, 1, mc_column_major(part, r, k, r));
+        for (int64_t c = 0; k <= FEW && c < k; c++)
+            mc_gemv(1, F, mc_part(V, 0, c, m, 1), 1, mc_column_major(part + c * r, r, 1, r));
     }
 }
 
@@ -217,14 +211,13 @@ static void expand(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     (void)chunk, (void)thread;
     const product *p = arg;
     const mc_loss_precondition *s = p->s;
-    const int r = (int)s->r, ld = (int)s->ld, k = (int)p->k, m = (int)(end - begin), next = 1;
-    const double one = 1, zero = 0;
-    const double *F = s->F + begin * ld;
-    double *Y = p->Y + begin * k;
+    const int64_t r = s->r, k = p->k, m = end - begin;
+    const mc_dense F = mc_row_major(s->F + begin * s->ld, m, r, s->ld), C = mc_column_major(s->C, r, k, r);
+    const mc_dense Y = mc_row_major(p->Y + begin * k, m, k, k);
     if (k > FEW)
-        dgemm_("T", "N", &k, &m, &r, &one, s->C, &r, F, &ld, &zero, Y, &k, 1, 1);
-    for (int c = 0; k <= FEW && c < k; c++)
-        dgemv_("T", &r, &m, &one, F, &ld, s->C + c * r, &next, &zero, Y + c, &k, 1);
+        mc_gemm(1, F, C, 0, Y);
+    for (int64_t c = 0; k <= FEW && c < k; c++)
+        mc_gemv(1, F, mc_part(C, 0, c, r, 1), 0, mc_part(Y, 0, c, m, 1));
 }
 
 static void sum_parts(const mc_loss_precondition *s, int64_t k) {
@@ -239,9 +232,8 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s,
     const int64_t r = s->r;
     sum_parts(s, columns);
     for (int64_t c = 0; c < columns; c++) {
-        const mc_triangle L = {.a = s->M + (s->k > 1 ? c : 0) * r * r, .n = r, .ld = r, .layout = MC_LOWER};
-        MC_TRY(mc_triangle_solve(ctx, L, false, 1, s->C + c * r));
-        MC_TRY(mc_triangle_solve(ctx, L, true, 1, s->C + c * r));
+        const mc_dense L = mc_column_major(s->M + (s->k > 1 ? c : 0) * r * r, r, r, r);
+        MC_TRY(mc_potrs(ctx, L, mc_row_major(s->C + c * r, r, 1, 1)));
     }
     return MERCER_OK;
 }
@@ -249,16 +241,9 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s,
 /* Y <- F M^-1 F'V. */
 static mercer_status pass(mercer_ctx *ctx, const mc_loss_precondition *s, int64_t k, const double *V, double *Y) {
     product p = {.s = s, .V = V, .Y = Y, .k = k};
-    const mc_region region = mc_blas_begin();
-    mercer_status status = mc_for(ctx, s->n, SEGMENT, project, &p);
-    mc_blas_end(region);
-    if (!status)
-        status = solve_small(ctx, s, k);
-    const mc_region again = mc_blas_begin();
-    if (!status)
-        status = mc_for(ctx, s->n, GRAIN, expand, &p);
-    mc_blas_end(again);
-    return status;
+    MC_TRY(mc_for(ctx, s->n, SEGMENT, project, &p));
+    MC_TRY(solve_small(ctx, s, k));
+    return mc_for(ctx, s->n, GRAIN, expand, &p);
 }
 
 mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y) {
@@ -299,14 +284,9 @@ mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondi
 static mercer_status apply_factor(mercer_ctx *ctx, const void *self, int64_t k, const double *V, double *Y) {
     const mc_loss_precondition *s = self;
     product p = {.s = s, .V = V, .Y = Y, .k = k};
-    const mc_region region = mc_blas_begin();
-    mercer_status status = mc_for(ctx, s->n, SEGMENT, project, &p);
-    if (!status) {
-        sum_parts(s, k);
-        status = mc_for(ctx, s->n, GRAIN, expand, &p);
-    }
-    mc_blas_end(region);
-    return status;
+    MC_TRY(mc_for(ctx, s->n, SEGMENT, project, &p));
+    sum_parts(s, k);
+    return mc_for(ctx, s->n, GRAIN, expand, &p);
 }
 
 mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s) {

@@ -3,7 +3,7 @@
 #define MC_LEARN_RIDGE_CERTIFICATE_H
 
 #include "gram/operator/gram.h"
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 #include "learn/common/problem.h"
 #include <float.h>
 #include <math.h>

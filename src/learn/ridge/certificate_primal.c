@@ -20,13 +20,13 @@
 
    Rounding. A feature is taken to be right to (d + FEATURE) u of |phi|, and <v, phi> to gamma_D of |v| |phi| on top;
    the sums over the rows to gamma_n of the sum of |z_i| |rho_i|. */
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "learn/ridge/certificate.h"
 #include "learn/common/feature_panels.h"
+#include "linalg/dense.h"
 
 enum { LANES = 2, TILE = 256, ROWS = 64, FEATURE = 256 };
 static const double MEANINGLESS = 1e6; /* a bound on |v - v*| that many times |v| says nothing */
@@ -58,8 +58,8 @@ static void residual_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     (void)chunk;
     (void)thread;
     const check *c = arg;
-    const int t = (int)c->p->outputs, rows = (int)(end - begin), D = (int)c->panels.D;
-    const double minus = -1, one = 1, *Z = c->panels.Z + begin * c->panels.D, *Y = c->p->Y + c->panels.begin * t;
+    const int64_t t = c->p->outputs, D = c->panels.D;
+    const double *Z = c->panels.Z + begin * c->panels.D, *Y = c->p->Y + c->panels.begin * t;
     for (int64_t i = begin; i < end; i++) {
         double square = 0;
         for (int64_t j = 0; j < D; j++)
@@ -68,7 +68,8 @@ static void residual_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, 
         for (int64_t k = 0; k < t; k++)
             c->rho[i * t + k] = root_at(c, i) * (Y[i * t + k] - c->b[k]);
     }
-    dgemm_("T", "N", &t, &rows, &D, &minus, c->V, &D, Z, &D, &one, c->rho + begin * t, &t, 1, 1);
+    mc_gemm(-1, mc_row_major(Z, end - begin, D, D), mc_column_major(c->V, D, t, D), 1,
+            mc_row_major(c->rho + begin * t, end - begin, t, t));
 }
 
 /* g <- g - Z' rho for a range of features. */
@@ -76,9 +77,9 @@ static void add_gradient(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     (void)chunk;
     (void)thread;
     const check *c = arg;
-    const int t = (int)c->p->outputs, rows = (int)c->panels.rows, D = (int)c->panels.D, m = (int)(end - begin);
-    const double minus = -1, one = 1;
-    dgemm_("N", "T", &t, &m, &rows, &minus, c->rho, &t, c->panels.Z + begin, &D, &one, c->g + begin * t, &t, 1, 1);
+    const int64_t t = c->p->outputs, rows = c->panels.rows, m = end - begin;
+    mc_gemm(-1, mc_column_major(c->panels.Z + begin, m, rows, c->panels.D), mc_row_major(c->rho, rows, t, t), 1,
+            mc_row_major(c->g + begin * t, m, t, t));
 }
 
 static void add_row(const check *c, int64_t i, int64_t k, sums *out) {

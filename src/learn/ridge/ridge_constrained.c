@@ -55,7 +55,8 @@ mercer_status mc_ridge_choose_lambda(mercer_ctx *ctx, mc_ridge_system *r, const 
     double *G = NULL;
     MC_TRY(MC_ALLOC(ctx, G, n * s.columns + s.outputs));
     s.G = G;
-    mercer_status status = mc_eigen_forward(ctx, n, U, s.columns, r->X, G);
+    mercer_status status = mc_multiply(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, s.columns, s.columns),
+                                       mc_row_major(G, n, s.columns, s.columns));
     if (!status)
         status = mc_ridge_find_lambda(ctx, r, &s, G + n * s.columns);
     mc_free(G);

@@ -42,7 +42,7 @@ static mercer_status invert(mercer_ctx *ctx, folds *f) {
     if (bad)
         return mc_ridge_refuse(ctx, &f->r);
     mc_phase(ctx, "inverse");
-    return mc_cholesky_inverse(ctx, f->r.p->n, f->A);
+    return mc_potri(ctx, mc_packed(f->r.p->n, f->A));
 }
 
 void mc_ridge_part(const mc_ridge_system *r, double g, const double *B, const int64_t *rows, int64_t m, double *part) {
@@ -57,7 +57,7 @@ void mc_ridge_part(const mc_ridge_system *r, double g, const double *B, const in
 /* The diagonal of (C_FF)^-1, which takes the place of the factor, is the variance of S y. */
 static mercer_status write_variances(mercer_ctx *ctx, const folds *f, const int64_t *rows, int64_t m,
                                      double *variances) {
-    MC_TRY(mc_cholesky_inverse(ctx, m, f->part));
+    MC_TRY(mc_potri(ctx, mc_packed(m, f->part)));
     for (int64_t a = 0; a < m; a++) {
         const double s = mc_ridge_root(&f->r, rows[a]);
         variances[f->by.place[rows[a]]] = f->part[mc_packed_place(m, a, a)] / (s * s);
@@ -72,11 +72,11 @@ static mercer_status leave_out(mercer_ctx *ctx, const folds *f, const int64_t *r
     mc_ridge_part(&f->r, f->g, f->A, rows, m, f->part);
     for (int64_t a = 0; a < m * outputs; a++)
         f->E[a] = f->r.X[rows[a / outputs] * f->r.columns + a % outputs];
-    MC_TRY(mc_cholesky_factor(ctx, m, f->part, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(m, f->part), &bad));
     if (bad)
         return mc_fail(ctx, MERCER_NUMERIC, "ridge folds: leaving fold %lld out broke down; use a larger lambda",
                        (long long)f->by.fold[f->by.place[rows[0]]]);
-    MC_TRY(mc_cholesky_solve(ctx, m, f->part, outputs, f->E));
+    MC_TRY(mc_potrs(ctx, mc_packed(m, f->part), mc_row_major(f->E, m, outputs, outputs)));
     for (int64_t a = 0; a < m; a++)
         for (int64_t k = 0; k < outputs; k++)
             residuals[f->by.place[rows[a]] * outputs + k] = f->E[a * outputs + k] / mc_ridge_root(&f->r, rows[a]);

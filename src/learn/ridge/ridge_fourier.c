@@ -6,7 +6,6 @@
        (Psi'W Psi + lambda count/mass I) c = Psi'W (y - b):
 
    one pass over the rows, 2 count x 2 count numbers in memory. A second pass gives the fitted values for the check. */
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -18,6 +17,7 @@
 #include "learn/ridge/approximate.h"
 #include "learn/common/normal_equations.h"
 #include "learn/ridge/sampled_residual.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -66,18 +66,14 @@ static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const pas
 /* F <- Psi X, both row-major. */
 static mercer_status values(mercer_ctx *ctx, const mc_approximate *a, const pass *w, double *F) {
     const mc_problem *p = a->p;
-    const int outputs = (int)p->outputs, m = (int)w->m;
-    const double one = 1, zero = 0;
+    const int64_t outputs = p->outputs, m = w->m;
     mc_phase(ctx, "values");
     for (int64_t begin = 0; begin < p->n; begin += ROWS) {
         const int64_t end = begin + ROWS < p->n ? begin + ROWS : p->n;
-        const int rows = (int)(end - begin);
         mc_span(ctx, (double)begin / (double)p->n, (double)end / (double)p->n);
         MC_TRY(mc_fourier_rows(ctx, w->f, p->x, begin, end, w->Z));
-        const mc_region region = mc_blas_begin();
-        dgemm_("N", "N", &outputs, &rows, &m, &one, w->X, &outputs, w->Z, &m, &zero, F + begin * outputs, &outputs, 1,
-               1);
-        mc_blas_end(region);
+        mc_gemm(1, mc_row_major(w->Z, end - begin, m, m), mc_row_major(w->X, m, outputs, outputs), 0,
+                mc_row_major(F + begin * outputs, end - begin, outputs, outputs));
     }
     return MERCER_OK;
 }

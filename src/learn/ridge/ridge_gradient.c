@@ -22,7 +22,6 @@
    Generalised cross-validation puts the mean of C_ii in place of each: f = log |beta| - log tr C + a constant, and df =
    sum_ij M_ij dA_ij with v = beta / |beta|^2 and C C / tr C in place of the sum over folds. */
 #include "learn/ridge/ridge_gradient.h"
-#include "backend/blas.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/print.h"
@@ -100,13 +99,13 @@ static mercer_status leave_fold_out(mercer_ctx *ctx, slopes *x, const int64_t *r
     int64_t bad = 0;
     double sum = 0, weight = 0;
     mc_ridge_part(&x->r, x->g, x->A, rows, m, x->part);
-    MC_TRY(mc_cholesky_factor(ctx, m, x->part, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(m, x->part), &bad));
     *defined = !bad;
     if (bad)
         return MERCER_OK;
     for (int64_t a = 0; a < m * t; a++)
         x->edge[a] = beta_at(x, rows[a / t], a % t);
-    MC_TRY(mc_cholesky_solve(ctx, m, x->part, t, x->edge));
+    MC_TRY(mc_potrs(ctx, mc_packed(m, x->part), mc_row_major(x->edge, m, t, t)));
     for (int64_t a = 0; a < m * t; a++)
         sum += x->edge[a] * x->edge[a];
     for (int64_t a = 0; a < m; a++)
@@ -116,7 +115,7 @@ static mercer_status leave_fold_out(mercer_ctx *ctx, slopes *x, const int64_t *r
         x->E[rows[a / t] * t + a % t] = x->edge[a];
         x->edge[a] *= scale;
     }
-    MC_TRY(mc_cholesky_solve(ctx, m, x->part, t, x->edge));
+    MC_TRY(mc_potrs(ctx, mc_packed(m, x->part), mc_row_major(x->edge, m, t, t)));
     for (int64_t a = 0; a < m * t; a++)
         x->V[rows[a / t] * t + a % t] = x->edge[a];
     *error = sqrt(sum / cells);
@@ -209,9 +208,8 @@ static void write_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 /* out <- beta out + X_i Z_j', both with the given number of columns. */
 static void add_product(const double *X, const double *Z, int64_t columns, int64_t rows, int64_t across, double beta,
                         double *out, int64_t ld) {
-    const int m = (int)across, n = (int)rows, k = (int)columns, step = (int)ld;
-    const double one = 1;
-    dgemm_("T", "N", &m, &n, &k, &one, Z, &k, X, &k, &beta, out, &step, 1, 1);
+    mc_gemm(1, mc_row_major(X, rows, columns, columns), mc_column_major(Z, columns, across, columns), beta,
+            mc_row_major(out, rows, across, ld));
 }
 
 /* S M S of a block. */
@@ -238,12 +236,8 @@ static double by_lambda(const slopes *x) {
 }
 
 static mercer_status contract(mercer_ctx *ctx, slopes *x, double *by_slot) {
-    const mc_region region = mc_blas_begin();
-    mercer_status status = mc_for(ctx, x->r.p->n, ROWS, write_rows, x);
-    if (!status)
-        status = mc_gram_contract(ctx, x->r.p->kernel, x->r.p->x, block_of, x, by_slot);
-    mc_blas_end(region);
-    return status;
+    MC_TRY(mc_for(ctx, x->r.p->n, ROWS, write_rows, x));
+    return mc_gram_contract(ctx, x->r.p->kernel, x->r.p->x, block_of, x, by_slot);
 }
 
 /* What stands at a place of the text may have gone into another part of the expression, and then has no slope of its
@@ -284,7 +278,7 @@ static mercer_status invert(mercer_ctx *ctx, slopes *x, bool *defined) {
     if (bad)
         return MERCER_OK;
     mc_phase(ctx, "inverse");
-    MC_TRY(mc_cholesky_inverse(ctx, x->r.p->n, x->A));
+    MC_TRY(mc_potri(ctx, mc_packed(x->r.p->n, x->A)));
     x->g = mc_ridge_take_intercept(&x->r);
     return MERCER_OK;
 }

@@ -20,7 +20,7 @@
 #include "learn/ridge/ridge_system.h"
 #include "linalg/cholesky.h"
 #include "iterative/pcg.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -85,10 +85,6 @@ static mercer_status pack(mercer_ctx *ctx, const mixed *s) {
     return MERCER_OK;
 }
 
-static mc_triangle_f32 triangle_of(const mixed *s) {
-    return (mc_triangle_f32){.a = s->A, .n = s->n, .layout = MC_PACKED};
-}
-
 /* Whether lambda is above what the rounding of floats does to A. */
 static mercer_status fits_floats(mercer_ctx *ctx, const mixed *s, bool *fits) {
     double most = 0;
@@ -111,8 +107,7 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t,
         scale = fmax(scale, fabs(V[i]));
     for (int64_t i = 0; i < s->n * t; i++)
         s->F[i] = scale > 0 ? (float)(V[i] / scale) : 0;
-    MC_TRY(mc_triangle_f32_solve(ctx, triangle_of(s), false, t, s->F));
-    MC_TRY(mc_triangle_f32_solve(ctx, triangle_of(s), true, t, s->F));
+    MC_TRY(mc_potrs(ctx, mc_packed_f32(s->n, s->A), mc_row_major_f32(s->F, s->n, t, t)));
     for (int64_t i = 0; i < s->n * t; i++)
         Y[i] = scale * (double)s->F[i];
     return MERCER_OK;
@@ -196,7 +191,7 @@ static mercer_status solve(mercer_ctx *ctx, mixed *s, bool *good) {
     mc_phase(ctx, "gram");
     MC_TRY(pack(ctx, s));
     mc_phase(ctx, "factor");
-    MC_TRY(mc_triangle_f32_factor(ctx, triangle_of(s), &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed_f32(s->n, s->A), &bad));
     *good = bad == 0;
     mc_phase(ctx, "solve");
     for (int64_t first = 0; *good && first < s->r->columns; first += s->t) {

@@ -11,7 +11,6 @@
    will do.
 
    Landmarks: random pivots (lowrank.c) among all rows or a sample of them, rows drawn uniformly, or those listed. */
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -27,7 +26,7 @@
 #include "learn/common/preconditioner_rank.h"
 #include "learn/ridge/sampled_residual.h"
 #include "iterative/pcg.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -99,8 +98,7 @@ size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int
 /* ---- The features ---- */
 
 static mercer_status triangle_solve(mercer_ctx *ctx, const nystrom *s, bool transposed, int64_t columns, double *X) {
-    return mc_triangle_solve(ctx, (mc_triangle){.a = s->T, .n = s->m, .ld = s->m, .layout = MC_LOWER}, transposed,
-                             columns, X);
+    return mc_trtrs(ctx, mc_column_major(s->T, s->m, s->m, s->m), transposed, mc_row_major(X, s->m, columns, columns));
 }
 
 typedef struct strip {
@@ -116,10 +114,10 @@ static void features(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     (void)chunk, (void)thread;
     const strip *w = arg;
     const nystrom *s = w->s;
-    const int m = (int)s->m, rows = (int)(end - begin);
-    const double one = 1, *root = s->a->p->root;
+    const int64_t m = s->m;
+    const double *root = s->a->p->root;
     double *Z = w->Z + begin * m;
-    dtrsm_("L", "L", "N", "N", &m, &rows, &one, s->T, &m, Z, &m, 1, 1, 1, 1);
+    mc_trsm(1, mc_column_major(s->T, m, m, m), false, mc_column_major(Z, m, end - begin, m));
     for (int64_t i = begin; i < end; i++) {
         const int64_t row = w->rows ? w->rows[w->first + i] : w->first + i;
         const double factor = w->scale * (root ? root[row] : 1);
@@ -139,10 +137,8 @@ static mercer_status take_in(mercer_ctx *ctx, nystrom *s, const mc_gram *gram, c
         strip w = {.s = s, .Z = Z, .first = begin, .rows = rows, .scale = sqrt((double)s->n / (double)count)};
         mc_span(ctx, (double)begin / (double)count, (double)end / (double)count);
         status = mc_gram_block(ctx, gram, begin, end, 0, s->m, MERCER_F64, Z, s->m);
-        const mc_region region = mc_blas_begin();
         if (!status)
             status = mc_for(ctx, end - begin, STRIP, features, &w);
-        mc_blas_end(region);
         if (!status)
             status = mc_normal_add(ctx, &s->normal, end - begin, Z, NULL);
     }
@@ -234,26 +230,20 @@ static mercer_status iterate(mercer_ctx *ctx, nystrom *s) {
 
 /* T, and the landmarks that are left: pivoted, so that those that depend on others come last. */
 static mercer_status factor_landmarks(mercer_ctx *ctx, nystrom *s, int64_t *rows) {
-    const int m = (int)s->m;
-    double *work = NULL, tolerance = 0;
-    int *pivots = NULL, rank = 0, info = 0;
-    MC_TRY(MC_ALLOC(ctx, work, 2 * s->m));
-    mercer_status status = MC_ALLOC(ctx, pivots, s->m);
-    if (!status) {
-        for (int64_t j = 0; j < m; j++)
-            tolerance = fmax(tolerance, DEPENDENT * s->T[j * (m + 1)]);
-        const mc_region region = mc_blas_begin();
-        dpstrf_("L", &m, s->T, &m, pivots, &rank, &tolerance, work, &info, 1);
-        mc_blas_end(region);
-        for (int64_t j = 0; j < rank; j++) { /* the leading rank x rank block moves together, the landmarks with it */
-            memmove(s->T + j * rank, s->T + j * m, (size_t)rank * sizeof *s->T);
-            work[j] = (double)rows[pivots[j] - 1];
-        }
-        for (int64_t j = 0; j < rank; j++)
-            rows[j] = (int64_t)work[j];
-        s->m = rank;
+    const int64_t m = s->m;
+    double tolerance = 0;
+    int64_t *pivots = NULL, rank = 0;
+    MC_TRY(MC_ALLOC(ctx, pivots, m));
+    for (int64_t j = 0; j < m; j++)
+        tolerance = fmax(tolerance, DEPENDENT * s->T[j * (m + 1)]);
+    const mercer_status status = mc_pstrf(ctx, mc_column_major(s->T, m, m, m), tolerance, pivots, &rank);
+    for (int64_t j = 0; j < rank; j++) { /* the leading rank x rank block moves together, the landmarks with it */
+        memmove(s->T + j * rank, s->T + j * m, (size_t)rank * sizeof *s->T);
+        pivots[j] = rows[pivots[j]];
     }
-    mc_free(work);
+    for (int64_t j = 0; j < rank; j++)
+        rows[j] = pivots[j];
+    s->m = status ? m : rank;
     mc_free(pivots);
     return status;
 }

@@ -8,7 +8,6 @@
 
    The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one
    batch. Folds left out: ridge_path_folds.c. */
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -108,11 +107,12 @@ static mercer_status decompose(mercer_ctx *ctx, path *p) {
     }
     mc_phase(ctx, "eigen");
     MC_TRY(mc_progress(ctx, -1));
-    MC_TRY(mc_eigen(ctx, n, p->U, p->m));
+    MC_TRY(mc_syevd(ctx, mc_column_major(p->U, n, n, n), p->m));
     clamp_spectrum(p);
     p->s.m = p->m;
     p->s.G = p->G;
-    return mc_eigen_forward(ctx, n, p->U, p->s.columns, p->r.X, p->G);
+    return mc_multiply(ctx, mc_row_major(p->U, n, n, n), mc_row_major(p->r.X, n, p->s.columns, p->s.columns),
+                       mc_row_major(p->G, n, p->s.columns, p->s.columns));
 }
 
 /* ---- One batch ---- */
@@ -129,17 +129,15 @@ static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     const path *p = q->p;
     const int64_t n = p->s.n, rows = end - begin;
     double *tile = p->tiles + (int64_t)thread * ROWS * DEPTH;
-    const int count = (int)q->count, m = (int)rows;
     for (int64_t from = 0; from < n; from += DEPTH) {
-        const int depth = (int)(n - from < DEPTH ? n - from : DEPTH);
+        const int64_t depth = n - from < DEPTH ? n - from : DEPTH, count = q->count;
         for (int64_t k = 0; k < depth; k++)
             for (int64_t i = 0; i < rows; i++) {
                 const double u = p->U[(from + k) * n + begin + i];
                 tile[k * rows + i] = u * u;
             }
-        const double one = 1, beta = from > 0;
-        dgemm_("N", "T", &count, &m, &depth, &one, p->H + from * count, &count, tile, &m, &beta, p->B + begin * count,
-               &count, 1, 1);
+        mc_gemm(1, mc_column_major(tile, rows, depth, rows), mc_row_major(p->H + from * count, depth, count, count),
+                from > 0, mc_row_major(p->B + begin * count, rows, count, count));
     }
 }
 
@@ -202,12 +200,11 @@ static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lam
                                mercer_ridge_path_row *out) {
     for (int64_t l = 0; l < count; l++)
         write_coordinates(p, lambdas[l], l, count);
-    MC_TRY(mc_eigen_back(ctx, p->s.n, p->U, count * p->s.columns, p->coordinates, p->back));
+    MC_TRY(mc_multiply(ctx, mc_column_major(p->U, p->s.n, p->s.n, p->s.n),
+                       mc_row_major(p->coordinates, p->s.n, count * p->s.columns, count * p->s.columns),
+                       mc_row_major(p->back, p->s.n, count * p->s.columns, count * p->s.columns)));
     squares q = {p, count};
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, p->s.n, ROWS, square_rows, &q);
-    mc_blas_end(region);
-    MC_TRY(status);
+    MC_TRY(mc_for(ctx, p->s.n, ROWS, square_rows, &q));
     if (p->folds)
         MC_TRY(mc_path_folds_errors(ctx, p->folds, p->U, p->H, p->back, count, p->squares));
     for (int64_t l = 0; l < count; l++) {

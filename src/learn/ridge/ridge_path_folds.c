@@ -10,7 +10,6 @@
    few pairs of rows, and then the products U_aj U_bj of each pair, times the h_j of all lambdas at once, are C_FF for
    all of them. */
 #include "learn/ridge/ridge_path_folds.h"
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -105,11 +104,9 @@ static void multiply_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, 
         row -= height;
     row += column;
     const int64_t i = TILE * row, j = TILE * column, n = t->f->by->n;
-    const int rows = (int)(t->m - i < TILE ? t->m - i : TILE), columns = (int)(t->m - j < TILE ? t->m - j : TILE);
-    const int depth = (int)n, ld = (int)t->m;
-    const double one = 1, zero = 0;
-    dgemm_("T", "N", &rows, &columns, &depth, &one, t->f->scaled + i * n, &depth, t->f->scaled + j * n, &depth, &zero,
-           t->f->C + i + j * t->m, &ld, 1, 1);
+    const int64_t rows = t->m - i < TILE ? t->m - i : TILE, columns = t->m - j < TILE ? t->m - j : TILE;
+    mc_gemm(1, mc_row_major(t->f->scaled + i * n, rows, n, n), mc_column_major(t->f->scaled + j * n, n, columns, n), 0,
+            mc_column_major(t->f->C + i + j * t->m, rows, columns, t->m));
 }
 
 static const double *back_at(const turn *t, int64_t row) {
@@ -155,17 +152,14 @@ static mercer_status leave_out(mercer_ctx *ctx, turn *t, double *squares) {
     t->tiles = mc_chunks(t->m, TILE);
     t->g = sum_z(t);
     MC_TRY(mc_for(ctx, t->m, ROWS, scale_rows, t));
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, t->tiles * (t->tiles + 1) / 2, 1, multiply_tile, t);
-    mc_blas_end(region);
-    MC_TRY(status);
+    MC_TRY(mc_for(ctx, t->tiles * (t->tiles + 1) / 2, 1, multiply_tile, t));
     assemble(t);
-    MC_TRY(mc_cholesky_factor(ctx, t->m, t->f->part, &bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(t->m, t->f->part), &bad));
     if (bad) {
         *squares = NAN;
         return MERCER_OK;
     }
-    MC_TRY(mc_cholesky_solve(ctx, t->m, t->f->part, t->f->outputs, t->f->E));
+    MC_TRY(mc_potrs(ctx, mc_packed(t->m, t->f->part), mc_row_major(t->f->E, t->m, t->f->outputs, t->f->outputs)));
     for (int64_t i = 0; i < t->m * t->f->outputs; i++)
         *squares += t->f->E[i] * t->f->E[i];
     keep_residuals(t, t->f->E);
@@ -226,9 +220,9 @@ static void small_inverses(const turn *t, double *room, double *out) {
         for (int64_t a = b; a < m; a++, next += n)
             for (int64_t j = 0; j < n; j++)
                 next[j] = rows[a * n + j] * rows[b * n + j];
-    const int lambdas = (int)t->count, pairs = (int)(m * (m + 1) / 2), depth = (int)n;
-    const double one = 1, zero = 0;
-    dgemm_("N", "N", &lambdas, &pairs, &depth, &one, t->H, &lambdas, products, &depth, &zero, out, &lambdas, 1, 1);
+    const int64_t lambdas = t->count, pairs = m * (m + 1) / 2;
+    mc_gemm(1, mc_row_major(products, pairs, n, n), mc_row_major(t->H, n, lambdas, lambdas), 0,
+            mc_row_major(out, pairs, lambdas, lambdas));
 }
 
 /* One small fold under one lambda, from what small_inverses gave. */
@@ -280,9 +274,7 @@ static mercer_status leave_small_ones_out(mercer_ctx *ctx, small *s, double *squ
     for (t.l = 0; t.l < s->count; t.l++)
         g[t.l] = sum_z(&t);
     s->g = g;
-    const mc_region region = mc_blas_begin();
     const mercer_status status = mc_for(ctx, folds, 1, leave_some_out, s);
-    mc_blas_end(region);
     for (int64_t i = 0; i < folds * s->count && !status; i++)
         squares[i % s->count] += f->each[i];
     mc_free(g);

@@ -20,7 +20,6 @@
    rows with sums of their own (when D is small) and the products into tiles, so that every thread has work and no sum
    depends on how many there are. */
 #include "learn/ridge/ridge_primal.h"
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -33,7 +32,7 @@
 #include "learn/ridge/ridge_system.h"
 #include "linalg/eigen.h"
 #include "linalg/lanczos.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 
 enum { LANE = MC_LANE, LANES = 8, TILE = 256, SMALL = 512, ROWS = 64, COLUMNS = 64, LANCZOS_STEPS = 120 };
@@ -103,32 +102,30 @@ static void add_products(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     for (int64_t height = p->tiles; row >= height; height--, column++)
         row -= height;
     row += column;
-    const int k = (int)(left < LANE ? left : LANE), D = (int)p->D;
+    const int64_t k = left < LANE ? left : LANE, D = p->D;
     if (k <= 0)
         return;
-    const int64_t i = row * TILE, j = column * TILE;
-    const int m = (int)(p->D - i < TILE ? p->D - i : TILE), n = (int)(p->D - j < TILE ? p->D - j : TILE);
-    const double one = 1, *Z = p->panels.Z + from * p->D;
-    double *C = p->C + lane * p->D * p->D;
+    const int64_t i = row * TILE, j = column * TILE, m = D - i < TILE ? D - i : TILE, n = D - j < TILE ? D - j : TILE;
+    const double *Z = p->panels.Z + from * D, *X = p->r->X + (p->panels.begin + from) * p->r->columns;
+    const mc_dense Zi = mc_column_major(Z + i, m, k, D), C = mc_column_major(p->C + lane * D * D, D, D, D);
     if (row != column) {
-        dgemm_("N", "T", &m, &n, &k, &one, Z + i, &D, Z + j, &D, &one, C + i + j * p->D, &D, 1, 1);
+        mc_gemm(1, Zi, mc_row_major(Z + j, k, n, D), 1, mc_part(C, i, j, m, n));
         return;
     }
-    const int t = (int)outputs, columns = (int)p->r->columns;
-    const double *X = p->r->X + (p->panels.begin + from) * p->r->columns;
-    dsyrk_("L", "N", &m, &k, &one, Z + i, &D, &one, C + i + i * p->D, &D, 1, 1);
-    dgemm_("N", "T", &t, &m, &k, &one, X, &columns, Z + i, &D, &one, p->R + (lane * p->D + i) * outputs, &t, 1, 1);
+    mc_syrk(1, Zi, 1, mc_part(C, i, i, m, m));
+    mc_gemm(1, Zi, mc_row_major(X, k, outputs, p->r->columns), 1,
+            mc_row_major(p->R + (lane * D + i) * outputs, m, outputs, outputs));
 }
 
 /* z' (Z'Z + lambda)^-1 z of some rows, whose Z goes; out: as many numbers. */
 static void leverages(const primal *p, int64_t begin, int64_t end, double *out) {
-    const int D = (int)p->D, rows = (int)(end - begin);
-    const double one = 1, zero = 0;
-    double *Z = p->panels.Z + begin * p->D, *V = p->spectral ? p->V + begin * p->D : Z;
+    const int64_t D = p->D, rows = end - begin;
+    double *Z = p->panels.Z + begin * D, *V = p->spectral ? p->V + begin * D : Z;
+    const mc_dense C = mc_column_major(p->C, D, D, D), columns = mc_column_major(Z, D, rows, D);
     if (p->spectral)
-        dgemm_("T", "N", &D, &rows, &D, &one, p->C, &D, Z, &D, &zero, V, &D, 1, 1);
+        mc_gemm(1, mc_transposed(C), columns, 0, mc_column_major(V, D, rows, D));
     else
-        dtrmm_("L", "L", "N", "N", &D, &rows, &one, p->C, &D, Z, &D, 1, 1, 1, 1);
+        mc_trmm(1, C, false, columns);
     for (int64_t i = 0; i < rows; i++) {
         out[i] = 0;
         for (int64_t j = 0; j < D; j++)
@@ -225,17 +222,17 @@ static bool is_lost(const primal *p) {
 }
 
 static mercer_status solve_factor(mercer_ctx *ctx, primal *p) {
-    const mc_triangle t = {.a = p->C, .n = p->D, .ld = p->D, .layout = MC_LOWER};
+    const int64_t t = p->r->p->outputs;
+    const mc_dense L = mc_column_major(p->C, p->D, p->D, p->D);
     int64_t bad = 0;
     for (int64_t j = 0; j < p->D; j++)
         p->diagonal[j] = p->C[j * p->D + j] += p->r->lambda;
     mc_phase(ctx, "factor");
-    MC_TRY(mc_triangle_factor(ctx, t, &bad));
+    MC_TRY(mc_potrf(ctx, L, &bad));
     if (bad || is_lost(p))
         return refuse(ctx, p);
-    MC_TRY(mc_triangle_solve(ctx, t, false, p->r->p->outputs, p->R));
-    MC_TRY(mc_triangle_solve(ctx, t, true, p->r->p->outputs, p->R));
-    MC_TRY(mc_triangle_invert(ctx, t));
+    MC_TRY(mc_potrs(ctx, L, mc_row_major(p->R, p->D, t, t)));
+    MC_TRY(mc_trtri(ctx, L));
     double trace = 0;
     for (int64_t j = 0; j < p->D; j++)
         for (int64_t i = j; i < p->D; i++)
@@ -271,8 +268,8 @@ static mercer_status solve_spectrum(mercer_ctx *ctx, primal *p) {
     const int64_t D = p->D, t = p->r->p->outputs;
     mc_ridge_system *r = p->r;
     mc_phase(ctx, "eigen");
-    MC_TRY(mc_eigen(ctx, D, p->C, p->diagonal));
-    MC_TRY(mc_eigen_forward(ctx, D, p->C, t, p->R, p->G));
+    MC_TRY(mc_syevd(ctx, mc_column_major(p->C, D, D, D), p->diagonal));
+    MC_TRY(mc_multiply(ctx, mc_row_major(p->C, D, D, D), mc_row_major(p->R, D, t, t), mc_row_major(p->G, D, t, t)));
     const double cutoff = (double)r->p->n * 0x1p-52 * p->diagonal[D - 1];
     for (int64_t j = 0; j < D && p->diagonal[j] < 0; j++)
         p->diagonal[j] = 0; /* rounding */
@@ -288,7 +285,7 @@ static mercer_status solve_spectrum(mercer_ctx *ctx, primal *p) {
         for (int64_t k = 0; k < t; k++)
             p->G[j * t + k] *= h;
     }
-    return mc_eigen_back(ctx, D, p->C, t, p->G, p->R);
+    return mc_multiply(ctx, mc_column_major(p->C, D, D, D), mc_row_major(p->G, D, t, t), mc_row_major(p->R, D, t, t));
 }
 
 /* ---- The whole ---- */

@@ -197,8 +197,8 @@ mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *r, double *A, in
     mc_ridge_right_sides(r);
     MC_TRY(mc_ridge_pack(ctx, r, A));
     mc_phase(ctx, "factor");
-    MC_TRY(mc_cholesky_factor(ctx, r->p->n, A, bad));
-    return *bad ? MERCER_OK : mc_cholesky_solve(ctx, r->p->n, A, r->columns, r->X);
+    MC_TRY(mc_potrf(ctx, mc_packed(r->p->n, A), bad));
+    return *bad ? MERCER_OK : mc_potrs(ctx, mc_packed(r->p->n, A), mc_row_major(r->X, r->p->n, r->columns, r->columns));
 }
 
 /* diagonal: 2n, A_ii and then B_ii. *bad as mc_cholesky_factor says. */
@@ -208,11 +208,11 @@ static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, doubl
     for (int64_t i = 0; i < n; i++)
         diagonal[i] = A[mc_packed_place(n, i, i)];
     mc_phase(ctx, "factor");
-    MC_TRY(mc_cholesky_factor(ctx, n, A, bad));
+    MC_TRY(mc_potrf(ctx, mc_packed(n, A), bad));
     if (*bad)
         return MERCER_OK;
     mc_phase(ctx, "solve");
-    MC_TRY(mc_cholesky_solve(ctx, n, A, r->columns, r->X));
+    MC_TRY(mc_potrs(ctx, mc_packed(n, A), mc_row_major(r->X, n, r->columns, r->columns)));
     mc_ridge_finish(r);
     if (!r->loo)
         return MERCER_OK;
@@ -294,12 +294,13 @@ static mercer_status solve_coordinates(mercer_ctx *ctx, mc_ridge_system *r, cons
     const int64_t n = r->p->n, t = r->columns;
     double *G = NULL;
     MC_TRY(MC_ALLOC(ctx, G, n * t));
-    mercer_status status = mc_eigen_forward(ctx, n, U, t, r->X, G);
+    mercer_status status =
+        mc_multiply(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, t, t), mc_row_major(G, n, t, t));
     const bool known = !status && r->intercept && r->lambda == 0 && intercept_of_null(r, G, h);
     for (int64_t j = 0; j < n * t; j++)
         G[j] *= h[j / t];
     if (!status)
-        status = mc_eigen_back(ctx, n, U, t, G, r->X);
+        status = mc_multiply(ctx, mc_column_major(U, n, n, n), mc_row_major(G, n, t, t), mc_row_major(r->X, n, t, t));
     mc_free(G);
     if (!status && !known)
         intercept_of(r);
@@ -340,7 +341,7 @@ static mercer_status decompose_and_solve(mercer_ctx *ctx, mc_ridge_system *r, do
     MC_TRY(mc_ridge_square(ctx, r, U));
     mc_phase(ctx, "eigen");
     MC_TRY(mc_progress(ctx, -1));
-    MC_TRY(mc_eigen(ctx, n, U, h));
+    MC_TRY(mc_syevd(ctx, mc_column_major(U, n, n, n), h));
     if (isfinite(r->norm_bound) || r->dof > 0)
         MC_TRY(mc_ridge_choose_lambda(ctx, r, U, h));
     MC_TRY(invert_spectrum(ctx, r, h));

@@ -11,7 +11,6 @@
 
    The solver's own values end the walk: nothing is certified here, and the one model that is kept is fitted anew. */
 #include "learn/svm/svm_folds.h"
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -22,6 +21,7 @@
 #include "qp/newton_free.h"
 #include "qp/matrix_rows.h"
 #include "qp/batch_smo.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -549,11 +549,9 @@ static mercer_status decide_class(mercer_ctx *ctx, const walk *w, const part *p,
     if (end == begin)
         return MERCER_OK;
     MC_TRY(take_held(ctx, w, p, begin, end, &K));
-    const int wide = (int)width, rows = (int)p->few, inner = (int)(end - begin);
-    const double one = 1, zero = 0;
-    const mc_region region = mc_blas_begin();
-    dgemm_("N", "N", &wide, &rows, &inner, &one, p->alpha + begin * width, &wide, K, &inner, &zero, sums, &wide, 1, 1);
-    mc_blas_end(region);
+    mc_gemm(1, mc_row_major(K, p->few, end - begin, end - begin),
+            mc_row_major(p->alpha + begin * width, end - begin, width, width), 0,
+            mc_row_major(sums, p->few, width, width));
     mc_free(K);
     add_class(w, p, c, sums);
     return MERCER_OK;

@@ -8,7 +8,7 @@
 #define MC_LEARN_UNSUPERVISED_PCA_H
 
 #include "gram/operator/gram.h"
-#include "gram/operator/operator.h"
+#include "linalg/matrix.h"
 #include "learn/common/machines.h"
 
 /* S = diag(sqrt w); q = S 1 / |S 1|; P = I - q q', or I. */

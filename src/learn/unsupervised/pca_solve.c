@@ -6,7 +6,6 @@
    F; then rounds of block Lanczos (linalg/krylov.c) on products of K, which is never stored. Products are in float
    until the residual is as small as floats allow, then in double where the tolerance asks for more (pca.c decides by
    the certificate). */
-#include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -57,7 +56,7 @@ mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, in
         status = MC_ALLOC(ctx, w, n);
     mc_phase(ctx, "factor");
     if (!status)
-        status = mc_eigen(ctx, n, M, w);
+        status = mc_syevd(ctx, mc_column_major(M, n, n, n), w);
     for (int64_t i = 0; i < n * k && !status; i++)
         V[i] = M[(n - 1 - i % k) * n + i / k];
     *out = (mc_pca_result){.settled = true};
@@ -97,24 +96,23 @@ static int64_t segment_rows(int64_t n) {
 
 static void gram_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     const start *s = arg;
-    const int r = (int)s->r;
-    const double one = 1;
+    const int64_t r = s->r;
     double *rows = s->rows + thread * ROWS * s->r;
     for (int64_t i = begin; i < end; i += ROWS) {
-        const int count = (int)(end - i < ROWS ? end - i : ROWS);
+        const int64_t count = end - i < ROWS ? end - i : ROWS;
         take_rows(s, i, i + count, rows);
-        dsyrk_("L", "N", &r, &count, &one, rows, &r, &one, s->parts + chunk * s->r * s->r, &r, 1, 1);
+        mc_syrk(1, mc_column_major(rows, r, count, r), 1, mc_column_major(s->parts + chunk * r * r, r, r, r));
     }
 }
 
 static void start_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const start *s = arg;
-    const int r = (int)s->r, b = (int)s->b, count = (int)(end - begin), width = (int)s->width;
-    const double one = 1, zero = 0;
+    const int64_t r = s->r, b = s->b, count = end - begin;
     double *rows = s->rows + thread * ROWS * s->r;
     take_rows(s, begin, end, rows);
-    dgemm_("N", "N", &b, &count, &r, &one, s->T, &b, rows, &r, &zero, s->X + begin * s->width, &width, 1, 1);
+    mc_gemm(1, mc_row_major(rows, count, r, r), mc_row_major(s->T, r, b, b), 0,
+            mc_row_major(s->X + begin * s->width, count, b, s->width));
 }
 
 static void sum_columns(const start *s) {
@@ -131,14 +129,11 @@ static void sum_columns(const start *s) {
 static mercer_status small_problem(mercer_ctx *ctx, start *s, double *w) {
     const int64_t r = s->r;
     sum_columns(s);
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, s->n, segment_rows(s->n), gram_segment, s);
-    mc_blas_end(region);
-    MC_TRY(status);
+    MC_TRY(mc_for(ctx, s->n, segment_rows(s->n), gram_segment, s));
     for (int64_t chunk = 1; chunk < mc_chunks(s->n, segment_rows(s->n)); chunk++)
         for (int64_t i = 0; i < r * r; i++)
             s->parts[i] += s->parts[chunk * r * r + i];
-    MC_TRY(mc_eigen(ctx, r, s->parts, w));
+    MC_TRY(mc_syevd(ctx, mc_column_major(s->parts, r, r, r), w));
     for (int64_t i = 0; i < r * s->b; i++)
         s->T[i] = s->parts[(r - 1 - i % s->b) * r + i / s->b];
     return MERCER_OK;
@@ -170,11 +165,8 @@ static mercer_status start_from(mercer_ctx *ctx, start *s) {
     s->rows = mc_work_take(&work, mercer_threads(ctx) * ROWS * s->r, 8);
     s->T = mc_work_take(&work, s->r * s->b, 8);
     mercer_status status = small_problem(ctx, s, w);
-    if (!status) {
-        const mc_region region = mc_blas_begin();
+    if (!status)
         status = mc_for(ctx, s->n, ROWS, start_rows, s);
-        mc_blas_end(region);
-    }
     mc_work_close(&work);
     return status;
 }

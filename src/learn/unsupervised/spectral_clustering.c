@@ -91,7 +91,7 @@ static mercer_status dense(mercer_ctx *ctx, spectral *s) {
     for (int64_t i = 0; i < n * n && !status; i++)
         M[i] = i / n == i % n ? 1 : s->root[i / n] * M[i] * s->root[i % n];
     if (!status)
-        status = mc_eigen(ctx, n, M, w);
+        status = mc_syevd(ctx, mc_column_major(M, n, n, n), w);
     for (int64_t i = 0; i < n * s->c && !status; i++)
         s->X[i / s->c * s->block + i % s->c] = M[(n - 1 - i % s->c) * n + i / s->c];
     for (int64_t k = 0; k < s->c && !status; k++)

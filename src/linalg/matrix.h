@@ -1,7 +1,7 @@
-/* operator.h: what a solver sees of a matrix: its size and its products, or single entries. Stored, on the fly, low
+/* matrix.h: what a solver sees of a matrix: its size and its products, or single entries. Stored, on the fly, low
    rank, anything. */
-#ifndef MC_GRAM_OPERATOR_OPERATOR_H
-#define MC_GRAM_OPERATOR_OPERATOR_H
+#ifndef MC_LINALG_MATRIX_H
+#define MC_LINALG_MATRIX_H
 
 #include <mercer.h>
 

@@ -1,0 +1,139 @@
+/* dense.c: handles, and the operations that are one call of the library. BLAS knows column-major matrices alone: one
+   that lies by rows is the transpose of one that lies by columns, and C = A B is C' = B'A'. */
+#include "linalg/dense.h"
+#include "backend/blas.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "linalg/dense_ops.h"
+
+enum { ROWS = 128 }; /* of a product, to a chunk */
+
+static const mc_dense_ops *const PLACE[MC_PLACES] = {[MC_HOST] = mc_dense_host};
+
+const mc_dense_ops *mc_dense_ops_of(mc_dense A) {
+    return &PLACE[A.place][A.dtype];
+}
+
+static mc_dense handle(mc_layout layout, mercer_dtype dtype, const void *a, int64_t rows, int64_t columns, int64_t ld) {
+    return (mc_dense){MC_HOST, layout, dtype, rows, columns, ld, (void *)a};
+}
+
+mc_dense mc_column_major(const double *a, int64_t rows, int64_t columns, int64_t ld) {
+    return handle(MC_COLUMN_MAJOR, MERCER_F64, a, rows, columns, ld);
+}
+
+mc_dense mc_row_major(const double *a, int64_t rows, int64_t columns, int64_t ld) {
+    return handle(MC_ROW_MAJOR, MERCER_F64, a, rows, columns, ld);
+}
+
+mc_dense mc_packed(int64_t n, const double *a) {
+    return handle(MC_PACKED, MERCER_F64, a, n, n, 0);
+}
+
+mc_dense mc_column_major_f32(const float *a, int64_t rows, int64_t columns, int64_t ld) {
+    return handle(MC_COLUMN_MAJOR, MERCER_F32, a, rows, columns, ld);
+}
+
+mc_dense mc_row_major_f32(const float *a, int64_t rows, int64_t columns, int64_t ld) {
+    return handle(MC_ROW_MAJOR, MERCER_F32, a, rows, columns, ld);
+}
+
+mc_dense mc_packed_f32(int64_t n, const float *a) {
+    return handle(MC_PACKED, MERCER_F32, a, n, n, 0);
+}
+
+static bool by_rows(mc_dense A) {
+    return A.layout == MC_ROW_MAJOR;
+}
+
+mc_dense mc_transposed(mc_dense A) {
+    mc_dense t = A;
+    t.layout = by_rows(A) ? MC_COLUMN_MAJOR : MC_ROW_MAJOR;
+    t.rows = A.columns;
+    t.columns = A.rows;
+    return t;
+}
+
+mc_dense mc_part(mc_dense A, int64_t i, int64_t j, int64_t rows, int64_t columns) {
+    const int64_t at = by_rows(A) ? i * A.ld + j : i + j * A.ld;
+    return (mc_dense){
+        A.place, A.layout, A.dtype, rows, columns, A.ld, (char *)A.a + at * (int64_t)mc_dtype_size(A.dtype)};
+}
+
+void mc_gemm(double alpha, mc_dense A, mc_dense B, double beta, mc_dense C) {
+    if (by_rows(C))
+        mc_gemm(alpha, mc_transposed(B), mc_transposed(A), beta, mc_transposed(C));
+    else if (C.rows > 0 && C.columns > 0)
+        mc_dense_ops_of(C)->gemm(by_rows(A), by_rows(B), C.rows, C.columns, A.columns, alpha, A.a, A.ld, B.a, B.ld,
+                                 beta, C.a, C.ld);
+}
+
+static int64_t step(mc_dense x) {
+    return by_rows(x) ? x.ld : 1;
+}
+
+void mc_gemv(double alpha, mc_dense A, mc_dense x, double beta, mc_dense y) {
+    const mc_dense stored = by_rows(A) ? mc_transposed(A) : A;
+    mc_dense_ops_of(y)->gemv(by_rows(A), stored.rows, stored.columns, alpha, A.a, A.ld, x.a, step(x), beta, y.a,
+                             step(y));
+}
+
+void mc_syrk(double alpha, mc_dense A, double beta, mc_dense C) {
+    mc_dense_ops_of(C)->syrk(by_rows(C), by_rows(A), C.rows, A.columns, alpha, A.a, A.ld, beta, C.a, C.ld);
+}
+
+/* op(L) B is (B' op(L)')': for a B that lies by rows L stands on the right. An L that lies by rows is the upper L'. */
+void mc_trmm(double alpha, mc_dense L, bool transposed, mc_dense B) {
+    const mc_dense stored = by_rows(B) ? mc_transposed(B) : B;
+    const bool trans = (transposed != by_rows(L)) != by_rows(B);
+    mc_dense_ops_of(B)->trmm(by_rows(B), by_rows(L), trans, stored.rows, stored.columns, alpha, L.a, L.ld, B.a, B.ld);
+}
+
+void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B) {
+    const mc_dense stored = by_rows(B) ? mc_transposed(B) : B;
+    const bool trans = (transposed != by_rows(L)) != by_rows(B);
+    mc_dense_ops_of(B)->trsm(by_rows(B), by_rows(L), trans, stored.rows, stored.columns, alpha, L.a, L.ld, B.a, B.ld);
+}
+
+typedef struct product {
+    mc_dense A, B, C;
+} product;
+
+static void multiply_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const product *p = arg;
+    const int64_t rows = end - begin;
+    mc_gemm(1, mc_part(p->A, begin, 0, rows, p->A.columns), p->B, 0, mc_part(p->C, begin, 0, rows, p->C.columns));
+}
+
+mercer_status mc_multiply(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
+    product p = {A, B, C};
+    return C.columns ? mc_for(ctx, C.rows, ROWS, multiply_rows, &p) : MERCER_OK;
+}
+
+static void pstrf(mc_dense A, double tolerance, int *pivots, double *work, int64_t *rank) {
+    const int n = (int)A.rows, ld = (int)A.ld;
+    int columns = 0, info = 0; /* says that the rank is not full, which the rank does too */
+    const mc_region region = mc_blas_begin();
+    dpstrf_(by_rows(A) ? "U" : "L", &n, A.a, &ld, pivots, &columns, &tolerance, work, &info, 1);
+    mc_blas_end(region);
+    *rank = columns;
+}
+
+mercer_status mc_pstrf(mercer_ctx *ctx, mc_dense A, double tolerance, int64_t *pivots, int64_t *rank) {
+    double *work = NULL;
+    int *found = NULL;
+    if (A.layout == MC_PACKED || A.dtype != MERCER_F64)
+        return mc_fail(ctx, MERCER_INVALID, "pstrf: the matrix must be a square in double precision");
+    MC_TRY(MC_ALLOC(ctx, work, 2 * A.rows));
+    const mercer_status status = MC_ALLOC(ctx, found, A.rows);
+    if (!status)
+        pstrf(A, tolerance, found, work, rank);
+    for (int64_t j = 0; j < A.rows && !status; j++)
+        pivots[j] = found[j] - 1;
+    mc_free(work);
+    mc_free(found);
+    return status;
+}
