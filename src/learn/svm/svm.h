@@ -14,6 +14,7 @@
        svm_path.c      one solution after the other along C
        svm_warm_start.c   from one C to the next
        svm_folds.c     many splits and values of C over one K
+       fold_matrix.c   that K, as each of their quadratic programs sees it
        svm_duplicates.c     equal rows
        class_weight.c  weights of classes from text */
 #ifndef MC_LEARN_SVM_SVM_H

@@ -3,8 +3,8 @@
        open    rows made ready as for one fit of all of them (svm.c), equal ones made one (svm_duplicates.c), K stored
        walk    costs of the rows learned from, 0 for the others; for every quadratic program a rising C, each solution
        from the last
-               (svm_warm_start.c), all splits together (qp/batch_smo.h) and each to its end alone (qp/active_set.h); K
-               of a pair of classes is two runs of rows and columns of the whole, copied once for all splits
+               (svm_warm_start.c), all splits together (qp/batch_smo.h) and each to its end alone (qp/active_set.h), over
+               the K of fold_matrix.c
        values  of quadratic programs over all rows they stand in f; of pairs among more classes they are products of the
        rows left out with the
                coefficients of all C at once, class by class (decision.c)
@@ -18,8 +18,8 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
+#include "learn/svm/fold_matrix.h"
 #include "qp/newton_free.h"
-#include "qp/matrix_rows.h"
 #include "qp/batch_smo.h"
 #include "linalg/dense.h"
 #include <math.h>
@@ -53,10 +53,6 @@ void mc_svm_room_close(mc_svm_room *room) {
         mc_room_close(all[k]);
 }
 
-static size_t square_bytes(int64_t n, size_t entry) {
-    return mc_work_need(n * n + MC_TOGETHER_BEYOND, entry);
-}
-
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
@@ -68,7 +64,8 @@ static int64_t at_once(int64_t splits) {
 /* Of a split: its costs, multipliers, f, and a quadratic program written out; a start is made from as much again. */
 size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
     const size_t entry = mc_dtype_size(mc_svm_dtype(set, n));
-    return square_bytes(n, entry) + square_bytes(pair, entry) + mc_batch_smo_bytes(pair ? pair : n, at_once(splits))
+    return mc_fold_square_bytes(n, entry) + mc_fold_square_bytes(pair, entry)
+           + mc_batch_smo_bytes(pair ? pair : n, at_once(splits))
            + (size_t)splits * 16 * mc_work_need(n, sizeof(double));
 }
 
@@ -111,18 +108,10 @@ bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm 
            && (double)mc_svm_folds_bytes(set, data->n, pair, splits) < 0.9 * (double)mc_memory_left(ctx);
 }
 
-/* Room for n x n entries, and zeros where rows may be read beyond them. */
-static void *take_square(mercer_ctx *ctx, mc_room *room, int64_t n, size_t entry) {
-    char *block = mc_room_take(ctx, room, square_bytes(n, entry));
-    if (block)
-        memset(block + (size_t)(n * n) * entry, 0, MC_TOGETHER_BEYOND * entry);
-    return block;
-}
-
 static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     const int64_t n = m->s.p.n;
     mc_gram *gram = NULL;
-    if (!(m->K = take_square(ctx, &m->room->K, n, entry_bytes(m))))
+    if (!(m->K = mc_fold_square_take(ctx, &m->room->K, n, entry_bytes(m))))
         return MERCER_MEMORY;
     MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.dtype, &gram));
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.dtype, m->K, n);
@@ -217,97 +206,6 @@ static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const m
     mc_free(class_of);
     mc_free(weights);
     return status;
-}
-
-/* ---- K of a quadratic program ---- */
-
-typedef struct view {
-    const mc_svm_folds *m;
-    const mc_svm_program *t;
-    void *copy;       /* of a pair among more classes; in the room */
-    double *diagonal; /* likewise */
-} view;
-
-static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const view *v = arg;
-    const mc_svm *s = &v->m->s;
-    const size_t entry = entry_bytes(v->m), first = (size_t)v->t->split, rest = (size_t)v->t->n - first,
-                 n = (size_t)s->p.n;
-    for (int64_t i = begin; i < end; i++) {
-        const char *from = (const char *)v->m->K + (size_t)mc_svm_program_row(s, v->t, i) * n * entry;
-        char *to = (char *)v->copy + (size_t)(i * v->t->n) * entry;
-        memcpy(to, from + (size_t)s->start[v->t->a] * entry, first * entry);
-        memcpy(to + first * entry, from + (size_t)s->start[v->t->b] * entry, rest * entry);
-    }
-}
-
-static mercer_status open_view(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_program *t, view *v) {
-    *v = (view){.m = m, .t = t};
-    if (t->n == m->s.p.n)
-        return MERCER_OK;
-    mercer_status status = MC_ALLOC(ctx, v->diagonal, t->n);
-    if (!status && !(v->copy = take_square(ctx, &m->room->pair, t->n, entry_bytes(m))))
-        status = MERCER_MEMORY;
-    for (int64_t i = 0; i < t->n && !status; i++)
-        v->diagonal[i] = m->s.diagonal[mc_svm_program_row(&m->s, t, i)];
-    return status ? status : mc_for(ctx, t->n, 64, copy_rows, v);
-}
-
-typedef struct picked {
-    const view *v;
-    const int64_t *ids;
-    int64_t count;
-    void *out;
-} picked;
-
-static const void *matrix_of(const view *v) {
-    return v->copy ? v->copy : v->m->K;
-}
-
-static void pick_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const picked *p = arg;
-    const int64_t n = p->v->t->n;
-    for (int64_t a = begin; a < end; a++)
-        if (p->v->m->s.dtype == MERCER_F64) {
-            const double *row = (const double *)matrix_of(p->v) + p->ids[a] * n;
-            for (int64_t b = 0; b < p->count; b++)
-                ((double *)p->out)[a * p->count + b] = row[p->ids[b]];
-        } else {
-            const float *row = (const float *)matrix_of(p->v) + p->ids[a] * n;
-            for (int64_t b = 0; b < p->count; b++)
-                ((float *)p->out)[a * p->count + b] = row[p->ids[b]];
-        }
-}
-
-static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
-    picked p = {matrix->self, ids, count, out};
-    return mc_for(ctx, count, 16, pick_rows, &p);
-}
-
-/* Entries are what they are, in whatever precision they are asked for. */
-static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
-                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
-    (void)precision, (void)doubt;
-    const mc_matrix_rows rows =
-        mc_rows_stored(matrix->n, matrix->dtype, matrix_of(matrix->self), matrix->n, matrix->diagonal);
-    const void **scratch = NULL;
-    MC_TRY(MC_ALLOC(ctx, scratch, count));
-    const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
-    mc_free(scratch);
-    return status;
-}
-
-static mc_matrix matrix_view(const view *v) {
-    return (mc_matrix){.n = v->t->n,
-                       .dtype = v->m->s.dtype,
-                       .diagonal = v->diagonal ? v->diagonal : v->m->s.diagonal,
-                       .block = block,
-                       .add = add,
-                       .self = v,
-                       .whole = matrix_of(v),
-                       .settled = true};
 }
 
 /* ---- Along C ---- */
@@ -490,14 +388,14 @@ static void close_parts(const walk *w) {
 }
 
 static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t) {
-    view v;
+    mc_fold_matrix v;
     int64_t *twin = NULL;
-    mercer_status status = open_view(ctx, w->m, t, &v);
+    mercer_status status = mc_fold_matrix_open(ctx, &w->m->s, t, w->m->K, &w->m->room->pair, &v);
     if (!status)
         status = find_twins(ctx, w->m, t, &twin);
     if (!status)
         status = open_parts(ctx, w, t);
-    const mc_matrix matrix = matrix_view(&v);
+    const mc_matrix matrix = mc_fold_matrix_view(&v);
     for (int64_t k = 0; k < w->count && !status; k++) {
         w->m->s.C = w->C[k];
         status = solve(ctx, w, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
@@ -507,7 +405,7 @@ static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t
     }
     close_parts(w);
     mc_free(twin);
-    mc_free(v.diagonal);
+    mc_fold_matrix_close(&v);
     return status;
 }
 

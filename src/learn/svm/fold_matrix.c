@@ -1,0 +1,117 @@
+/* fold_matrix.c: see fold_matrix.h. */
+#include "learn/svm/fold_matrix.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "qp/batch_smo.h"
+#include "qp/matrix_rows.h"
+#include <string.h>
+
+size_t mc_fold_square_bytes(int64_t n, size_t entry) {
+    return mc_work_need(n * n + MC_TOGETHER_BEYOND, entry);
+}
+
+void *mc_fold_square_take(mercer_ctx *ctx, mc_room *room, int64_t n, size_t entry) {
+    char *block = mc_room_take(ctx, room, mc_fold_square_bytes(n, entry));
+    if (block)
+        memset(block + (size_t)(n * n) * entry, 0, MC_TOGETHER_BEYOND * entry);
+    return block;
+}
+
+/* ---- The copy of a pair ---- */
+
+typedef struct copying {
+    const mc_fold_matrix *m;
+    const char *whole;
+    char *copy;
+} copying;
+
+static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const copying *c = arg;
+    const mc_svm *s = c->m->s;
+    const mc_svm_program *t = c->m->t;
+    const size_t entry = mc_dtype_size(s->dtype), first = (size_t)t->split, rest = (size_t)t->n - first,
+                 n = (size_t)s->p.n;
+    for (int64_t i = begin; i < end; i++) {
+        const char *from = c->whole + (size_t)mc_svm_program_row(s, t, i) * n * entry;
+        char *to = c->copy + (size_t)(i * t->n) * entry;
+        memcpy(to, from + (size_t)s->start[t->a] * entry, first * entry);
+        memcpy(to + first * entry, from + (size_t)s->start[t->b] * entry, rest * entry);
+    }
+}
+
+mercer_status mc_fold_matrix_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, const void *whole,
+                                  mc_room *room, mc_fold_matrix *out) {
+    *out = (mc_fold_matrix){.s = s, .t = t, .K = whole};
+    if (t->n == s->p.n)
+        return MERCER_OK;
+    copying c = {.m = out, .whole = whole};
+    MC_TRY(MC_ALLOC(ctx, out->diagonal, t->n));
+    if (!(c.copy = mc_fold_square_take(ctx, room, t->n, mc_dtype_size(s->dtype))))
+        return MERCER_MEMORY;
+    out->K = c.copy;
+    for (int64_t i = 0; i < t->n; i++)
+        out->diagonal[i] = s->diagonal[mc_svm_program_row(s, t, i)];
+    return mc_for(ctx, t->n, 64, copy_rows, &c);
+}
+
+void mc_fold_matrix_close(mc_fold_matrix *m) {
+    mc_free(m->diagonal);
+    m->diagonal = NULL;
+}
+
+/* ---- What solvers see of it ---- */
+
+typedef struct picked {
+    const mc_fold_matrix *m;
+    const int64_t *ids;
+    int64_t count;
+    void *out;
+} picked;
+
+static void pick_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const picked *p = arg;
+    const int64_t n = p->m->t->n;
+    for (int64_t a = begin; a < end; a++)
+        if (p->m->s->dtype == MERCER_F64) {
+            const double *row = (const double *)p->m->K + p->ids[a] * n;
+            for (int64_t b = 0; b < p->count; b++)
+                ((double *)p->out)[a * p->count + b] = row[p->ids[b]];
+        } else {
+            const float *row = (const float *)p->m->K + p->ids[a] * n;
+            for (int64_t b = 0; b < p->count; b++)
+                ((float *)p->out)[a * p->count + b] = row[p->ids[b]];
+        }
+}
+
+static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
+    picked p = {matrix->self, ids, count, out};
+    return mc_for(ctx, count, 16, pick_rows, &p);
+}
+
+/* Entries are what they are, in whatever precision they are asked for. */
+static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
+                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
+    (void)precision, (void)doubt;
+    const mc_fold_matrix *m = matrix->self;
+    const mc_matrix_rows rows = mc_rows_stored(matrix->n, matrix->dtype, m->K, matrix->n, matrix->diagonal);
+    const void **scratch = NULL;
+    MC_TRY(MC_ALLOC(ctx, scratch, count));
+    const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
+    mc_free(scratch);
+    return status;
+}
+
+mc_matrix mc_fold_matrix_view(const mc_fold_matrix *m) {
+    return (mc_matrix){.n = m->t->n,
+                       .dtype = m->s->dtype,
+                       .diagonal = m->diagonal ? m->diagonal : m->s->diagonal,
+                       .block = block,
+                       .add = add,
+                       .self = m,
+                       .whole = m->K,
+                       .settled = true};
+}
