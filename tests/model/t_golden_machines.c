@@ -1,6 +1,6 @@
-/* A model file of every machine, form and solver, as versions before wrote it, in tests/golden/machines: each must load,
-   predict what it always did, and be saved again byte for byte. golden.txt has a line for each: the file, the data it is
-   asked about (fuzz/structure/zoo.h), and the values.
+/* A model file of every machine, form and solver, as versions before wrote it, in tests/golden/machines: each must
+   load, predict what it always did, and be saved again byte for byte. golden.txt has a line for each: the file, the
+   data it is asked about (fuzz/structure/zoo.h), and the values.
 
    `model_golden_machines write FOLDER` makes files and lines anew: for a new format, beside the old ones. */
 #include "../fuzz/structure/zoo.h"
