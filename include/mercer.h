@@ -763,6 +763,9 @@ typedef struct mercer_report {
        eigenvalues); 0 otherwise */
     double variance;
     int64_t neighbors; /* knn: rows that decide; 0 otherwise */
+    /* a model just updated: what its values at the old centres changed by, the root of the mean square, and the share
+       of them that are now of another class; NaN where there were no centres, or no classes, 0 otherwise; not saved */
+    double moved, changed;
     /* support vector machines: the share of values that were stored, 1 where rows were held dense, less where they were
        held sparse; 0 otherwise; not saved in the model */
     double stored;

@@ -417,6 +417,30 @@ static mercer_status update_once(mercer_ctx *ctx, void *arg) {
     return status;
 }
 
+static void test_an_update_tells_what_it_does_to_the_old_centres(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const sheet s = random_sheet(20, 2, 1), news = random_sheet(8, 2, 7);
+    mercer_model *model = start(ctx, "lms", 20, 2), *new = NULL;
+    mercer_data *old = data_of(ctx, &s), *rows = data_of(ctx, &news);
+    mercer_update set = mercer_update_defaults();
+    set.passes = 30;
+    set.budget = 15;
+    double f[20 * 2], g[20 * 2], square = 0;
+    assert_ok(ctx, mercer_model_update(ctx, model, rows, &set, &new));
+    assert_ok(ctx, mercer_predict(ctx, model, old, f));
+    assert_ok(ctx, mercer_predict(ctx, new, old, g));
+    for (int i = 0; i < 40; i++)
+        square += (f[i] - g[i]) * (f[i] - g[i]);
+    assert_true(square > 0 && isnan(mercer_model_report(new)->changed));
+    assert_close(mercer_model_report(new)->moved, sqrt(square / 40), 1e-12);
+    mercer_model_free(model);
+    mercer_model_free(new);
+    mercer_data_free(old);
+    mercer_data_free(rows);
+    close_clean(ctx);
+}
+
 static void test_failing_memory_is_survived(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -437,6 +461,7 @@ int main(void) {
         cmocka_unit_test(test_a_stopped_update_says_what_it_learned),
         cmocka_unit_test(test_what_cannot_be_learned_is_refused),
         cmocka_unit_test(test_sparse_and_single_precision_rows_are_joined),
+        cmocka_unit_test(test_an_update_tells_what_it_does_to_the_old_centres),
         cmocka_unit_test(test_failing_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

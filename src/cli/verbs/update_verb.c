@@ -67,6 +67,16 @@ static void say_errors(session *s, const updating *u) {
         say(s, "new rows", "RMSE %.4g before, %.4g now", u->before.rmse, u->after.rmse);
 }
 
+/* A model does not keep the targets of its rows: what it said of them before is what it is compared with. */
+static void say_old(session *s, const updating *u) {
+    const mercer_report *r = mercer_model_report(u->to);
+    const text centres = text_count(mercer_model_centres(u->from), "old centre");
+    if (!isnan(r->changed))
+        say(s, "old rows", "%.4g%% of %s are of another class now", 100 * r->changed, centres.bytes);
+    else if (!isnan(r->moved))
+        say(s, "old rows", "predictions at %s moved by %.4g (root mean square)", centres.bytes, r->moved);
+}
+
 static void report_people(session *s, const updating *u) {
     const mercer_report *r = mercer_model_report(u->to);
     const long long centres = (long long)mercer_model_centres(u->to);
@@ -82,6 +92,7 @@ static void report_people(session *s, const updating *u) {
     if (strcmp(mercer_model_report(u->from)->machine, "ridge") == 0)
         say(s, "machine", "lms now: the ridge solution was where it started");
     say_errors(s, u);
+    say_old(s, u);
     say_certificate(s, r);
     say(s, "time", "%s", text_seconds(u->seconds).bytes);
     if (was_stopped(u))
@@ -98,6 +109,8 @@ static int report_json(session *s, const updating *u) {
     json_put(object, classes ? "accuracy_before" : "rmse_before",
              json_value(classes ? u->before.accuracy : u->before.rmse));
     json_put(object, classes ? "accuracy_now" : "rmse_now", json_value(classes ? u->after.accuracy : u->after.rmse));
+    json_put(object, "old_rows_moved", json_value(mercer_model_report(u->to)->moved));
+    json_put(object, "old_rows_changed_class", json_value(mercer_model_report(u->to)->changed));
     json_put(object, "centres", json_integer(mercer_model_centres(u->to)));
     json_put(object, "model", json_text(u->path));
     return json_finish(s, object);

@@ -20,15 +20,12 @@
    what the dropped centres knew must be learned again from few rows. */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "kernel/evaluate/feature_map.h"
 #include "kernel/language/kernel.h"
-#include "learn/lms/lms.h"
-#include "predict/feature_weights.h"
+#include "learn/lms/lms_update.h"
 #include "linalg/lanczos.h"
 #include <math.h>
 #include <string.h>
@@ -54,33 +51,6 @@ const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
      .high = 1e12,
      .help = "passes over the new rows"},
 };
-
-/* How well the rows are met: sums of w (y - f - b)^2, of w y^2, of the w of rows whose class is right, of w. */
-typedef struct tally {
-    double left, whole, right, weight;
-} tally;
-
-typedef struct updating {
-    const mc_fitted *from;
-    const mercer_data *data;
-    const mercer_update *set;
-    int64_t old, fresh, t; /* centres there were, new rows, outputs */
-    mercer_data *all;      /* both, scaled */
-    mc_gram *gram;
-    double *Y;        /* fresh x t */
-    double *alpha;    /* (old + fresh) x t; zeros where there is no centre */
-    double *root;     /* sqrt k(x, x) */
-    double *rows, *f; /* a block of rows of K; t values */
-    double *weights;  /* t x features, where the model is these; NULL otherwise */
-    mc_features *map;
-    double *phi, *scratch; /* features of a row; the row and what the map needs beside it */
-    bool *alive;
-    int64_t centres, learned; /* learned: new rows met so far, each counted once */
-    double step, longest;     /* longest: 1 over the largest w k(x, x) of the new rows */
-    int64_t passes;           /* finished */
-    mercer_status stopped;
-    tally before; /* on the new rows */
-} updating;
 
 /* ---- What is given ---- */
 
@@ -122,7 +92,7 @@ static mercer_status match_classes(mercer_ctx *ctx, const mercer_data *x, const 
 }
 
 /* Y less the intercept. */
-static mercer_status write_targets(mercer_ctx *ctx, updating *u) {
+static mercer_status write_targets(mercer_ctx *ctx, mc_updating *u) {
     const mercer_data *data = u->data;
     int64_t *place = NULL;
     MC_TRY(MC_ALLOC(ctx, u->Y, u->fresh * u->t));
@@ -137,7 +107,7 @@ static mercer_status write_targets(mercer_ctx *ctx, updating *u) {
     return status ? status : mc_check_target_size(ctx, "update", u->Y, u->fresh * u->t);
 }
 
-static mercer_status join_rows(mercer_ctx *ctx, updating *u) {
+static mercer_status join_rows(mercer_ctx *ctx, mc_updating *u) {
     mercer_data *scaled = NULL;
     MC_TRY(mc_scale_apply(ctx, &u->from->scale, u->data, &scaled));
     mercer_status status = mc_kernel_check_data(ctx, u->from->kernel, scaled);
@@ -147,13 +117,9 @@ static mercer_status join_rows(mercer_ctx *ctx, updating *u) {
     return status;
 }
 
-static double weight_of(const updating *u, int64_t i) {
-    return u->data->weight ? u->data->weight[i] : 1;
-}
-
 /* W^1/2 K W^1/2 over the new rows, as an operator. */
 typedef struct rooted {
-    const updating *u;
+    const mc_updating *u;
     mc_gram *gram;
     double *scratch;
 } rooted;
@@ -161,15 +127,15 @@ typedef struct rooted {
 static mercer_status apply_rooted(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const rooted *r = self;
     for (int64_t i = 0; i < r->u->fresh; i++)
-        r->scratch[i] = sqrt(weight_of(r->u, i)) * V[i];
+        r->scratch[i] = sqrt(mc_update_weight(r->u, i)) * V[i];
     MC_TRY(mc_gram_apply(ctx, r->gram, t, r->scratch, Y));
     for (int64_t i = 0; i < r->u->fresh; i++)
-        Y[i] *= sqrt(weight_of(r->u, i));
+        Y[i] *= sqrt(mc_update_weight(r->u, i));
     return MERCER_OK;
 }
 
 /* Of W^1/2 K W^1/2 over the new rows; what Lanczos is unsure of is added. */
-static mercer_status largest_eigenvalue(mercer_ctx *ctx, const updating *u, double *out) {
+static mercer_status largest_eigenvalue(mercer_ctx *ctx, const mc_updating *u, double *out) {
     enum { STEPS = 10 };
     mercer_data *fresh = NULL;
     rooted self = {.u = u};
@@ -187,10 +153,10 @@ static mercer_status largest_eigenvalue(mercer_ctx *ctx, const updating *u, doub
     return status;
 }
 
-static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
+static mercer_status choose_step(mercer_ctx *ctx, mc_updating *u) {
     double largest = 0, sigma = 0;
     for (int64_t i = 0; i < u->fresh; i++)
-        largest = fmax(largest, weight_of(u, i) * u->root[u->old + i] * u->root[u->old + i]);
+        largest = fmax(largest, mc_update_weight(u, i) * u->root[u->old + i] * u->root[u->old + i]);
     const double bound = largest > 0 ? 2 / largest : INFINITY;
     if (u->set->step >= bound)
         return mc_fail(
@@ -206,7 +172,7 @@ static mercer_status choose_step(mercer_ctx *ctx, updating *u) {
     return MERCER_OK;
 }
 
-static mercer_status make_room(mercer_ctx *ctx, updating *u) {
+static mercer_status make_room(mercer_ctx *ctx, mc_updating *u) {
     const int64_t n = u->old + u->fresh, D = u->from->features, d = u->all->d;
     if (!u->from->primal) {
         MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
@@ -220,7 +186,7 @@ static mercer_status make_room(mercer_ctx *ctx, updating *u) {
 }
 
 /* The old model, before any new row. */
-static void start_over(updating *u) {
+static void start_over(mc_updating *u) {
     u->learned = u->passes = 0;
     if (u->weights) {
         memcpy(u->weights, u->from->primal, (size_t)(u->t * u->from->features) * sizeof *u->weights);
@@ -233,7 +199,7 @@ static void start_over(updating *u) {
     u->centres = u->old;
 }
 
-static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
+static mercer_status get_ready(mercer_ctx *ctx, mc_updating *u) {
     MC_TRY(check_model(ctx, u->from));
     MC_TRY(check_target(ctx, u->from, u->data));
     MC_TRY(write_targets(ctx, u));
@@ -252,14 +218,14 @@ static mercer_status get_ready(mercer_ctx *ctx, updating *u) {
 
 /* ---- Steps ---- */
 
-static double importance(const updating *u, int64_t j) {
+static double importance(const mc_updating *u, int64_t j) {
     double square = 0;
     for (int64_t k = 0; k < u->t; k++)
         square += u->alpha[j * u->t + k] * u->alpha[j * u->t + k];
     return sqrt(square) * u->root[j];
 }
 
-static void drop_least(updating *u) {
+static void drop_least(mc_updating *u) {
     int64_t least = -1;
     double low = INFINITY;
     for (int64_t j = 0; j < u->old + u->fresh; j++) {
@@ -274,12 +240,12 @@ static void drop_least(updating *u) {
     u->centres--;
 }
 
-static mercer_status refuse_divergence(mercer_ctx *ctx, const updating *u, int64_t i) {
+static mercer_status refuse_divergence(mercer_ctx *ctx, const mc_updating *u, int64_t i) {
     return mc_fail(ctx, MERCER_NUMERIC, "update: the steps diverge at new row %lld; give a step below %g",
                    (long long)i + 1, u->step);
 }
 
-static mercer_status step_weights(mercer_ctx *ctx, updating *u, int64_t i) {
+static mercer_status step_weights(mercer_ctx *ctx, mc_updating *u, int64_t i) {
     const int64_t D = u->from->features;
     mercer_data_row(u->all, u->old + i, u->scratch);
     mc_features_row(u->map, u->scratch, u->scratch + u->all->d, u->phi);
@@ -287,7 +253,7 @@ static mercer_status step_weights(mercer_ctx *ctx, updating *u, int64_t i) {
         double *w = u->weights + k * D, f = 0;
         for (int64_t j = 0; j < D; j++)
             f += w[j] * u->phi[j];
-        const double move = u->step * weight_of(u, i) * (u->Y[i * u->t + k] - f);
+        const double move = u->step * mc_update_weight(u, i) * (u->Y[i * u->t + k] - f);
         for (int64_t j = 0; j < D; j++)
             w[j] += move * u->phi[j];
         if (!isfinite(move))
@@ -297,13 +263,13 @@ static mercer_status step_weights(mercer_ctx *ctx, updating *u, int64_t i) {
 }
 
 /* row: K of the i-th new row against all. */
-static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const double *row) {
+static mercer_status step_on(mercer_ctx *ctx, mc_updating *u, int64_t i, const double *row) {
     const int64_t at = u->old + i;
     mc_lms_row_times(u->old + u->fresh, u->t, row, u->alpha, u->f);
     u->centres += !u->alive[at];
     u->alive[at] = true;
     for (int64_t k = 0; k < u->t; k++)
-        u->alpha[at * u->t + k] += u->step * weight_of(u, i) * (u->Y[i * u->t + k] - u->f[k]);
+        u->alpha[at * u->t + k] += u->step * mc_update_weight(u, i) * (u->Y[i * u->t + k] - u->f[k]);
     if (mc_first_not_finite(MERCER_F64, u->alpha + at * u->t, u->t) >= 0)
         return refuse_divergence(ctx, u, i);
     while (u->set->budget > 0 && u->centres > u->set->budget)
@@ -311,7 +277,7 @@ static mercer_status step_on(mercer_ctx *ctx, updating *u, int64_t i, const doub
     return MERCER_OK;
 }
 
-static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t begin, int64_t end) {
+static mercer_status block(mercer_ctx *ctx, mc_updating *u, bool first, int64_t begin, int64_t end) {
     const int64_t n = u->old + u->fresh;
     int64_t ids[MC_LMS_BLOCK] = {0};
     for (int64_t i = begin; i < end; i++)
@@ -319,7 +285,7 @@ static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t beg
     if (!u->weights)
         MC_TRY(mc_gram_take(ctx, u->gram, ids, end - begin, MERCER_F64, u->rows, n));
     for (int64_t i = begin; i < end; i++) {
-        if (weight_of(u, i) == 0)
+        if (mc_update_weight(u, i) == 0)
             continue;
         MC_TRY(u->weights ? step_weights(ctx, u, i) : step_on(ctx, u, i, u->rows + (i - begin) * n));
         u->learned += first;
@@ -327,7 +293,7 @@ static mercer_status block(mercer_ctx *ctx, updating *u, bool first, int64_t beg
     return mc_progress(ctx, -1);
 }
 
-static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
+static mercer_status all_steps(mercer_ctx *ctx, mc_updating *u) {
     const double blocks = (double)u->set->passes * (double)u->fresh;
     for (int64_t pass = 0; pass < u->set->passes; u->passes = ++pass)
         for (int64_t begin = 0; begin < u->fresh; begin += MC_LMS_BLOCK) {
@@ -340,7 +306,7 @@ static mercer_status all_steps(mercer_ctx *ctx, updating *u) {
 }
 
 /* Stopped on the way: what has been learned so far is kept. */
-static mercer_status learn_once(mercer_ctx *ctx, updating *u) {
+static mercer_status learn_once(mercer_ctx *ctx, mc_updating *u) {
     mc_phase(ctx, "update");
     const mercer_status status = all_steps(ctx, u);
     if (u->learned == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
@@ -352,7 +318,7 @@ static mercer_status learn_once(mercer_ctx *ctx, updating *u) {
 /* ---- The new model ---- */
 
 /* The centres that are left, with their coefficients; where they stood in their files is not known any more. */
-static mercer_status gather(mercer_ctx *ctx, const updating *u, mc_fitted *out) {
+static mercer_status gather(mercer_ctx *ctx, const mc_updating *u, mc_fitted *out) {
     int64_t *kept = NULL, k = 0;
     MC_TRY(MC_ALLOC(ctx, kept, u->centres));
     for (int64_t j = 0; u->alive && j < u->old + u->fresh; j++)
@@ -369,7 +335,7 @@ static mercer_status gather(mercer_ctx *ctx, const updating *u, mc_fitted *out) 
     return status;
 }
 
-static mercer_status copy_rest(mercer_ctx *ctx, updating *u, mc_fitted *out) {
+static mercer_status copy_rest(mercer_ctx *ctx, mc_updating *u, mc_fitted *out) {
     const mc_scale *scale = &u->from->scale;
     out->outputs = u->t;
     out->primal = u->weights;
@@ -390,99 +356,33 @@ static mercer_status copy_rest(mercer_ctx *ctx, updating *u, mc_fitted *out) {
     return MERCER_OK;
 }
 
-static mercer_status values(mercer_ctx *ctx, const updating *u, double *F) {
-    return u->weights ? mc_weights_apply(ctx, u->from->kernel, u->t, u->weights, u->all, F)
-                      : mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
-}
-
-/* Whether the largest of the values is that of the row's class; y is 1 there. */
-static bool is_right(const updating *u, int64_t i, const double *f) {
-    int64_t best = 0, own = 0;
-    for (int64_t k = 0; k < u->t; k++) {
-        const double b = u->from->intercept[k], top = f[best] + u->from->intercept[best];
-        best = f[k] + b > top ? k : best;
-        own = u->Y[i * u->t + k] + b > 0 ? k : own;
-    }
-    return best == own;
-}
-
-/* F: of all rows. */
-static tally tally_of(const updating *u, const double *F) {
-    tally sum = {0};
-    const double *f = F + u->old * u->t;
-    for (int64_t i = 0; i < u->fresh; i++) {
-        const double w = weight_of(u, i);
-        for (int64_t k = 0; k < u->t; k++) {
-            const double y = u->Y[i * u->t + k] + u->from->intercept[k], r = u->Y[i * u->t + k] - f[i * u->t + k];
-            sum.left += w * r * r;
-            sum.whole += w * y * y;
-        }
-        sum.right += u->data->class_of && is_right(u, i, f + i * u->t) ? w : 0;
-        sum.weight += w;
-    }
-    return sum;
-}
-
-static mercer_status look(mercer_ctx *ctx, const updating *u, tally *out) {
-    double *F = NULL;
-    MC_TRY(MC_ALLOC(ctx, F, (u->old + u->fresh) * u->t));
-    const mercer_status status = values(ctx, u, F);
-    if (!status)
-        *out = tally_of(u, F);
-    mc_free(F);
-    return status;
-}
-
-/* Larger squares, to three digits, or clearly fewer rows right: by more than one standard error of their share. */
-static bool is_worse(const updating *u, const tally *after) {
-    const tally *before = &u->before;
-    const double share = before->right / before->weight, doubt = sqrt(share * (1 - share) * before->weight);
-    return !(after->left <= 1.001 * before->left + 1e-24 * before->whole) || after->right < before->right - doubt;
-}
-
-static mercer_status refuse_worse(mercer_ctx *ctx, const updating *u, const tally *after) {
-    const tally *before = &u->before;
-    const double cells = before->weight * (double)u->t;
-    char classes[96] = "";
-    if (u->stopped)
-        return mc_fail(ctx, u->stopped,
-                       "update: stopped where the new rows were met worse than before; the model stays as it was");
-    if (u->data->class_of)
-        mc_print(classes, sizeof classes, ", %.4g%% of their classes right instead of %.4g%%",
-                 100 * after->right / after->weight, 100 * before->right / before->weight);
-    return mc_fail(ctx, MERCER_NUMERIC,
-                   "update: the new rows would be met worse than before (RMSE %.4g instead of %.4g%s); the model stays "
-                   "as it was: give "
-                   "%s%s%.3g",
-                   sqrt(after->left / cells), sqrt(before->left / cells), classes,
-                   u->set->budget > 0 ? "a larger budget, or " : "",
-                   u->set->step > 0 ? "no step, so that it is chosen, or one below " : "a step below ", u->step);
-}
-
 /* Learns, and looks at what came of it whatever the clock says. */
-static mercer_status try_step(mercer_ctx *ctx, updating *u, tally *after) {
+static mercer_status try_step(mercer_ctx *ctx, mc_updating *u, mc_tally *after) {
     start_over(u);
     MC_TRY(learn_once(ctx, u));
     if (u->stopped)
         mc_shield(ctx, true);
-    const mercer_status status = look(ctx, u, after);
+    const mercer_status status = mc_update_look(ctx, u, after);
     if (u->stopped)
         mc_shield(ctx, false);
     return status;
 }
 
 /* What the new model is compared with: the old one, with no more centres than the budget. */
-static mercer_status look_before(mercer_ctx *ctx, updating *u) {
-    while (u->alive && u->set->budget > 0 && u->centres > u->set->budget)
+static mercer_status look_before(mercer_ctx *ctx, mc_updating *u) {
+    MC_TRY(mc_update_look_first(ctx, u));
+    if (!u->alive || u->set->budget == 0 || u->centres <= u->set->budget)
+        return MERCER_OK;
+    while (u->centres > u->set->budget)
         drop_least(u);
-    return look(ctx, u, &u->before);
+    return mc_update_look(ctx, u, &u->before);
 }
 
 /* The step from 1 / sigma up to 1 / k(x, x), in fours, that meets the new rows best. */
-static mercer_status choose_longer(mercer_ctx *ctx, updating *u) {
+static mercer_status choose_longer(mercer_ctx *ctx, mc_updating *u) {
     double best = u->step, least = INFINITY;
     for (;; u->step = fmin(4 * u->step, u->longest)) {
-        tally after;
+        mc_tally after;
         MC_TRY(try_step(ctx, u, &after));
         best = after.left < least ? u->step : best;
         least = fmin(least, after.left);
@@ -496,39 +396,23 @@ static mercer_status choose_longer(mercer_ctx *ctx, updating *u) {
 }
 
 /* A step that was given is taken as it is. */
-static mercer_status learn(mercer_ctx *ctx, updating *u) {
+static mercer_status learn(mercer_ctx *ctx, mc_updating *u) {
     enum { TRIES = 8 };
-    tally after;
+    mc_tally after;
     MC_TRY(look_before(ctx, u));
     if (u->set->budget > 0 && !(u->set->step > 0))
         MC_TRY(choose_longer(ctx, u));
     for (int k = 0; k < TRIES; k++, u->step /= 4) {
         MC_TRY(try_step(ctx, u, &after));
-        if (!is_worse(u, &after))
+        if (!mc_update_is_worse(u, &after))
             return MERCER_OK;
         if (u->stopped || u->set->step > 0)
             break;
     }
-    return refuse_worse(ctx, u, &after);
+    return mc_update_refuse(ctx, u, &after);
 }
 
-/* |y - f - b| over the new rows, |y|, and |f|, from the coefficients as they are at the end. */
-static mercer_status measure(mercer_ctx *ctx, const updating *u, mercer_report *out) {
-    double *F = NULL, norm = 0;
-    const int64_t n = u->old + u->fresh;
-    MC_TRY(MC_ALLOC(ctx, F, n * u->t));
-    const mercer_status status = values(ctx, u, F);
-    for (int64_t i = 0; i < (u->weights ? u->from->features : n) * u->t && !status; i++)
-        norm += u->weights ? u->weights[i] * u->weights[i] : u->alpha[i] * F[i];
-    const tally sum = status ? (tally){0} : tally_of(u, F);
-    mc_free(F);
-    out->norm = sqrt(fmax(norm, 0));
-    out->certificate.residual = sqrt(sum.left);
-    out->certificate.residual_relative = sum.left > 0 ? sqrt(sum.left / sum.whole) : 0;
-    return status;
-}
-
-static void write_report(const updating *u, mercer_report *out) {
+static void write_report(const mc_updating *u, mercer_report *out) {
     const mercer_report *from = &u->from->report;
     *out = (mercer_report){.machine = "lms", .solver = "update", .scale = mc_scaling_names[u->from->scale.kind]};
     out->n = from->n + u->learned;
@@ -544,11 +428,11 @@ static void write_report(const updating *u, mercer_report *out) {
     out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
 }
 
-static mercer_status conclude(mercer_ctx *ctx, updating *u, mc_fitted *out) {
+static mercer_status conclude(mercer_ctx *ctx, mc_updating *u, mc_fitted *out) {
     if (u->stopped)
         mc_shield(ctx, true);
     write_report(u, &out->report);
-    mercer_status status = measure(ctx, u, &out->report);
+    mercer_status status = mc_update_measure(ctx, u, &out->report);
     if (!status)
         status = gather(ctx, u, out);
     if (!status)
@@ -558,19 +442,20 @@ static mercer_status conclude(mercer_ctx *ctx, updating *u, mc_fitted *out) {
     return status;
 }
 
-static void release(updating *u) {
+static void release(mc_updating *u) {
     mc_gram_close(u->gram);
     mercer_data_free(u->all);
     mc_features_close(u->map);
-    void *const blocks[] = {u->Y, u->alpha, u->root, u->rows, u->f, u->alive, u->weights, u->phi, u->scratch};
-    for (int i = 0; i < 9; i++)
+    void *const blocks[] = {u->Y,     u->alpha,   u->root, u->rows,    u->f,
+                            u->alive, u->weights, u->phi,  u->scratch, u->values};
+    for (int i = 0; i < 10; i++)
         mc_free(blocks[i]);
 }
 
 mercer_status mc_lms_update(mercer_ctx *ctx, const mc_fitted *from, const mercer_data *data, const mercer_update *set,
                             mc_fitted *out) {
     const double began = mc_clock();
-    updating u = {
+    mc_updating u = {
         .from = from, .data = data, .set = set, .old = from->centres->n, .fresh = data->n, .t = from->outputs};
     *out = (mc_fitted){0};
     mercer_status status = get_ready(ctx, &u);

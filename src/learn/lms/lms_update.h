@@ -1,0 +1,46 @@
+/* lms_update.h: between lms_update.c (the steps) and lms_update_error.c (how old and new rows are met). */
+#ifndef MC_LEARN_LMS_LMS_UPDATE_H
+#define MC_LEARN_LMS_LMS_UPDATE_H
+
+#include "kernel/evaluate/feature_map.h"
+#include "learn/lms/lms.h"
+
+/* How well the rows are met: sums of w (y - f - b)^2, of w y^2, of the w of rows whose class is right, of w. */
+typedef struct mc_tally {
+    double left, whole, right, weight;
+} mc_tally;
+
+typedef struct mc_updating {
+    const mc_fitted *from;
+    const mercer_data *data;
+    const mercer_update *set;
+    int64_t old, fresh, t; /* centres there were, new rows, outputs */
+    mercer_data *all;      /* both, scaled */
+    mc_gram *gram;
+    double *Y;        /* fresh x t */
+    double *alpha;    /* (old + fresh) x t; zeros where there is no centre */
+    double *root;     /* sqrt k(x, x) */
+    double *rows, *f; /* a block of rows of K; t values */
+    double *weights;  /* t x features, where the model is these; NULL otherwise */
+    mc_features *map;
+    double *phi, *scratch; /* features of a row; the row and what the map needs beside it */
+    bool *alive;
+    int64_t centres, learned; /* learned: new rows met so far, each counted once */
+    double step, longest;     /* longest: 1 over the largest w k(x, x) of the new rows */
+    int64_t passes;           /* finished */
+    mercer_status stopped;
+    mc_tally before; /* on the new rows */
+    double *values;  /* old x t: what the old model said of its centres */
+} mc_updating;
+
+double mc_update_weight(const mc_updating *u, int64_t i);
+/* How the new rows are met by the coefficients as they are. */
+mercer_status mc_update_look(mercer_ctx *ctx, const mc_updating *u, mc_tally *out);
+/* The same of the old model, before any of its centres is dropped; keeps what it says of them. */
+mercer_status mc_update_look_first(mercer_ctx *ctx, mc_updating *u);
+bool mc_update_is_worse(const mc_updating *u, const mc_tally *after);
+mercer_status mc_update_refuse(mercer_ctx *ctx, const mc_updating *u, const mc_tally *after);
+/* |y - f - b| over the new rows, |y|, |f|, and how far the function has moved at the old centres. */
+mercer_status mc_update_measure(mercer_ctx *ctx, const mc_updating *u, mercer_report *out);
+
+#endif
