@@ -30,6 +30,7 @@ typedef struct part {
     int64_t *row, *variable, *place; /* of the task; place: the row of each variable in the part */
     double *q, *low, *high, *beta, *f, *diagonal;
     uint8_t *group, *first;
+    bool named; /* first says which */
     mc_dual dual;
 } part;
 
@@ -100,16 +101,36 @@ static double reach(const double *distance, int64_t n, double sign, int64_t most
     return far * (double)k / BINS;
 }
 
-static void choose(const mc_svm_program *t, const mc_dual *dual, double *scratch, part *p) {
-    const int64_t most = (int64_t)(SHARE * (double)t->n);
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Variables solved for at a time, of m. */
+static int64_t set_most(int64_t m, int64_t most) {
+    return smaller(m / 2, most);
+}
+
+/* How far from the margin the rows of the first set are, where those in question leave room in it for others; a set cut
+   short would hold the first classes alone, which cannot move. */
+static double reach_of_first(const double *distance, int64_t n, int64_t room, part *p) {
+    int64_t in_question = 0;
+    for (int64_t i = 0; i < n; i++)
+        in_question += distance[i] == 0;
+    p->named = in_question < room;
+    return p->named ? reach(distance, n, 0, smaller(NEXT, room - in_question)) : 0;
+}
+
+/* most: variables that may be solved for at a time. */
+static void choose(const mc_svm_program *t, const mc_dual *dual, int64_t most, double *scratch, part *p) {
+    const int64_t share = (int64_t)(SHARE * (double)t->n), per_row = t->m / t->n;
     for (int64_t i = 0; i < t->n; i++)
         scratch[i] = distance(t, dual, i);
-    const double inside = reach(scratch, t->n, -1, most), outside = reach(scratch, t->n, 1, most);
-    const double near = reach(scratch, t->n, 0, NEXT);
+    const double inside = reach(scratch, t->n, -1, share), outside = reach(scratch, t->n, 1, share);
     p->rows = p->m = 0;
     for (int64_t i = 0; i < t->n; i++)
         if (scratch[i] >= -inside && scratch[i] <= outside)
             p->row[p->rows++] = i;
+    const double near = reach_of_first(scratch, t->n, set_most(p->rows * per_row, most) / per_row, p);
     for (int64_t begin = 0; begin < t->m; begin += t->n)
         for (int64_t k = 0; k < p->rows; k++) {
             p->place[p->m] = k;
@@ -152,10 +173,10 @@ static mercer_status solve_part(mercer_ctx *ctx, const mc_svm_program *t, const 
         mc_active_problem problem = *whole;
         problem.dual = p->dual;
         problem.matrix = mc_kernel_matrix_view(&matrix, whole->matrix.dtype, p->diagonal);
-        problem.most = p->m / 2 < whole->most ? p->m / 2 : whole->most;
+        problem.most = set_most(p->m, whole->most);
         problem.bound = NULL;
         problem.held = problem.close = true;
-        problem.first = t->earlier ? p->first : NULL;
+        problem.first = t->earlier && p->named ? p->first : NULL;
         status = mc_active_solve(ctx, &problem, p->beta, p->f, result);
     }
     mc_kernel_matrix_close(&matrix);
@@ -199,7 +220,7 @@ mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, need(t->n, t->m)));
     cut(&work, t->n, t->m, &p);
-    choose(t, &whole->dual, p.q, &p);
+    choose(t, &whole->dual, whole->most, p.q, &p);
     write_part(t, &whole->dual, whole->matrix.diagonal, &p);
     mercer_status status = p.m >= FEW ? solve_part(ctx, t, whole, rows, &p, result) : MERCER_OK;
     if (!status)
