@@ -1,4 +1,4 @@
-/* dense.h: matrices written out, seen entry by entry: what the tests of methods on mc_entries work on. */
+/* dense.h: matrices written out: what the tests of methods that read a few columns work on. */
 #ifndef TEST_DENSE_H
 #define TEST_DENSE_H
 
@@ -13,36 +13,8 @@ typedef struct dense {
     double *K;
 } dense;
 
-static inline mercer_status dense_diagonal(mercer_ctx *ctx, const void *self, double *out) {
-    (void)ctx;
-    const dense *m = self;
-    for (int64_t i = 0; i < m->n; i++)
-        out[i] = m->K[i * m->n + i];
-    return MERCER_OK;
-}
-
-static inline mercer_status dense_take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count,
-                                       float *out, int64_t ld) {
-    (void)ctx;
-    const dense *m = self;
-    for (int64_t r = 0; r < count; r++)
-        for (int64_t j = 0; j < m->n; j++)
-            out[r * ld + j] = (float)m->K[rows[r] * m->n + j];
-    return MERCER_OK;
-}
-
-static inline mercer_status dense_pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count,
-                                        double *out) {
-    (void)ctx;
-    const dense *m = self;
-    for (int64_t a = 0; a < count; a++)
-        for (int64_t b = 0; b < count; b++)
-            out[a * count + b] = m->K[rows[a] * m->n + rows[b]];
-    return MERCER_OK;
-}
-
-static inline mc_entries entries_of(const dense *m) {
-    return (mc_entries){m->n, dense_diagonal, dense_take, dense_pairs, m};
+static inline mc_matrix matrix_of(const dense *m) {
+    return mc_matrix_square(m->n, MERCER_F64, m->K, m->n, NULL);
 }
 
 /* exp(-gamma |x - z|^2) of n points in the plane, the last `copies` of them equal to the first one. */

@@ -159,7 +159,7 @@ static mercer_status dots(mercer_ctx *ctx, mc_pcg *s, const double *A, const dou
 }
 
 /* Y <- K V + D V. */
-static mercer_status apply_A(mercer_ctx *ctx, const mc_pcg *s, const mc_operator *K, const double *V, double *Y) {
+static mercer_status apply_A(mercer_ctx *ctx, const mc_pcg *s, const mc_matrix *K, const double *V, double *Y) {
     MC_TRY(K->apply(ctx, K->self, s->p.t, V, Y));
     for (int64_t i = 0; i < s->p.n; i++)
         for (int64_t k = 0; k < s->p.t; k++)
@@ -381,7 +381,7 @@ mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     const double share = inner ? share_done(s, s->h->best) : 0;
     mc_span(ctx, share, share);
     /* Only the product may be stopped: it leaves nothing behind, and the state is whole before and after. */
-    const mc_operator *K = s->h->careful ? &s->p.exact : is_late(s) ? &s->p.swift : &s->p.fast;
+    const mc_matrix *K = s->h->careful ? &s->p.exact : is_late(s) ? &s->p.swift : &s->p.fast;
     MC_TRY(inner ? apply_A(ctx, s, K, s->P, s->AP) : exact_product(ctx, s));
     double residual = 0;
     mc_shield(ctx, true);

@@ -9,15 +9,15 @@ typedef struct mc_pcg mc_pcg;
 
 typedef struct mc_pcg_problem {
     int64_t n, t;
-    mc_operator fast;  /* K for the iterations: float32 tiles, or stored */
-    mc_operator swift; /* a rougher K for the steps once the residual is small; apply NULL: none */
-    mc_operator exact; /* K for the residuals that count: float64 */
+    mc_matrix fast;  /* K for the iterations: float32 tiles, or stored */
+    mc_matrix swift; /* a rougher K for the steps once the residual is small; apply NULL: none */
+    mc_matrix exact; /* K for the residuals that count: float64 */
     /* what one run of the fast operator can be trusted to gain; 0: 1e-5, as with products in float */
     double floor;
-    double exact_error;         /* |v'(computed K v) - v'K v| <= exact_error v'v: curvature below minus this is real */
-    const double *diagonal;     /* D, n entries > 0 */
-    mc_operator preconditioner; /* R -> P^-1 R; apply NULL: none */
-    const double *B;            /* n x t, row-major */
+    double exact_error;       /* |v'(computed K v) - v'K v| <= exact_error v'v: curvature below minus this is real */
+    const double *diagonal;   /* D, n entries > 0 */
+    mc_matrix preconditioner; /* R -> P^-1 R; apply NULL: none */
+    const double *B;          /* n x t, row-major */
     double tolerance; /* stop when every column has |b - A x| <= tolerance |b|, measured with the exact operator */
     int64_t iterations_max;
     /* inner steps without a new smallest residual before refinement steps in: plateaus as long as the square root of

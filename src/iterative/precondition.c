@@ -237,6 +237,6 @@ static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const d
     return mc_for(ctx, s->f->n, ROWS, finish, &p);
 }
 
-mc_operator mc_precondition_operator(const mc_precondition *s) {
-    return (mc_operator){.n = s->f->n, .apply = apply, .self = s};
+mc_matrix mc_precondition_inverse(const mc_precondition *s) {
+    return (mc_matrix){.n = s->f->n, .apply = apply, .self = s};
 }

@@ -2,7 +2,7 @@
 
        mc_precondition *p = NULL;
        MC_TRY(mc_precondition_open(ctx, f, lambda, t, &p));
-       const mc_operator inverse = mc_precondition_operator(p);
+       const mc_matrix inverse = mc_precondition_inverse(p);
        mc_precondition_close(p); */
 #ifndef MC_ITERATIVE_PRECONDITION_H
 #define MC_ITERATIVE_PRECONDITION_H
@@ -19,6 +19,6 @@ mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double 
                                    mc_precondition **out);
 void mc_precondition_close(mc_precondition *p);
 /* Its apply takes at most t columns at a time. */
-mc_operator mc_precondition_operator(const mc_precondition *p);
+mc_matrix mc_precondition_inverse(const mc_precondition *p);
 
 #endif

@@ -6,7 +6,7 @@
 #include "linalg/matrix.h"
 
 typedef struct mc_krylov_problem {
-    mc_operator A;
+    mc_matrix A;
     int64_t wanted;   /* eigenvectors that must settle */
     int64_t block;    /* columns of the start, and of every product: at least wanted */
     int64_t steps;    /* products at most; (steps + 1) * block must not exceed n */

@@ -41,7 +41,7 @@ static void start(mercer_ctx *ctx, lanczos *z, const double *from) {
 }
 
 /* The k-th column of T, and the next direction in v. */
-static mercer_status step(mercer_ctx *ctx, const mc_operator *A, lanczos *z) {
+static mercer_status step(mercer_ctx *ctx, const mc_matrix *A, lanczos *z) {
     const int64_t n = z->n, k = z->k++;
     const double *q = z->Q + k * n;
     MC_TRY(A->apply(ctx, A->self, 1, q, z->v));
@@ -80,7 +80,7 @@ static bool settled(const lanczos *z, const mc_spectrum *s) {
            || z->b[z->k - 1] <= 0x1p-50 * scale;
 }
 
-static mercer_status iterate(mercer_ctx *ctx, const mc_operator *A, const double *from, lanczos *z, mc_spectrum *out) {
+static mercer_status iterate(mercer_ctx *ctx, const mc_matrix *A, const double *from, lanczos *z, mc_spectrum *out) {
     for (start(ctx, z, from);;) {
         MC_TRY(step(ctx, A, z));
         if (z->k % 8 == 0 || z->k == z->room || z->b[z->k - 1] == 0) {
@@ -94,7 +94,7 @@ static mercer_status iterate(mercer_ctx *ctx, const mc_operator *A, const double
     }
 }
 
-mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_operator *A, const double *from, int64_t steps,
+mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_matrix *A, const double *from, int64_t steps,
                               mc_spectrum *out) {
     lanczos z = {.n = A->n, .room = steps < A->n ? steps : A->n};
     const int64_t m = z.room, small = m * m + 1 + 6 * m + 2 * m * m + 3 + 5 * m;
@@ -111,6 +111,6 @@ mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_operator *A, const doubl
     return status;
 }
 
-mercer_status mc_lanczos(mercer_ctx *ctx, const mc_operator *A, int64_t steps, mc_spectrum *out) {
+mercer_status mc_lanczos(mercer_ctx *ctx, const mc_matrix *A, int64_t steps, mc_spectrum *out) {
     return mc_lanczos_from(ctx, A, NULL, steps, out);
 }

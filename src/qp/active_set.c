@@ -124,7 +124,7 @@ static void write_programme(run *r) {
     }
     for (int64_t i = 0; i < r->rows; i++) {
         r->own_f[i] = r->f[r->row_id[i]];
-        r->diagonal[i] = r->p->matrix.diagonal[r->row_id[i]];
+        r->diagonal[i] = r->p->matrix.diag[r->row_id[i]];
     }
     r->dual = (mc_dual){.m = r->count,
                         .row = r->row,
@@ -139,14 +139,14 @@ mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *p, double 
     const mc_matrix *matrix = &p->matrix;
     double square = 0, largest = 0;
     if (matrix->settled)
-        return matrix->add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL);
+        return mc_matrix_add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL);
     for (int64_t k = 0; k < count; k++) {
         square += c[k] * c[k];
         largest = fmax(largest, fabs(c[k]));
     }
     const bool single = matrix->dtype == MERCER_F32 && 1e-14 * square * top * top <= pow(HEARD * aim, 2);
     mc_doubt doubt = {p->bound, INFINITY};
-    MC_TRY(matrix->add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, ids, c, count, f, &doubt));
+    MC_TRY(mc_matrix_add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, ids, c, count, f, &doubt));
     if (single)
         *noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * doubt.reach);
     return MERCER_OK;
@@ -256,7 +256,7 @@ static double rounding_of(const run *r) {
 
 /* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a
    number per row. */
-static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, double *c, const void **scratch,
+static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix *rows, double *c, const void **scratch,
                             int64_t *ids) {
     for (int64_t i = 0; i < r->rows; i++) {
         r->own_f[i] = r->f[r->row_id[i]];
@@ -265,11 +265,11 @@ static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows,
     }
     for (int64_t k = 0; k < r->count; k++)
         c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
-    return mc_rows_add(ctx, rows, ids, c, r->rows, scratch, r->own_f);
+    return mc_matrix_add_rows(ctx, rows, ids, c, r->rows, scratch, r->own_f);
 }
 
 /* The optimum by an interior-point method, then Newton steps from there. */
-static mercer_status leap_over(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, bool *moved) {
+static mercer_status leap_over(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
     bool more;
     MC_TRY(mc_interior(ctx, &r->dual, rows, r->own, r->own_f, moved));
     return *moved ? mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more)
@@ -280,17 +280,15 @@ static mercer_status leap_over(mercer_ctx *ctx, run *r, const mc_matrix_rows *ro
    it is made in double. */
 static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     const int64_t n = r->rows;
-    mc_matrix matrix = r->p->matrix;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *))));
     double *c = mc_work_take(&work, n, sizeof *c), *K = mc_alloc_unset(ctx, n * n, sizeof *K);
     const void **scratch = mc_work_take(&work, n, sizeof *scratch);
     int64_t *ids = mc_work_take(&work, n, sizeof *ids);
-    const mc_matrix_rows rows = mc_rows_stored(n, MERCER_F64, K, n, r->diagonal);
+    const mc_matrix rows = mc_matrix_square(n, MERCER_F64, K, n, r->diagonal);
     mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
-    matrix.dtype = MERCER_F64;
     if (!status)
-        status = matrix.block(ctx, &matrix, r->row_id, n, K);
+        status = mc_matrix_block(ctx, &r->p->matrix, MERCER_F64, r->row_id, n, K);
     if (!status)
         status = follow(ctx, r, &rows, c, scratch, ids);
     if (!status)
@@ -300,7 +298,7 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     return status;
 }
 
-static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix_rows *rows, bool *moved) {
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
     return rows->dtype == MERCER_F64 ? leap_over(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
 }
 
@@ -348,13 +346,13 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
 static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
     const mc_matrix *matrix = &r->p->matrix;
     const bool all = r->rows == matrix->n;
-    *K = matrix->whole;
-    if (all && matrix->whole)
+    *K = matrix->whole.a;
+    if (all && *K)
         return MERCER_OK;
     if (!all || !r->holds_all) {
         r->holds_all = false;
         MC_TRY(make_room(ctx, r));
-        MC_TRY(matrix->block(ctx, matrix, r->row_id, r->rows, r->room->K));
+        MC_TRY(mc_matrix_block(ctx, matrix, matrix->dtype, r->row_id, r->rows, r->room->K));
         r->holds_all = all;
     }
     *K = r->room->K;
@@ -371,7 +369,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     write_programme(r);
     MC_TRY(store_block(ctx, r, &K));
     const bool only = p->dual.m <= part_most(p);
-    const mc_smo_problem small = {r->dual, mc_rows_stored(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
+    const mc_smo_problem small = {r->dual, mc_matrix_square(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
                                   only ? p->tolerance : fmax(0.5 * p->tolerance, r->aim),
                                   p->steps_max - r->result->steps, only};
     mc_smo_result found = {0};
@@ -428,7 +426,7 @@ static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
     const int64_t near = list_near(r, e, NEAR * fmax(r->aim, sqrt(r->noise2)), row);
     mc_doubt doubt = {r->p->bound, INFINITY};
     const mercer_status status = count && near < n / 2
-                                     ? matrix->at(ctx, matrix, ids, c, count, row, near, r->f, &doubt)
+                                     ? matrix->add_at(ctx, matrix->self, ids, c, count, row, near, r->f, &doubt)
                                      : mc_active_product(ctx, matrix, &r->p->dual, r->beta, r->f, r->p->bound);
     mc_work_close(&work);
     r->noise2 = 0;
@@ -504,7 +502,7 @@ mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const 
     memset(f, 0, (size_t)matrix->n * sizeof *f);
     if (bound)
         memset(bound, 0, (size_t)matrix->n * sizeof *bound);
-    const mercer_status status = count ? matrix->add(ctx, matrix, MERCER_F64, ids, c, count, f, &doubt) : MERCER_OK;
+    const mercer_status status = count ? mc_matrix_add(ctx, matrix, MERCER_F64, ids, c, count, f, &doubt) : MERCER_OK;
     mc_work_close(&work);
     return status;
 }

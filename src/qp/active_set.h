@@ -9,33 +9,6 @@
 
 #include "qp/smo.h"
 
-/* How wrong a product is. */
-typedef struct mc_doubt {
-    double *bound; /* n: grows by a bound on the error of each sum; NULL: nobody asks */
-    double reach;  /* becomes the largest sum of |c_k K(ids[k], i)|, where that is known; infinite before */
-} mc_doubt;
-
-/* A symmetric K that can be asked for blocks and for products. */
-typedef struct mc_matrix mc_matrix;
-struct mc_matrix {
-    int64_t n;
-    mercer_dtype dtype; /* of stored blocks */
-    const double *diagonal;
-    /* out <- K(ids, ids), count x count, row-major. ids rise. */
-    mercer_status (*block)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out);
-    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. doubt, as it was before, may grow.
-       */
-    mercer_status (*add)(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
-                         const double *c, int64_t count, double *f, mc_doubt *doubt);
-    /* f_i <- sum over k of c_k K(ids[k], i) in double at the listed rows alone. Both lists rise. */
-    mercer_status (*at)(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count,
-                        const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt);
-    const void *self;
-    const void *whole; /* all of K, n x n, where it is at hand; NULL: blocks are asked for */
-    /* the stored entries are what K is: products leave no error of their own, and at is not asked for */
-    bool settled;
-};
-
 /* A place to stand: called after every few sets, when beta and f are all that matters of what was done, so that a
    solution taken up from them goes the same way to the last bit. noise2: the square of the error that products have
    left in f. */
@@ -53,7 +26,7 @@ typedef struct mc_active_room {
 
 typedef struct mc_active_problem {
     mc_dual dual;
-    mc_matrix matrix;
+    mc_matrix matrix; /* block, add and add_at are asked for, and diag; whole is used where it is at hand */
     double tolerance; /* of the violation */
     int64_t steps_max;
     int64_t most;         /* variables in an active set; at least 2 */

@@ -26,7 +26,7 @@ enum { LOW, FREE, HIGH };
 
 typedef struct polish {
     const mc_dual *dual;
-    const mc_matrix_rows *rows;
+    const mc_matrix *rows;
     double tolerance;
     double *x, *g;          /* beta and K beta as they become */
     uint8_t *state;         /* m */
@@ -68,9 +68,9 @@ static bool list_free(polish *p) {
 static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
     const int64_t n = p->count;
     double trace = 0;
-    MC_TRY(p->rows->take(ctx, p->rows, p->id, n, p->row));
+    MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
     for (int64_t a = 0; a < n; a++)
-        trace += p->rows->diagonal[p->id[a]];
+        trace += p->rows->diag[p->id[a]];
     double raise = (p->rows->dtype == MERCER_F64 ? 1e-12 : 1e-7) * trace / (double)n;
     *done = false;
     for (int attempt = 0; attempt < 4 && !*done; attempt++, raise *= 30) {
@@ -123,7 +123,7 @@ static double spread(const polish *p) {
 }
 
 static mercer_status move(mercer_ctx *ctx, polish *p, int64_t count) {
-    return count ? mc_rows_add(ctx, p->rows, p->id, p->step, count, p->row, p->g) : MERCER_OK;
+    return count ? mc_matrix_add_rows(ctx, p->rows, p->id, p->step, count, p->row, p->g) : MERCER_OK;
 }
 
 /* To the optimum of this guess. */
@@ -199,7 +199,7 @@ static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
             continue;
         *restored &= p->x[t] + lost > p->dual->low[t] && p->x[t] + lost < p->dual->high[t];
         p->x[t] += lost;
-        MC_TRY(mc_rows_add(ctx, p->rows, &p->id[a], &lost, 1, p->row, p->g));
+        MC_TRY(mc_matrix_add_rows(ctx, p->rows, &p->id[a], &lost, 1, p->row, p->g));
     }
     return MERCER_OK;
 }
@@ -263,7 +263,7 @@ static void cut(mc_work *work, int64_t count, polish *p) {
     p->taken = mc_work_take(work, p->rows->n, 1);
 }
 
-mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double tolerance,
+mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double tolerance,
                                    double *beta, double *f, bool *moved) {
     const int64_t most = room_for(dual, beta);
     const size_t bytes = need(rows->n, dual->m, most), square = mc_work_need(mc_packed_count(most), sizeof(double));

@@ -9,7 +9,7 @@
    at once. Nothing is done where too many variables are free, memory is short, or the steps do not settle. *moved:
    whether beta has changed. */
 size_t mc_active_set_newton_bytes(int64_t n, int64_t m); /* at most, for n rows and m variables */
-mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double tolerance,
+mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double tolerance,
                                    double *beta, double *f, bool *moved);
 
 #endif

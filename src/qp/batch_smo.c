@@ -72,14 +72,14 @@ size_t mc_batch_smo_spare_bytes(int64_t n, int64_t count) {
 /* By what there is whatever the number of threads, so that it decides nothing. */
 static int64_t widest(const mercer_ctx *ctx, const mc_batch_smo *p) {
     const size_t left = (mc_memory_left(ctx) + p->room[0].size + p->room[1].size) / 2;
-    int64_t q = p->n < SET_MOST ? p->n : SET_MOST;
+    int64_t q = p->K.n < SET_MOST ? p->K.n : SET_MOST;
     while (q > SET_SURE && (size_t)(1 + p->count) * square(q) > left)
         q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
     return q;
 }
 
 static void cut(mc_work *work, run *r) {
-    const int64_t n = r->p->n, room = mc_padded(n);
+    const int64_t n = r->p->K.n, room = mc_padded(n);
     mc_selection_open(work, n, n, &r->selection);
     for (int side = 0; side < 2; side++)
         r->score[side] = mc_work_take(work, n, sizeof(double));
@@ -169,26 +169,26 @@ static void keep_free(run *r, int64_t last, int64_t room) {
 
 static mercer_status choose(mercer_ctx *ctx, run *r) {
     mc_selection *s = &r->selection;
-    MC_TRY(mc_for(ctx, r->p->n, STRIP, rate, r));
+    MC_TRY(mc_for(ctx, r->p->K.n, STRIP, rate, r));
     const int64_t last = mc_selection_renew(s);
     for (int64_t a = 0; a < r->open; a++) {
         mc_selection_take(s, r->member[r->who[a]].e.top_at[0]);
         mc_selection_take(s, r->member[r->who[a]].e.bottom_at[0]);
     }
     keep_free(r, last, s->q / 2);
-    mc_selection_worst(s, r->score[0], r->p->n, (s->q - s->count) / 2);
-    mc_selection_worst(s, r->score[1], r->p->n, s->q - s->count);
+    mc_selection_worst(s, r->score[0], r->p->K.n, (s->q - s->count) / 2);
+    mc_selection_worst(s, r->score[1], r->p->K.n, s->q - s->count);
     return MERCER_OK;
 }
 
 /* All variables, where K can be used as it lies: then a larger set costs no memory. */
 static bool whole(const run *r) {
-    return r->p->dtype == MERCER_F32 && r->selection.q == r->p->n;
+    return r->p->K.dtype == MERCER_F32 && r->selection.q == r->p->K.n;
 }
 
 static int64_t doubled(const run *r, int64_t q) {
-    if (r->p->dtype == MERCER_F32 && (4 * q >= r->p->n || 2 * q > r->most))
-        return r->p->n;
+    if (r->p->K.dtype == MERCER_F32 && (4 * q >= r->p->K.n || 2 * q > r->most))
+        return r->p->K.n;
     return 2 * q < r->most ? 2 * q : r->most;
 }
 
@@ -196,7 +196,7 @@ static int64_t doubled(const run *r, int64_t q) {
 static void grow(run *r) {
     mc_selection *s = &r->selection;
     int64_t in_question = 0;
-    for (int64_t t = 0; t < r->p->n; t++)
+    for (int64_t t = 0; t < r->p->K.n; t++)
         in_question += r->score[0][t] > 0 || r->score[1][t] > 0;
     r->seen += s->count;
     if (r->seen < EPOCHS * in_question || s->count >= in_question)
@@ -209,7 +209,7 @@ static void grow(run *r) {
 static void open_wide(run *r) {
     mc_selection *s = &r->selection;
     int64_t free = 0;
-    for (int64_t t = 0; t < r->p->n; t++)
+    for (int64_t t = 0; t < r->p->K.n; t++)
         free += is_free(r, t);
     s->q = SET < r->most ? SET : r->most;
     while (s->q < free && s->q < r->most)
@@ -226,13 +226,13 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
 }
 
 static const void *row_of(const mc_batch_smo *p, int64_t t) {
-    return (const char *)p->K + (size_t)(t * p->n) * mc_dtype_size(p->dtype);
+    return mc_part(p->K.whole, t, 0, 1, p->K.n).a;
 }
 
 /* The places of the set, rising: rows of K are then read from front to back. */
 static void list(run *r) {
     int64_t at = 0;
-    for (int64_t t = 0; t < r->p->n; t++)
+    for (int64_t t = 0; t < r->p->K.n; t++)
         if (whole(r) || r->selection.chosen[t])
             r->column[at++] = t;
     r->set = (mc_common){.count = at, .column = r->column};
@@ -244,8 +244,8 @@ static void list(run *r) {
 
 static mercer_status load(mercer_ctx *ctx, run *r) {
     list(r);
-    r->set.K = r->p->K;
-    r->set.ld = r->p->n;
+    r->set.K = r->p->K.whole.a;
+    r->set.ld = r->p->K.n;
     if (whole(r))
         return MERCER_OK;
     r->set.ld = mc_padded(r->set.count);
@@ -318,7 +318,7 @@ static bool any_slow(const run *r) {
 
 /* Who took all the steps allowed takes one of Newton's; the others wait. */
 static mercer_status leap(mercer_ctx *ctx, run *r) {
-    const int64_t n = r->p->n;
+    const int64_t n = r->p->K.n;
     memset(r->change, 0, (size_t)(n * MC_BATCH) * sizeof *r->change);
     for (int64_t a = 0; a < r->open; a++)
         if (r->member[r->who[a]].slow)
@@ -343,12 +343,12 @@ static mercer_status turn(mercer_ctx *ctx, run *r) {
     drop_idle(r);
     if (!whole(r))
         grow(r);
-    return mc_for(ctx, r->p->n, COLUMNS, add_columns, r);
+    return mc_for(ctx, r->p->K.n, COLUMNS, add_columns, r);
 }
 
 /* What so many rounds do not settle is for other methods. */
 static mercer_status descend(mercer_ctx *ctx, run *r) {
-    const int64_t most = ROUNDS * (r->p->n / SET + 1);
+    const int64_t most = ROUNDS * (r->p->K.n / SET + 1);
     MC_TRY(look(ctx, r));
     open_wide(r);
     for (int64_t k = 0; k < most && r->open; k++) {
@@ -360,10 +360,10 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
 
 mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem) {
     run r = {.p = problem,
-             .body = &mc_qp_bodies_of(ctx->isa)->batch_smo[problem->dtype],
+             .body = &mc_qp_bodies_of(ctx->isa)->batch_smo[problem->K.dtype],
              .quick = &mc_qp_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->n, problem->count)));
+    MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->K.n, problem->count)));
     cut(&work, &r);
     r.most = widest(ctx, problem);
     const mercer_status status = descend(ctx, &r);

@@ -14,10 +14,9 @@
 enum { MC_TOGETHER_MOST = 8, MC_TOGETHER_BEYOND = 64, MC_TOGETHER_ROOMS = 3 };
 
 typedef struct mc_batch_smo {
-    int64_t n; /* rows of K, and variables: variable t has row t, and there is one group */
-    mercer_dtype dtype;
-    const void *K; /* n x n, and MC_TOGETHER_BEYOND numbers that may be read */
-    const double *diagonal;
+    /* whole, without gaps between rows and with MC_TOGETHER_BEYOND numbers after it that may be read, and diag are
+       asked for; variable t has row t, and there is one group */
+    mc_matrix K;
     double tolerance;  /* of the violation */
     int64_t steps_max; /* of each */
     int64_t count;     /* quadratic programs */

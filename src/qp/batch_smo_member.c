@@ -85,7 +85,7 @@ static void fill(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_memb
     for (int64_t i = 0; i < m->count; i++) {
         const int64_t a = m->at[i], t = from->column[a];
         b->v[a] = (float)-(p->f[k][t] + dual->q[t]);
-        b->diagonal[a] = (float)p->diagonal[t];
+        b->diagonal[a] = (float)p->K.diag[t];
         b->beta[a] = p->beta[k][t];
         b->low[a] = dual->low[t];
         b->high[a] = dual->high[t];
@@ -172,7 +172,7 @@ void mc_member_put_back(const mc_batch_smo *p, int64_t k, const mc_common *set, 
 /* Whoever a step has not brought half way to the optimum takes no other. */
 mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, mc_member *m, double *change) {
     const mc_newton_free face = {
-        .dual = &p->dual[k], .dtype = p->dtype, .K = p->K, .beta = p->beta[k], .f = p->f[k], .room = &p->room[2]};
+        .dual = &p->dual[k], .K = &p->K, .beta = p->beta[k], .f = p->f[k], .room = &p->room[2]};
     bool found = false;
     m->tired = m->leapt > 0 && m->e.violation > m->leapt / 2;
     m->leapt = m->e.violation;
@@ -180,9 +180,9 @@ mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, 
         MC_TRY(mc_newton_free_step(ctx, &face, m->step, &found));
     m->slow = found;
     m->tired = !found;
-    for (int64_t t = 0; t < p->n && found; t++)
+    for (int64_t t = 0; t < p->K.n && found; t++)
         change[t * MC_BATCH] = m->step[t];
-    memcpy(m->f, p->f[k], (size_t)p->n * sizeof *m->f);
+    memcpy(m->f, p->f[k], (size_t)p->K.n * sizeof *m->f);
     return MERCER_OK;
 }
 
@@ -190,12 +190,12 @@ mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, 
 void mc_member_land(const mc_batch_smo *p, int64_t k, mc_member *m) {
     const mc_dual *dual = &p->dual[k];
     double *beta = p->beta[k], *f = p->f[k], slope = 0, curvature = 0;
-    for (int64_t t = 0; t < p->n; t++) {
+    for (int64_t t = 0; t < p->K.n; t++) {
         slope -= (m->f[t] + dual->q[t]) * m->step[t];
         curvature += (f[t] - m->f[t]) * m->step[t];
     }
     const double share = slope <= 0 ? 0 : curvature > slope ? slope / curvature : 1;
-    for (int64_t t = 0; t < p->n; t++) {
+    for (int64_t t = 0; t < p->K.n; t++) {
         beta[t] = fmin(fmax(beta[t] + share * m->step[t], dual->low[t]), dual->high[t]);
         f[t] = m->f[t] + share * (f[t] - m->f[t]);
     }

@@ -38,7 +38,7 @@ typedef struct sides {
 
 typedef struct interior {
     const mc_dual *dual;
-    const mc_matrix_rows *rows;
+    const mc_matrix *rows;
     int64_t *pair; /* 2n: the variables of a row, -1: none */
     int64_t *id;   /* 0 .. n-1 */
     const void **row;
@@ -67,7 +67,7 @@ static double value(const interior *p, int64_t t) {
 
 static mercer_status multiply(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
     memset(out, 0, (size_t)p->rows->n * sizeof *out);
-    return mc_rows_add(ctx, p->rows, p->id, x, p->rows->n, p->row, out);
+    return mc_matrix_add_rows(ctx, p->rows, p->id, x, p->rows->n, p->row, out);
 }
 
 /* What stands on the diagonal beside K. */
@@ -81,12 +81,12 @@ static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
     const int64_t n = p->rows->n;
     double top = 0;
     for (int64_t i = 0; i < n; i++)
-        top = fmax(top, p->rows->diagonal[i]);
+        top = fmax(top, p->rows->diag[i]);
     p->raise = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top;
     *done = false;
     for (int attempt = 0; attempt < 6 && !*done; attempt++, p->raise *= 30) {
         int64_t bad = 0;
-        MC_TRY(p->rows->take(ctx, p->rows, p->id, n, p->row));
+        MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
         MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, NULL, 0, p->A));
         for (int64_t i = 0; i < n; i++)
             p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->raise;
@@ -285,7 +285,7 @@ static mercer_status descend(mercer_ctx *ctx, interior *p) {
 static void stand_inside(interior *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double low = p->dual->low[t], high = p->dual->high[t];
-        const double far = 1 / fmax(p->rows->diagonal[mc_row(p->dual, t)], 1e-300);
+        const double far = 1 / fmax(p->rows->diag[mc_row(p->dual, t)], 1e-300);
         const bool both = isfinite(low) && isfinite(high) && !fixed(p, t);
         p->room.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
         p->room.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
@@ -314,7 +314,7 @@ static mercer_status start(mercer_ctx *ctx, interior *p, const double *beta, con
 /* d <- the point, variables that belong to a bound set there; room.low <- how far the others may be moved. */
 static void settle(interior *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const double k = p->rows->diagonal[mc_row(p->dual, t)];
+        const double k = p->rows->diag[mc_row(p->dual, t)];
         const bool low = k * p->room.low[t] < p->z.low[t], high = k * p->room.high[t] < p->z.high[t];
         p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : value(p, t);
         p->room.low[t] = low || high || fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
@@ -416,7 +416,7 @@ static bool pair_up(interior *p) {
     return true;
 }
 
-mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double *beta, double *f,
+mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double *beta, double *f,
                           bool *moved) {
     interior p = {.dual = dual, .rows = rows, .groups = dual->group ? 2 : 1};
     mc_work work;

@@ -10,9 +10,9 @@
 #include "qp/smo.h"
 
 /* beta is feasible and f belongs to it (f - K beta, the part of variables held elsewhere, is kept) before and after;
-   the objective does not rise. rows are stored: all may be asked for at once. Nothing is done where a row has no
+   the objective does not rise. View is asked for, of all rows at once. Nothing is done where a row has no
    variable or more than two, or a variable no bound. *moved: whether beta has changed. */
-mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, double *beta, double *f,
+mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double *beta, double *f,
                           bool *moved);
 
 /* What it takes, K in double included where it is stored in single precision. */

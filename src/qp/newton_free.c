@@ -93,32 +93,32 @@ static void cut(mc_work *work, int64_t count, face *s) {
 
 /* ---- The factor ---- */
 
-static void list(face *s) {
+static mercer_status list(mercer_ctx *ctx, face *s) {
     const mc_newton_free *p = s->p;
-    const size_t bytes = (size_t)p->dual->m * mc_dtype_size(p->dtype);
-    for (int64_t t = 0, a = 0; t < p->dual->m; t++)
+    int64_t count = 0;
+    for (int64_t t = 0; t < p->dual->m; t++)
         if (is_free(p, t)) {
-            s->id[a] = t;
-            s->row[a] = (const char *)p->K + (size_t)t * bytes;
-            s->X[a++] = -(p->f[t] + p->dual->q[t]);
+            s->id[count] = t;
+            s->X[count++] = -(p->f[t] + p->dual->q[t]);
         }
+    return mc_matrix_view(ctx, p->K, s->id, count, s->row);
 }
 
 static double diagonal_of(const face *s, int64_t a) {
-    return s->p->dtype == MERCER_F64 ? ((const double *)s->row[a])[s->id[a]]
-                                     : (double)((const float *)s->row[a])[s->id[a]];
+    return s->p->K->dtype == MERCER_F64 ? ((const double *)s->row[a])[s->id[a]]
+                                        : (double)((const float *)s->row[a])[s->id[a]];
 }
 
 static mercer_status factor(mercer_ctx *ctx, face *s, bool *done) {
     double trace = 0;
     for (int64_t a = 0; a < s->count; a++)
         trace += diagonal_of(s, a);
-    const double unsure = s->p->dtype == MERCER_F64 ? 1e-14 : 6e-8;
+    const double unsure = s->p->K->dtype == MERCER_F64 ? 1e-14 : 6e-8;
     double raise = unsure * sqrt((double)s->count) * trace / (double)s->count;
     *done = false;
     for (int attempt = 0; attempt < 3 && !*done; attempt++, raise *= 30) {
         int64_t bad = 0;
-        MC_TRY(mc_packed_take(ctx, s->count, s->p->dtype, s->row, s->id, raise, s->A));
+        MC_TRY(mc_packed_take(ctx, s->count, s->p->K->dtype, s->row, s->id, raise, s->A));
         MC_TRY(mc_potrf(ctx, mc_packed(s->count, s->A), &bad));
         *done = bad == 0;
     }
@@ -210,7 +210,7 @@ static mercer_status settle(mercer_ctx *ctx, face *s, bool *done) {
 }
 
 static mercer_status find(mercer_ctx *ctx, face *s, double *step, bool *found) {
-    list(s);
+    MC_TRY(list(ctx, s));
     MC_TRY(factor(ctx, s, found));
     if (*found)
         MC_TRY(settle(ctx, s, found));

@@ -7,11 +7,10 @@
 
 typedef struct mc_newton_free {
     const mc_dual *dual; /* variable t has row t of K, and there is one group */
-    mercer_dtype dtype;
-    const void *K;      /* n x n, stored */
-    const double *beta; /* feasible */
-    const double *f;    /* K beta */
-    mc_room *room;      /* for the factor, left to the next step */
+    const mc_matrix *K;  /* view is asked for */
+    const double *beta;  /* feasible */
+    const double *f;     /* K beta */
+    mc_room *room;       /* for the factor, left to the next step */
 } mc_newton_free;
 
 /* Bytes at most for so many variables; no step is made where they would be more than half of what is left. */

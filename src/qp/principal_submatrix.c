@@ -10,7 +10,7 @@
 
 enum { GRAIN = 32 }; /* rows copied by a thread at a time */
 
-size_t mc_principal_bytes(const mc_matrix_rows *whole, int64_t n) {
+size_t mc_principal_bytes(const mc_matrix *whole, int64_t n) {
     return mc_work_need(n * n, mc_dtype_size(whole->dtype)) + mc_work_need(n, sizeof(double))
            + mc_work_need(n, sizeof(void *));
 }
@@ -31,23 +31,23 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         c->body->gather(c->row[k], c->id, c->part->n, c->part->K + (size_t)k * bytes);
 }
 
-static mercer_status copy(mercer_ctx *ctx, const mc_matrix_rows *whole, const int64_t *id, mc_principal *part) {
+static mercer_status copy(mercer_ctx *ctx, const mc_matrix *whole, const int64_t *id, mc_principal *part) {
     const void **row = NULL;
     MC_TRY(MC_ALLOC(ctx, row, part->n));
     copied c = {part, &mc_qp_bodies_of(ctx->isa)->smo[part->dtype], row, id};
-    mercer_status status = whole->take(ctx, whole, id, part->n, row);
+    mercer_status status = mc_matrix_view(ctx, whole, id, part->n, row);
     if (!status)
         status = mc_for(ctx, part->n, GRAIN, copy_rows, &c);
     mc_free(row);
     return status;
 }
 
-mercer_status mc_principal_open(mercer_ctx *ctx, const mc_matrix_rows *whole, const int64_t *id, int64_t n,
+mercer_status mc_principal_open(mercer_ctx *ctx, const mc_matrix *whole, const int64_t *id, int64_t n,
                                 mc_principal *out) {
     *out = (mc_principal){.n = n, .dtype = whole->dtype, .K = mc_alloc_unset(ctx, n * n, mc_dtype_size(whole->dtype))};
     mercer_status status = out->K ? MC_ALLOC(ctx, out->diagonal, n) : MERCER_MEMORY;
     for (int64_t k = 0; k < n && !status; k++)
-        out->diagonal[k] = whole->diagonal[id[k]];
+        out->diagonal[k] = whole->diag[id[k]];
     if (!status)
         status = copy(ctx, whole, id, out);
     if (status)
@@ -61,6 +61,6 @@ void mc_principal_close(mc_principal *part) {
     *part = (mc_principal){0};
 }
 
-mc_matrix_rows mc_principal_rows(const mc_principal *part) {
-    return mc_rows_stored(part->n, part->dtype, part->K, part->n, part->diagonal);
+mc_matrix mc_principal_rows(const mc_principal *part) {
+    return mc_matrix_square(part->n, part->dtype, part->K, part->n, part->diagonal);
 }

@@ -3,7 +3,7 @@
 #ifndef MC_QP_PRINCIPAL_SUBMATRIX_H
 #define MC_QP_PRINCIPAL_SUBMATRIX_H
 
-#include "qp/matrix_rows.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_principal {
     int64_t n;
@@ -13,11 +13,11 @@ typedef struct mc_principal {
 } mc_principal;
 
 /* Bytes it takes. */
-size_t mc_principal_bytes(const mc_matrix_rows *whole, int64_t n);
+size_t mc_principal_bytes(const mc_matrix *whole, int64_t n);
 /* id: its rows in the whole, increasing. On failure nothing is held. */
-mercer_status mc_principal_open(mercer_ctx *ctx, const mc_matrix_rows *whole, const int64_t *id, int64_t n,
+mercer_status mc_principal_open(mercer_ctx *ctx, const mc_matrix *whole, const int64_t *id, int64_t n,
                                 mc_principal *out);
 void mc_principal_close(mc_principal *part);
-mc_matrix_rows mc_principal_rows(const mc_principal *part);
+mc_matrix mc_principal_rows(const mc_principal *part);
 
 #endif

@@ -152,7 +152,7 @@ static mercer_status descend(mercer_ctx *ctx, run *r) {
 
 static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
                            mc_smo_result *result) {
-    const int64_t m = problem->dual.m, q = set_size(m, problem->rows.most);
+    const int64_t m = problem->dual.m, q = set_size(m, problem->rows.n);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_work_need(m, sizeof(int64_t))));

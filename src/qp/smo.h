@@ -12,7 +12,7 @@
 #define MC_QP_SMO_H
 
 #include "base/progress.h"
-#include "qp/matrix_rows.h"
+#include "linalg/matrix.h"
 
 typedef struct mc_dual {
     int64_t m;          /* variables */
@@ -24,7 +24,7 @@ typedef struct mc_dual {
 
 typedef struct mc_smo_problem {
     mc_dual dual;
-    mc_matrix_rows rows;
+    mc_matrix rows;
     double tolerance; /* of the violation */
     int64_t steps_max;
     bool watched; /* this is all there is to solve: progress tells its gap */

@@ -19,7 +19,7 @@ int64_t mc_shrink_count(const mc_dual *dual, const double *beta, const double *f
     return count;
 }
 
-static size_t need(const mc_matrix_rows *rows, int64_t m, int64_t batch) {
+static size_t need(const mc_matrix *rows, int64_t m, int64_t batch) {
     return 5 * mc_work_need(m, sizeof(double)) + 3 * mc_work_need(m, sizeof(int64_t)) + mc_work_need(m, 1)
            + mc_work_need(rows->n, sizeof(int64_t)) + 2 * mc_work_need(batch, sizeof(double))
            + mc_work_need(batch, sizeof(void *));
@@ -43,9 +43,9 @@ static void fill(mc_shrunk *s, const mc_dual *dual, const double *beta, const do
     s->dual.group = dual->group ? group : NULL;
 }
 
-static mercer_status open_part(mercer_ctx *ctx, const mc_matrix_rows *rows, const mc_dual *dual, const double *beta,
+static mercer_status open_part(mercer_ctx *ctx, const mc_matrix *rows, const mc_dual *dual, const double *beta,
                                const double *f, const mc_extremes *e, int64_t count, mc_shrunk *s) {
-    const int64_t batch = rows->most < BATCH ? rows->most : BATCH;
+    const int64_t batch = rows->n < BATCH ? rows->n : BATCH;
     MC_TRY(mc_work_open(ctx, &s->work, need(rows, count, batch)));
     s->variable = mc_work_take(&s->work, count, sizeof(int64_t));
     for (int64_t t = 0, at = 0; t < dual->m; t++)
@@ -67,7 +67,7 @@ static mercer_status open_part(mercer_ctx *ctx, const mc_matrix_rows *rows, cons
     return MERCER_OK;
 }
 
-mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix_rows *rows, const mc_dual *dual, const double *beta,
+mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix *rows, const mc_dual *dual, const double *beta,
                              const double *f, const mc_extremes *e, int64_t count, mc_shrunk *out) {
     *out = (mc_shrunk){0};
     const int64_t most = count < rows->n ? count : rows->n;
@@ -85,14 +85,14 @@ void mc_shrunk_close(mc_shrunk *s) {
     *s = (mc_shrunk){0};
 }
 
-mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_matrix_rows *rows, double *beta, double *f) {
+mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_matrix *rows, double *beta, double *f) {
     double *change = s->f; /* of beta, per row: its own f has served */
     memset(change, 0, (size_t)s->part.n * sizeof *change);
     for (int64_t t = 0; t < s->dual.m; t++) {
         change[s->dual.row[t]] += s->beta[t] - beta[s->variable[t]];
         beta[s->variable[t]] = s->beta[t];
     }
-    const int64_t batch = rows->most < BATCH ? rows->most : BATCH;
+    const int64_t batch = rows->n < BATCH ? rows->n : BATCH;
     int64_t *ids = mc_work_take(&s->work, batch, sizeof *ids);
     double *c = mc_work_take(&s->work, batch, sizeof *c);
     const void **scratch = mc_work_take(&s->work, batch, sizeof *scratch);
@@ -103,7 +103,7 @@ mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_matrix_
             c[count++] = change[i];
         }
         if (count == batch || (count && i == s->part.n - 1)) {
-            MC_TRY(mc_rows_add(ctx, rows, ids, c, count, scratch, f));
+            MC_TRY(mc_matrix_add_rows(ctx, rows, ids, c, count, scratch, f));
             count = 0;
         }
     }

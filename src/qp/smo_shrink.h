@@ -13,7 +13,7 @@
 typedef struct mc_shrunk {
     mc_work work;
     mc_principal part;
-    mc_matrix_rows rows;
+    mc_matrix rows;
     mc_dual dual;
     int64_t *variable; /* of the whole, for each of its own */
     int64_t *row_id;   /* row of the whole, for each of its own */
@@ -23,10 +23,10 @@ typedef struct mc_shrunk {
 /* How many variables are still in question. */
 int64_t mc_shrink_count(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e);
 /* *out stays empty (variable NULL) when the small matrix does not fit in memory. */
-mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix_rows *rows, const mc_dual *dual, const double *beta,
+mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix *rows, const mc_dual *dual, const double *beta,
                              const double *f, const mc_extremes *e, int64_t count, mc_shrunk *out);
 /* Write its beta back and bring the whole f up to date. */
-mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_matrix_rows *rows, double *beta, double *f);
+mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_matrix *rows, double *beta, double *f);
 void mc_shrunk_close(mc_shrunk *s);
 
 #endif

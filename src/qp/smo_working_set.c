@@ -17,8 +17,8 @@ static int64_t room_for(int64_t q) {
 }
 
 /* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
-static bool able(const mc_dual *dual, const mc_matrix_rows *rows) {
-    bool same = rows->stored && !dual->group && dual->m == rows->n;
+static bool able(const mc_dual *dual, const mc_matrix *rows) {
+    bool same = rows->whole.a && !dual->group && dual->m == rows->n;
     for (int64_t t = 0; same && dual->row && t < dual->m; t++)
         same = dual->row[t] == t;
     return same;
@@ -50,7 +50,7 @@ static void cut(mc_set *s) {
     s->block.diagonal = s->diagonal;
 }
 
-mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, int64_t q, mc_set *out) {
+mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q, mc_set *out) {
     *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows)};
     MC_TRY(mc_work_open(ctx, &out->work, need(rows->n, dual->m)));
     cut(out);
@@ -96,8 +96,8 @@ static void lay_out(mc_set *s) {
         at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
         s->block.begin[g + 1] = at;
     }
-    s->block.K = s->all ? s->rows->stored : s->K;
-    s->block.ld = s->all ? s->rows->ld : at;
+    s->block.K = s->all ? s->rows->whole.a : s->K;
+    s->block.ld = s->all ? s->rows->whole.ld : at;
     s->block.width = s->all ? s->rows->n : at;
 }
 
@@ -113,7 +113,7 @@ static void fill(mc_set *s, const double *beta, const double *f) {
         s->block.beta[at] = beta[t];
         s->low[at] = s->dual->low[t];
         s->high[at] = s->dual->high[t];
-        s->diagonal[at] = s->rows->diagonal[s->column[at]];
+        s->diagonal[at] = s->rows->diag[s->column[at]];
         s->block.up[at] = beta[t] < s->high[at] ? 0 : -INFINITY;
         s->block.down[at] = beta[t] > s->low[at] ? 0 : INFINITY;
     }
@@ -150,7 +150,7 @@ mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, i
     fill(s, beta, f);
     if (all)
         return MERCER_OK;
-    MC_TRY(s->rows->take(ctx, s->rows, s->row, s->row_count, s->piece));
+    MC_TRY(mc_matrix_view(ctx, s->rows, s->row, s->row_count, s->piece));
     gathered g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
     return mc_for(ctx, s->block.ld, 32, gather, &g);
 }
@@ -170,5 +170,5 @@ mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, 
             s->row[kept++] = s->row[r];
         }
     *moved = kept > 0;
-    return kept ? mc_rows_add(ctx, s->rows, s->row, s->change, kept, s->piece, f) : MERCER_OK;
+    return kept ? mc_matrix_add_rows(ctx, s->rows, s->row, s->change, kept, s->piece, f) : MERCER_OK;
 }

@@ -9,7 +9,7 @@
 typedef struct mc_set {
     mc_work work;
     const mc_dual *dual;
-    const mc_matrix_rows *rows;
+    const mc_matrix *rows;
     bool able; /* all variables may be one set, over K where it lies in memory */
     bool all;  /* and they are now */
     mc_block block;
@@ -27,7 +27,7 @@ typedef struct mc_set {
 
 /* Sets of q variables, and of all m where that may be. */
 size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype);
-mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix_rows *rows, int64_t q, mc_set *out);
+mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q, mc_set *out);
 void mc_set_close(mc_set *s);
 /* Fetch the rows of these variables and gather K_WW and the state of the set. all: they are all there are, and the set
    is able. */

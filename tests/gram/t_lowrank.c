@@ -5,7 +5,7 @@ static void test_what_is_left_is_the_diagonal_of_the_remainder(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     dense m = gaussian(700, 2, 0);
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mc_lowrank *f = NULL;
     assert_ok(ctx, mc_lowrank_open(ctx, &entries, NULL, 7, &f));
     assert_close(f->trace, 700, 1e-9);
@@ -31,7 +31,7 @@ static void test_the_remainder_is_positive_semidefinite(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     dense m = gaussian(200, 1, 0);
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mc_lowrank *f = NULL;
     assert_ok(ctx, mc_lowrank_open(ctx, &entries, NULL, 3, &f));
     assert_ok(ctx, mc_lowrank_grow(ctx, f, 30, 0));
@@ -67,7 +67,7 @@ static void test_a_matrix_of_small_rank_is_exhausted(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     dense m = of_rank(300, 12);
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mc_lowrank *f = NULL;
     assert_ok(ctx, mc_lowrank_open(ctx, &entries, NULL, 1, &f));
     assert_ok(ctx, mc_lowrank_grow(ctx, f, 200, 0));
@@ -88,7 +88,7 @@ static void test_equal_rows_are_used_once(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     dense m = gaussian(120, 50, 100); /* 21 different points, one of them 100 times */
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mc_lowrank *f = NULL;
     assert_ok(ctx, mc_lowrank_open(ctx, &entries, NULL, 1, &f));
     assert_ok(ctx, mc_lowrank_grow(ctx, f, 120, 0));
@@ -106,7 +106,7 @@ static void test_it_stops_at_the_trace_asked_for_and_goes_on_from_there(void **s
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     dense m = gaussian(400, 1, 0);
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mc_lowrank *f = NULL;
     assert_ok(ctx, mc_lowrank_open(ctx, &entries, NULL, 1, &f));
     assert_ok(ctx, mc_lowrank_grow(ctx, f, 400, 40));
@@ -130,7 +130,7 @@ static void test_a_scaled_matrix_is_factored_as_if_written_out(void **state) {
         s[i] = i % 7 == 0 ? 0 : 0.5 + (double)(i % 5);
     for (int64_t i = 0; i < 150 * 150; i++)
         scaled.K[i] *= s[i / 150] * s[i % 150];
-    const mc_entries plain = entries_of(&m), written = entries_of(&scaled);
+    const mc_matrix plain = matrix_of(&m), written = matrix_of(&scaled);
     mc_lowrank *f = NULL, *g = NULL;
     assert_ok(ctx, mc_lowrank_open(ctx, &plain, s, 5, &f));
     assert_ok(ctx, mc_lowrank_open(ctx, &written, NULL, 5, &g));
@@ -156,7 +156,7 @@ static void test_the_pivots_have_the_law_of_the_plain_method(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     double K[16] = {2, 1.2, 0.3, 0, 1.2, 1, 0.2, 0.1, 0.3, 0.2, 1.5, 1.0, 0, 0.1, 1.0, 1.1};
     const dense m = {.n = 4, .K = K};
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     double expected[16] = {0}, trace = 0, chi2 = 0;
     int seen[16] = {0};
     for (int i = 0; i < 4; i++)
@@ -187,7 +187,7 @@ static void test_the_pivots_have_the_law_of_the_plain_method(void **state) {
 static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     (void)state;
     dense m = gaussian(1500, 3, 0);
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mercer_ctx *one = open_ctx(1), *five = open_ctx(5);
     mc_lowrank *f = NULL, *g = NULL;
     assert_ok(one, mc_lowrank_open(one, &entries, NULL, 11, &f));
@@ -206,7 +206,7 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
 }
 
 static mercer_status factor_again(mercer_ctx *ctx, void *arg) {
-    const mc_entries entries = entries_of(arg);
+    const mc_matrix entries = matrix_of(arg);
     mc_lowrank *f = NULL;
     mercer_status status = mc_lowrank_open(ctx, &entries, NULL, 1, &f);
     if (!status)
@@ -227,7 +227,7 @@ static void test_survives_failing_memory(void **state) {
 static void test_the_bytes_forecast_are_enough(void **state) {
     (void)state;
     dense m = gaussian(1000, 200, 0);
-    const mc_entries entries = entries_of(&m);
+    const mc_matrix entries = matrix_of(&m);
     mercer_ctx *free_ctx = open_ctx(3);
     for (int64_t rank = 1; rank <= 600; rank += 83) {
         mercer_options options = mercer_options_defaults();

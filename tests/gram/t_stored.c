@@ -1,7 +1,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "gram/store/stored.h"
 #include "support.h"
 #include <math.h>
@@ -49,9 +49,9 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
         setup *s = prepare(ctx, sizes[c]);
         mc_stored *k = NULL;
         assert_ok(ctx, mc_stored_open(ctx, s->gram, T, true, &k));
-        const mc_operator K = mc_stored_operator(k), fine = mc_stored_fine_operator(k),
-                          swift = mc_stored_swift_operator(k);
-        const double error = mc_stored_entry_error(k) * N * 4; /* |V| < 4 */
+        const mc_matrix K = mc_stored_matrix(k), fine = mc_stored_fine_matrix(k), swift = mc_stored_swift_matrix(k);
+        const double kept = fine.errors(fine.self, T).entry - mc_gram_entry_error(s->gram);
+        const double error = kept * N * 4; /* |V| < 4 */
         assert_true(mc_stored_is_fine(k) && error < 1e-7);
         for (int64_t t = 1; t <= T; t += t < 6 ? 1 : 6) {
             assert_ok(ctx, mc_gram_apply(ctx, s->gram, t, s->V, exact));
@@ -96,7 +96,7 @@ static void test_many_stripes_add_up(void **state) {
     assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
     assert_ok(ctx, mc_gram_open(ctx, kernel, data, NULL, MERCER_F64, &gram));
     assert_ok(ctx, mc_stored_open(ctx, gram, 1, false, &k));
-    const mc_operator K = mc_stored_operator(k);
+    const mc_matrix K = mc_stored_matrix(k);
     assert_ok(ctx, K.apply(ctx, K.self, 1, v, y));
     for (int i = 0; i < MANY; i++)
         assert_close(y[i], x[i] * sum, 1e-3);
@@ -117,11 +117,11 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     mc_stored *ka = NULL, *kb = NULL;
     assert_ok(one, mc_stored_open(one, a->gram, T, true, &ka));
     assert_ok(five, mc_stored_open(five, b->gram, T, true, &kb));
-    const mc_operator Ka = mc_stored_operator(ka), Kb = mc_stored_operator(kb);
+    const mc_matrix Ka = mc_stored_matrix(ka), Kb = mc_stored_matrix(kb);
     assert_ok(one, Ka.apply(one, Ka.self, T, a->V, a->Y));
     assert_ok(five, Kb.apply(five, Kb.self, T, b->V, b->Y));
     assert_memory_equal(a->Y, b->Y, sizeof a->Y);
-    const mc_operator Sa = mc_stored_swift_operator(ka), Sb = mc_stored_swift_operator(kb);
+    const mc_matrix Sa = mc_stored_swift_matrix(ka), Sb = mc_stored_swift_matrix(kb);
     assert_ok(one, Sa.apply(one, Sa.self, T, a->V, a->Y));
     assert_ok(five, Sb.apply(five, Sb.self, T, b->V, b->Y));
     assert_memory_equal(a->Y, b->Y, sizeof a->Y);
@@ -137,7 +137,7 @@ static mercer_status store_again(mercer_ctx *ctx, void *arg) {
     setup *s = arg;
     mc_stored *k = NULL;
     MC_TRY(mc_stored_open(ctx, s->gram, T, true, &k));
-    const mc_operator K = mc_stored_operator(k);
+    const mc_matrix K = mc_stored_matrix(k);
     const mercer_status status = K.apply(ctx, K.self, T, s->V, s->Y);
     mc_stored_close(k);
     return status;
@@ -169,19 +169,18 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     setup *s = prepare(ctx, N);
-    const mc_gram_source source = {.kernel = s->kernel, .x = s->data, .gram = s->gram};
     mc_stored *k = NULL;
     assert_ok(ctx, mc_stored_open(ctx, s->gram, 1, true, &k));
-    const mc_entries entries = mc_gram_entries(&source), kept = mc_stored_entries(k);
+    const mc_matrix entries = mc_gram_matrix(s->gram), kept = mc_stored_matrix(k);
     const int64_t rows[] = {5, 699, 0, 5, 300};
     double pairs[25], same[25], exact;
     float *also = calloc(5 * N, sizeof *also);
     float *taken = calloc(5 * N, sizeof *taken);
-    mercer_ctx *limited = open_limited(mc_gram_pairs_bytes(ctx, &source, 5));
+    mercer_ctx *limited = open_limited(mc_gram_pairs_bytes(ctx, s->kernel, s->data, 5));
     assert_ok(limited, entries.pairs(limited, entries.self, rows, 5, pairs));
     close_clean(limited);
-    assert_ok(ctx, entries.take(ctx, entries.self, rows, 5, taken, N));
-    assert_ok(ctx, kept.take(ctx, kept.self, rows, 5, also, N));
+    assert_ok(ctx, entries.rows(ctx, entries.self, MERCER_F32, rows, 5, taken, N));
+    assert_ok(ctx, kept.rows(ctx, kept.self, MERCER_F32, rows, 5, also, N));
     assert_ok(ctx, kept.pairs(ctx, kept.self, rows, 5, same));
     for (int i = 0; i < 5 * N; i++)
         assert_close((double)also[i], (double)taken[i], 1e-6 * (1 + fabs((double)taken[i])));

@@ -57,8 +57,8 @@ static setup *prepare(double lambda) {
 static mc_pcg_problem problem_of(const setup *s, double tolerance) {
     return (mc_pcg_problem){.n = N,
                             .t = T,
-                            .fast = {N, apply_dense, NULL, &s->fast},
-                            .exact = {N, apply_dense, NULL, &s->exact},
+                            .fast = {.n = N, .self = &s->fast, .apply = apply_dense},
+                            .exact = {.n = N, .self = &s->exact, .apply = apply_dense},
                             .diagonal = s->diagonal,
                             .B = s->B,
                             .tolerance = tolerance,

@@ -16,7 +16,7 @@ typedef struct setup {
 static setup *prepare(mercer_ctx *ctx, int64_t rank, double lambda) {
     setup *s = calloc(1, sizeof *s);
     s->m = gaussian(N, 1, 0);
-    const mc_entries entries = entries_of(&s->m);
+    const mc_matrix entries = matrix_of(&s->m);
     assert_ok(ctx, mc_lowrank_open(ctx, &entries, NULL, 1, &s->f));
     assert_ok(ctx, mc_lowrank_grow(ctx, s->f, rank, 0));
     assert_ok(ctx, mc_precondition_open(ctx, s->f, lambda, T, &s->p));
@@ -60,7 +60,7 @@ static void test_it_inverts_what_it_says(void **state) {
     const double lambdas[] = {10, 1e-3, 1e-7};
     for (int l = 0; l < 3; l++) {
         setup *s = prepare(ctx, RANK, lambdas[l]);
-        const mc_operator inverse = mc_precondition_operator(s->p);
+        const mc_matrix inverse = mc_precondition_inverse(s->p);
         assert_ok(ctx, inverse.apply(ctx, inverse.self, T, s->V, s->Y));
         assert_true(worst_miss(s, lambdas[l]) < 1e-14 * N / lambdas[l] + 1e-12);
         put_away(s);
@@ -72,7 +72,7 @@ static void test_a_factor_without_columns_leaves_a_multiple_of_the_identity(void
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     setup *s = prepare(ctx, 0, 4);
-    const mc_operator inverse = mc_precondition_operator(s->p);
+    const mc_matrix inverse = mc_precondition_inverse(s->p);
     assert_ok(ctx, inverse.apply(ctx, inverse.self, T, s->V, s->Y));
     for (int i = 0; i < N * T; i++)
         assert_true(s->Y[i] == s->V[i] / 4);
@@ -85,7 +85,7 @@ static void test_it_stays_positive_at_a_tiny_lambda(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     setup *s = prepare(ctx, RANK, 1e-30);
-    const mc_operator inverse = mc_precondition_operator(s->p);
+    const mc_matrix inverse = mc_precondition_inverse(s->p);
     for (int step = 0; step < 20; step++) { /* power iteration on F F' */
         for (int64_t i = 0; i < N * T; i++)
             s->Y[i] = 0;
@@ -132,7 +132,7 @@ static void test_conjugate_gradients_stay_below_the_bound(void **state) {
     double diagonal[N], X[N * T] = {0};
     for (int i = 0; i < N; i++)
         diagonal[i] = lambda;
-    const mc_operator K = {N, dense_apply, NULL, &s->m};
+    const mc_matrix K = {.n = N, .self = &s->m, .apply = dense_apply};
     mc_pcg_problem p = {.n = N,
                         .t = T,
                         .fast = K,
@@ -145,7 +145,7 @@ static void test_conjugate_gradients_stay_below_the_bound(void **state) {
     const int64_t bound = mc_pcg_iteration_bound(1 + s->f->trace_left / lambda, p.tolerance);
     assert_ok(ctx, mc_pcg_solve(ctx, &p, X, &without));
     memset(X, 0, sizeof X);
-    p.preconditioner = mc_precondition_operator(s->p);
+    p.preconditioner = mc_precondition_inverse(s->p);
     assert_ok(ctx, mc_pcg_solve(ctx, &p, X, &with));
     assert_true(with.converged && with.iterations <= bound + 2 * with.refinements);
     assert_true(5 * with.iterations < without.iterations);
@@ -157,7 +157,7 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     (void)state;
     mercer_ctx *one = open_ctx(1), *four = open_ctx(4);
     setup *a = prepare(one, RANK, 1e-2), *b = prepare(four, RANK, 1e-2);
-    const mc_operator ia = mc_precondition_operator(a->p), ib = mc_precondition_operator(b->p);
+    const mc_matrix ia = mc_precondition_inverse(a->p), ib = mc_precondition_inverse(b->p);
     assert_ok(one, ia.apply(one, ia.self, T, a->V, a->Y));
     assert_ok(four, ib.apply(four, ib.self, T, b->V, b->Y));
     assert_memory_equal(a->Y, b->Y, sizeof a->Y);
@@ -171,7 +171,7 @@ static mercer_status open_again(mercer_ctx *ctx, void *arg) {
     setup *s = arg;
     mc_precondition *p = NULL;
     MC_TRY(mc_precondition_open(ctx, s->f, 1, T, &p));
-    const mc_operator inverse = mc_precondition_operator(p);
+    const mc_matrix inverse = mc_precondition_inverse(p);
     const mercer_status status = inverse.apply(ctx, inverse.self, T, s->V, s->Y);
     mc_precondition_close(p);
     return status;

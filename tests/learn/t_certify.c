@@ -2,6 +2,7 @@
    it, and not by a mile. */
 #include "base/status.h"
 #include "kernel/language/kernel.h"
+#include "gram/operator/gram_matrix.h"
 #include "learn/ridge/certificate.h"
 #include "machines_of_test.h"
 #include "model/model.h"
@@ -160,7 +161,7 @@ static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
     double product[ROWS * OUTPUTS];
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
     assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
-    const mc_operator K = mc_witness_operator(&witness);
+    const mc_matrix K = mc_witness_matrix(&witness);
     assert_ok(ctx, K.apply(ctx, K.self, t.p.outputs, t.alpha, product));
     mc_gram_close(gram);
     mc_residual_findings plain_one, seen, other;
@@ -199,10 +200,11 @@ static void test_a_witness_of_another_matrix_is_found_out(void **state) {
     assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 58);
     perturb(&t, 1e-3, 0, &rng);
-    const mc_operator wrong = {.n = t.p.n, .apply = more_on_the_diagonal, .self = gram};
+    mc_matrix wrong = mc_gram_matrix(gram);
+    wrong.apply = more_on_the_diagonal;
     assert_ok(ctx, mc_witness_see(ctx, &witness, t.alpha));
     assert_true(witness.filled);
-    mc_witness_through(&witness, &wrong, 1e-12);
+    mc_witness_through(&witness, &wrong);
     assert_int_equal(mc_witness_see(ctx, &witness, t.alpha), MERCER_INTERNAL);
     assert_false(witness.filled);
     assert_non_null(strstr(mercer_message(ctx), "by the rows of the data"));

@@ -66,7 +66,7 @@ static void solve(mercer_ctx *ctx, const setting *s, program *p, double C) {
     }
     const mc_smo_problem problem = {
         .dual = {.m = (number ? 2 : 1) * p->n, .row = row, .q = q, .low = low, .high = high},
-        .rows = mc_rows_stored(p->n, MERCER_F64, K, p->n, diagonal),
+        .rows = mc_matrix_square(p->n, MERCER_F64, K, p->n, diagonal),
         .tolerance = TIGHT,
         .steps_max = 100000000};
     assert_ok(ctx, mc_smo_solve(ctx, &problem, beta, f, &result));

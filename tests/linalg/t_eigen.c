@@ -138,7 +138,7 @@ static void test_lanczos_finds_both_ends(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     for (int64_t n = 1; n <= 60; n++) {
-        mc_operator path = {.n = n, .apply = path_apply, .self = &n};
+        mc_matrix path = {.n = n, .apply = path_apply, .self = &n};
         mc_spectrum s;
         assert_ok(ctx, mc_lanczos(ctx, &path, 100, &s));
         const double pi = acos(-1), low = 2 - 2 * cos(pi / (double)(n + 1)),
@@ -162,7 +162,7 @@ static void test_lanczos_finds_a_small_negative_end(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     int64_t n = 1000;
-    mc_operator dent = {.n = n, .apply = dent_apply, .self = &n};
+    mc_matrix dent = {.n = n, .apply = dent_apply, .self = &n};
     mc_spectrum s;
     assert_ok(ctx, mc_lanczos(ctx, &dent, 200, &s));
     assert_close(s.low, -1e-3, 1e-6);
@@ -173,7 +173,7 @@ static void test_lanczos_finds_a_small_negative_end(void **state) {
 static mercer_status decompose(mercer_ctx *ctx, void *arg) {
     (void)arg;
     int64_t n = 50;
-    mc_operator path = {.n = n, .apply = path_apply, .self = &n};
+    mc_matrix path = {.n = n, .apply = path_apply, .self = &n};
     mc_spectrum s;
     mercer_status status = mc_lanczos(ctx, &path, 20, &s);
     double A[4] = {2, 1, 1, 2}, w[2];

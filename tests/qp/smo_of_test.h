@@ -77,11 +77,11 @@ static inline void as_classifier(sample *s, double C) {
 }
 
 static inline mc_smo_problem problem_of(const sample *s, mercer_dtype dtype, double tolerance) {
-    return (mc_smo_problem){
-        .dual = {.m = s->n, .q = s->q, .low = s->low, .high = s->high},
-        .rows = mc_rows_stored(s->n, dtype, dtype == MERCER_F64 ? (void *)s->K : (void *)s->single, s->n, s->diagonal),
-        .tolerance = tolerance,
-        .steps_max = 100000000};
+    return (mc_smo_problem){.dual = {.m = s->n, .q = s->q, .low = s->low, .high = s->high},
+                            .rows = mc_matrix_square(
+                                s->n, dtype, dtype == MERCER_F64 ? (void *)s->K : (void *)s->single, s->n, s->diagonal),
+                            .tolerance = tolerance,
+                            .steps_max = 100000000};
 }
 
 /* f = K beta from the raw numbers. */

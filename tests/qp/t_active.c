@@ -16,24 +16,25 @@ typedef struct sample {
     int64_t widest;           /* block */
 } sample;
 
-static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
+static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
+                           void *out) {
     (void)ctx;
-    sample *s = (sample *)(uintptr_t)matrix->self;
+    sample *s = (sample *)(uintptr_t)self;
     s->blocks++;
     s->widest = count > s->widest ? count : s->widest;
     for (int64_t a = 0; a < count; a++)
         for (int64_t b = 0; b < count; b++)
-            if (matrix->dtype == MERCER_F64)
+            if (dtype == MERCER_F64)
                 ((double *)out)[a * count + b] = s->K[ids[a] * N + ids[b]];
             else
                 ((float *)out)[a * count + b] = (float)s->K[ids[a] * N + ids[b]];
     return MERCER_OK;
 }
 
-static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
-                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
+static mercer_status add(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids, const double *c,
+                         int64_t count, double *f, mc_doubt *doubt) {
     (void)ctx, (void)doubt;
-    sample *s = (sample *)(uintptr_t)matrix->self;
+    sample *s = (sample *)(uintptr_t)self;
     s->products += count;
     for (int64_t k = 0; k < count; k++)
         for (int64_t j = 0; j < N; j++)
@@ -41,10 +42,10 @@ static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype 
     return MERCER_OK;
 }
 
-static mercer_status at(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count,
-                        const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
+static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *ids, const double *c, int64_t count,
+                            const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
     (void)ctx, (void)doubt;
-    const sample *s = matrix->self;
+    const sample *s = self;
     for (int64_t i = 0; i < rows_count; i++) {
         f[rows[i]] = 0;
         for (int64_t k = 0; k < count; k++)
@@ -81,7 +82,8 @@ static mc_active_problem classifier(sample *s, double C, mercer_dtype dtype, int
     }
     return (mc_active_problem){
         .dual = {.m = N, .q = s->q, .low = s->low, .high = s->high},
-        .matrix = {.n = N, .dtype = dtype, .diagonal = s->diagonal, .block = block, .add = add, .at = at, .self = s},
+        .matrix =
+            {.n = N, .self = s, .add = add, .add_at = add_at, .block = block, .dtype = dtype, .diag = s->diagonal},
         .tolerance = 1e-4,
         .steps_max = 100000000,
         .most = most};

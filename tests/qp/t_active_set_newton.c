@@ -97,7 +97,7 @@ static bool check_program(mercer_ctx *ctx, uint64_t item, int64_t n, double C, b
     else
         as_classifier(&s, C);
     const mc_dual dual = dual_of(&s, regression);
-    const mc_matrix_rows rows = problem_of(&s, MERCER_F64, 0).rows;
+    const mc_matrix rows = problem_of(&s, MERCER_F64, 0).rows;
     solve_roughly(ctx, &s, &dual, MERCER_F64, 0.05);
     const long double before = objective(&s, &dual);
     const double violation = true_violation(&s, &dual);
@@ -133,7 +133,7 @@ static void test_the_optimum_stays(void **state) {
     sample s = random_sample(80, 300, 4);
     as_classifier(&s, 5);
     const mc_dual dual = dual_of(&s, false);
-    const mc_matrix_rows rows = problem_of(&s, MERCER_F64, 0).rows;
+    const mc_matrix rows = problem_of(&s, MERCER_F64, 0).rows;
     bool moved;
     solve_roughly(ctx, &s, &dual, MERCER_F64, 1e-9);
     const long double before = objective(&s, &dual);
@@ -153,7 +153,7 @@ static void test_a_matrix_of_floats(void **state) {
     const mc_dual dual = dual_of(&s, false);
     for (int64_t i = 0; i < s.n * s.n; i++)
         s.K[i] = (double)s.single[i];
-    const mc_matrix_rows rows = problem_of(&s, MERCER_F32, 0).rows;
+    const mc_matrix rows = problem_of(&s, MERCER_F32, 0).rows;
     bool moved;
     solve_roughly(ctx, &s, &dual, MERCER_F32, 0.05);
     assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, s.beta, s.f, &moved));
@@ -170,7 +170,7 @@ static void test_nothing_is_done_on_a_corner(void **state) {
     sample s = random_sample(20, 302, 4);
     as_classifier(&s, 1);
     const mc_dual dual = dual_of(&s, false);
-    const mc_matrix_rows rows = problem_of(&s, MERCER_F64, 0).rows;
+    const mc_matrix rows = problem_of(&s, MERCER_F64, 0).rows;
     bool moved = true;
     assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, s.beta, s.f, &moved));
     assert_false(moved);

@@ -23,10 +23,7 @@ static mercer_status solve_together(mercer_ctx *ctx, const sample *s, mercer_dty
         fs[k] = memset(f + k * s->n, 0, (size_t)s->n * sizeof *f);
     }
     const void *K = dtype == MERCER_F64 ? (const void *)s->K : (const void *)s->single;
-    const mc_batch_smo problem = {.n = s->n,
-                                  .dtype = dtype,
-                                  .K = K,
-                                  .diagonal = s->diagonal,
+    const mc_batch_smo problem = {.K = mc_matrix_square(s->n, dtype, K, s->n, s->diagonal),
                                   .tolerance = 1e-3,
                                   .steps_max = most,
                                   .count = TOGETHER,
@@ -107,8 +104,9 @@ static void step_on_a_face(mercer_dtype dtype, double width, double tolerance) {
     double *step = calloc((size_t)s.n, sizeof *step), low = INFINITY, high = -INFINITY;
     bool found = false;
     int64_t held = 0;
-    const mc_newton_free face = {&dual,  dtype, dtype == MERCER_F64 ? (const void *)s.K : (const void *)s.single,
-                                 s.beta, s.f,   &room};
+    const void *entries = dtype == MERCER_F64 ? (const void *)s.K : (const void *)s.single;
+    const mc_matrix K = mc_matrix_square(s.n, dtype, entries, s.n, NULL);
+    const mc_newton_free face = {&dual, &K, s.beta, s.f, &room};
     assert_ok(ctx, mc_newton_free_step(ctx, &face, step, &found));
     assert_true(found);
     for (int64_t i = 0; i < s.n; i++) {

@@ -90,15 +90,15 @@ static double scale_at(const mc_lowrank *f, int64_t i) {
     return f->scale ? f->scale[i] : 1;
 }
 
-mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_entries *entries, const double *scale, uint64_t seed,
+mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double *scale, uint64_t seed,
                               mc_lowrank **out) {
     *out = NULL;
     mc_lowrank *f = NULL;
     MC_TRY(MC_ALLOC(ctx, f, 1));
-    *f = (mc_lowrank){.n = entries->n, .entries = *entries, .scale = scale, .seed = seed};
+    *f = (mc_lowrank){.n = K->n, .K = *K, .scale = scale, .seed = seed};
     mercer_status status = MC_ALLOC(ctx, f->left, f->n);
     if (!status)
-        status = entries->diagonal(ctx, entries->self, f->left);
+        status = mc_matrix_diagonal(ctx, K, f->left);
     if (status) {
         mc_lowrank_close(f);
         return status;
@@ -175,7 +175,7 @@ static void gather(const mc_lowrank *f, const int64_t *rows, int64_t count, doub
 static mercer_status remainder_at(mercer_ctx *ctx, draw *r) {
     const mc_lowrank *f = r->f;
     const int64_t b = r->b, rank = f->rank;
-    MC_TRY(f->entries.pairs(ctx, f->entries.self, r->proposal, r->b, r->H));
+    MC_TRY(mc_matrix_pairs(ctx, &f->K, r->proposal, r->b, r->H));
     for (int64_t a = 0; a < b; a++)
         for (int64_t c = 0; c < b; c++)
             r->H[a + c * b] *= scale_at(f, r->proposal[a]) * scale_at(f, r->proposal[c]);
@@ -227,7 +227,7 @@ static mercer_status fetch(mercer_ctx *ctx, const draw *r) {
     for (int64_t a = 0, run; a < r->kept; a += run) {
         const int64_t to_end = MC_PANEL - (f->rank + a) % MC_PANEL;
         run = to_end < r->kept - a ? to_end : r->kept - a;
-        MC_TRY(f->entries.take(ctx, f->entries.self, r->pivot + a, run, mc_lowrank_column(f, f->rank + a), f->n));
+        MC_TRY(mc_matrix_rows(ctx, &f->K, MERCER_F32, r->pivot + a, run, mc_lowrank_column(f, f->rank + a), f->n));
     }
     return MERCER_OK;
 }

@@ -1,7 +1,7 @@
 /* lowrank.h: K ~ F F' from a few columns of K, by randomly pivoted Cholesky.
 
        mc_lowrank *f = NULL;
-       MC_TRY(mc_lowrank_open(ctx, &entries, scale, seed, &f));
+       MC_TRY(mc_lowrank_open(ctx, &K, scale, seed, &f));
        s = mc_lowrank_grow(ctx, f, rank, trace);      as often as wanted: the columns so far stay
        mc_lowrank_close(f);
 
@@ -26,7 +26,7 @@ typedef struct mc_lowrank {
     /* by how much the last columns lowered the trace: tr(E^2)/tr(E) on average, E = S K S - F F' */
     double gain;
     bool exhausted; /* what is left cannot be told from rounding: no more columns will come */
-    mc_entries entries;
+    mc_matrix K;
     const double *scale; /* S; NULL: the identity */
     uint64_t seed;
     int64_t rounds, room, block; /* blocks drawn so far; panels there is room to name; proposals in the next block */
@@ -34,8 +34,9 @@ typedef struct mc_lowrank {
 
 /* Bytes a factor of this rank takes, work included. */
 size_t mc_lowrank_bytes(mercer_ctx *ctx, int64_t n, int64_t rank);
-/* The empty factor of S K S. entries and scale (n numbers >= 0; NULL: all 1) must outlive it. */
-mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_entries *entries, const double *scale, uint64_t seed,
+/* The empty factor of S K S; rows, pairs and the diagonal of K are asked for. What K stands on and scale (n numbers
+   >= 0; NULL: all 1) must outlive it. */
+mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double *scale, uint64_t seed,
                               mc_lowrank **out);
 /* Add columns until there are rank of them, or the trace left is at most trace, or nothing is left. */
 mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace);

@@ -36,6 +36,7 @@ struct mc_stored {
     float **stripe;
     int16_t *low;              /* laid out as values are; NULL: floats alone */
     double unit;               /* of low */
+    mc_matrix_errors made;     /* of the entries as gram gave them */
     int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
     double *V;                 /* t planes of n */
     float *narrow;             /* the same as floats */
@@ -132,7 +133,8 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bo
                      .t = t,
                      .stripes = mc_chunks(mc_gram_rows(gram), BAND),
                      .body = mc_bodies_of(ctx->isa)->symv_f32,
-                     .unit = UNIT * mc_gram_entry_size(gram)};
+                     .unit = UNIT * mc_gram_entry_size(gram),
+                     .made = {.size = mc_gram_entry_size(gram), .entry = mc_gram_entry_error(gram)}};
     group(k);
     mercer_status status = reserve(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
     if (!status)
@@ -313,10 +315,12 @@ static void take_stripe(void *arg, int64_t chunk, int64_t begin, int64_t end, in
                 t->out[r * t->ld + first + j] = k->stripe[chunk][j * run + t->rows[r]];
 }
 
-static mercer_status take(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, float *out,
-                          int64_t ld) {
+static mercer_status take_rows(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
+                               void *out, int64_t ld) {
     const mc_stored *k = self;
-    taking t = {.k = k, .rows = rows, .count = count, .ld = ld, .out = out};
+    taking t = {.k = k, .rows = ids, .count = count, .ld = ld, .out = out};
+    if (dtype != MERCER_F32)
+        return mc_fail(ctx, MERCER_INVALID, "stored: rows of a matrix kept as floats are floats");
     return mc_for(ctx, k->stripes, 1, take_stripe, &t);
 }
 
@@ -328,27 +332,43 @@ static mercer_status pairs(mercer_ctx *ctx, const void *self, const int64_t *row
     return MERCER_OK;
 }
 
-mc_entries mc_stored_entries(const mc_stored *k) {
-    return (mc_entries){.n = k->n, .diagonal = diagonal, .take = take, .pairs = pairs, .self = k};
+/* ---- As solvers see it ---- */
+
+/* Less than a unit is lost; an entry is read with two roundings, of unit low and of the sum. A product adds n terms in
+   double. */
+static mc_matrix_errors fine_errors(const void *self, int64_t t) {
+    (void)t;
+    const mc_stored *k = self;
+    mc_matrix_errors e = {.size = k->made.size, .entry = k->made.entry + 1.01 * k->unit * (1 + 0x1p-52 / UNIT)};
+    e.rest = e.entry;
+    e.product_rest = 1.01 * (e.entry + (double)(k->n + 8) * 0x1p-53 * e.size);
+    return e;
 }
 
-mc_operator mc_stored_operator(const mc_stored *k) {
-    return (mc_operator){.n = k->n, .apply = apply, .diagonal = diagonal, .self = k};
+static mc_matrix matrix_of(const mc_stored *k) {
+    return (mc_matrix){
+        .n = k->n, .self = k, .rows = take_rows, .pairs = pairs, .diagonal = diagonal, .dtype = MERCER_F32};
 }
 
-mc_operator mc_stored_swift_operator(const mc_stored *k) {
-    return (mc_operator){.n = k->n, .apply = apply_swift, .diagonal = diagonal, .self = k};
+mc_matrix mc_stored_matrix(const mc_stored *k) {
+    mc_matrix K = matrix_of(k);
+    K.apply = apply;
+    return K;
+}
+
+mc_matrix mc_stored_swift_matrix(const mc_stored *k) {
+    mc_matrix K = matrix_of(k);
+    K.apply = apply_swift;
+    return K;
 }
 
 bool mc_stored_is_fine(const mc_stored *k) {
     return k->low;
 }
 
-mc_operator mc_stored_fine_operator(const mc_stored *k) {
-    return (mc_operator){.n = k->n, .apply = apply_fine, .diagonal = diagonal, .self = k};
-}
-
-/* Less than a unit is lost; an entry is read with two roundings, of unit low and of the sum. */
-double mc_stored_entry_error(const mc_stored *k) {
-    return 1.01 * k->unit * (1 + 0x1p-52 / UNIT);
+mc_matrix mc_stored_fine_matrix(const mc_stored *k) {
+    mc_matrix K = matrix_of(k);
+    K.apply = apply_fine;
+    K.errors = fine_errors;
+    return K;
 }

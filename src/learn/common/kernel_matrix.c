@@ -95,10 +95,11 @@ static mercer_status gather(mercer_ctx *ctx, const mc_kernel_matrix *m, const in
     return status;
 }
 
-static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
-    const mc_kernel_matrix *m = matrix->self;
-    if (!m->store || matrix->dtype == MERCER_F64)
-        return compute_block(ctx, m, matrix->dtype, ids, count, out);
+static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
+                           void *out) {
+    const mc_kernel_matrix *m = self;
+    if (!m->store || dtype == MERCER_F64)
+        return compute_block(ctx, m, dtype, ids, count, out);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(count, sizeof(int64_t))));
     int64_t *place = mc_work_take(&work, count, sizeof *place), *few = mc_work_take(&work, count, sizeof *few);
@@ -174,20 +175,19 @@ static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer
     return status;
 }
 
-static mercer_status take_kept(mercer_ctx *ctx, const mc_matrix_rows *rows, const int64_t *ids, int64_t count,
-                               const void **out) {
+static mercer_status view_kept(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, const void **out) {
     (void)ctx;
     for (int64_t k = 0; k < count; k++)
-        out[k] = mc_store_row(rows->self, ids[k]);
+        out[k] = mc_store_row(self, ids[k]);
     return MERCER_OK;
 }
 
 static mercer_status add_kept(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
                               int64_t count, double *f) {
-    const mc_matrix_rows rows = {.n = m->x->n, .dtype = MERCER_F32, .most = count, .take = take_kept, .self = m->store};
+    const mc_matrix rows = {.n = m->x->n, .self = m->store, .view = view_kept, .dtype = MERCER_F32};
     const void **scratch = NULL;
     MC_TRY(MC_ALLOC(ctx, scratch, count));
-    const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
+    const mercer_status status = mc_matrix_add_rows(ctx, &rows, ids, c, count, scratch, f);
     mc_free(scratch);
     return status;
 }
@@ -241,9 +241,9 @@ static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, 
     return kept < count ? multiply(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f, &unasked) : MERCER_OK;
 }
 
-static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
-                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
-    const mc_kernel_matrix *m = matrix->self;
+static mercer_status add(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids, const double *c,
+                         int64_t count, double *f, mc_doubt *doubt) {
+    const mc_kernel_matrix *m = self;
     if (!m->store || precision == MERCER_F64)
         return multiply(ctx, m, precision, ids, c, count, f, doubt);
     mc_work work;
@@ -256,8 +256,9 @@ static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype 
 }
 
 /* f at rows, which are in some, + K(rows, ids) c in double. */
-static mercer_status add_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const mercer_data *some, const int64_t *rows,
-                            const int64_t *ids, const double *c, int64_t count, double *f, mc_doubt *doubt) {
+static mercer_status add_part_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const mercer_data *some,
+                                 const int64_t *rows, const int64_t *ids, const double *c, int64_t count, double *f,
+                                 mc_doubt *doubt) {
     mercer_data *part = NULL;
     mc_gram *gram = NULL;
     double relative = 0, rest = 0, mass = 0;
@@ -280,9 +281,9 @@ static mercer_status add_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const me
     return status;
 }
 
-static mercer_status at(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, const double *c, int64_t count,
-                        const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
-    const mc_kernel_matrix *m = matrix->self;
+static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *ids, const double *c, int64_t count,
+                            const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
+    const mc_kernel_matrix *m = self;
     mercer_data *some = NULL;
     if (rows_count == 0)
         return MERCER_OK;
@@ -293,15 +294,15 @@ static mercer_status at(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t 
             doubt->bound[rows[k]] = 0;
     }
     for (int64_t k = 0; k < count && !status; k += MC_KERNEL_BATCH)
-        status = add_at(ctx, m, some, rows, ids + k, c + k, count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH,
-                        f, doubt);
+        status = add_part_at(ctx, m, some, rows, ids + k, c + k,
+                             count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH, f, doubt);
     mercer_data_free(some);
     return status;
 }
 
 mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal) {
     return (mc_matrix){
-        .n = m->x->n, .dtype = dtype, .diagonal = diagonal, .block = block, .add = add, .at = at, .self = m};
+        .n = m->x->n, .self = m, .add = add, .add_at = add_at, .block = block, .dtype = dtype, .diag = diagonal};
 }
 
 /* ---- What is known of f ---- */
@@ -370,7 +371,7 @@ mercer_status mc_kernel_matrix_keep(mercer_ctx *ctx, const mc_matrix *matrix, vo
     for (int64_t i = 0; i < n; i++)
         ids[i] = i;
     void *whole = mc_alloc_unset(ctx, n * n, entry);
-    const mercer_status status = whole ? matrix->block(ctx, matrix, ids, n, whole) : MERCER_MEMORY;
+    const mercer_status status = whole ? mc_matrix_block(ctx, matrix, matrix->dtype, ids, n, whole) : MERCER_MEMORY;
     mc_free(ids);
     if (status)
         mc_free(whole);

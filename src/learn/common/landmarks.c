@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "gram/lowrank/lowrank.h"
 #include <math.h>
 #include <string.h>
@@ -23,11 +23,10 @@ static int64_t pool_of(int64_t n, int64_t m) {
 
 size_t mc_landmarks_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m) {
     const int64_t pool = pool_of(p->n, m);
-    const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
     mercer_data few = *p->x;
     few.n = pool;
     return mc_lowrank_bytes(ctx, pool, m) + mc_gram_bytes(ctx, p->kernel, &few, NULL, MERCER_F32, 0)
-           + mc_gram_pairs_bytes(ctx, &source, PAIRS) + (size_t)(pool * p->x->d) * 12 + mc_work_need(p->n, 8)
+           + mc_gram_pairs_bytes(ctx, p->kernel, p->x, PAIRS) + (size_t)(pool * p->x->d) * 12 + mc_work_need(p->n, 8)
            + 2 * mc_work_need(pool, 8) + 32 * MC_ALIGN;
 }
 
@@ -107,9 +106,8 @@ static mercer_status grow(mercer_ctx *ctx, const mc_problem *p, pool *s, const i
             s->root[i] = p->root[rows[i]];
     }
     MC_TRY(mc_gram_open(ctx, p->kernel, x, NULL, MERCER_F32, &s->gram));
-    const mc_gram_source source = {.kernel = p->kernel, .x = x, .gram = s->gram};
-    const mc_entries entries = mc_gram_entries(&source);
-    MC_TRY(mc_lowrank_open(ctx, &entries, s->root, ctx->options.seed, &s->f));
+    const mc_matrix K = mc_gram_matrix(s->gram);
+    MC_TRY(mc_lowrank_open(ctx, &K, s->root, ctx->options.seed, &s->f));
     return mc_lowrank_grow(ctx, s->f, m, 0);
 }
 

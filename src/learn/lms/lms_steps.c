@@ -74,7 +74,7 @@ static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, 
 
 static mercer_status largest_eigenvalue(mercer_ctx *ctx, const state *s, double *out) {
     const scaled self = {.v = s->v, .root = s->run->p->root, .scratch = s->before};
-    const mc_operator M = {.n = s->v->n, .apply = apply_scaled, .self = &self};
+    const mc_matrix M = {.n = s->v->n, .apply = apply_scaled, .self = &self};
     mc_spectrum ends;
     MC_TRY(mc_lanczos(ctx, &M, MC_LMS_LANCZOS, &ends));
     *out = ends.high;

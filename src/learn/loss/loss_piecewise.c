@@ -134,7 +134,7 @@ mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool 
     mercer_status status = open_matrix(ctx, s);
     if (!status && keep && s->most >= p->n)
         status = mc_kernel_matrix_keep(ctx, &s->matrix, &s->whole);
-    s->matrix.whole = s->whole;
+    s->matrix.whole = mc_matrix_whole(p->n, s->matrix.dtype, s->whole, p->n);
     if (status)
         mc_loss_programme_close(s);
     else

@@ -289,6 +289,6 @@ static mercer_status apply_factor(mercer_ctx *ctx, const void *self, int64_t k, 
     return mc_for(ctx, s->n, GRAIN, expand, &p);
 }
 
-mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s) {
-    return (mc_operator){.n = s->n, .apply = apply_factor, .self = s};
+mc_matrix mc_loss_precondition_matrix(const mc_loss_precondition *s) {
+    return (mc_matrix){.n = s->n, .apply = apply_factor, .self = s};
 }

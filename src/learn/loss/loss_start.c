@@ -62,7 +62,7 @@ static double objective(const mc_loss_task *t) {
 /* alpha is zero before. */
 static mercer_status adopt(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_task *t, int64_t e,
                            const mc_loss_task *part, double *b) {
-    const mc_operator stand_in = mc_loss_precondition_operator(space->inverse);
+    const mc_matrix stand_in = mc_loss_precondition_matrix(space->inverse);
     const size_t row = (size_t)t->k * sizeof(double), all = (size_t)t->n * row;
     const double nothing = objective(t);
     memcpy(b, t->b, row);

@@ -26,8 +26,8 @@ size_t mc_loss_correct_bytes(int64_t n, int64_t k) {
 }
 
 mercer_status mc_loss_on_stand_in(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim) {
-    const mc_operator K = space->K;
-    space->K = mc_loss_precondition_operator(space->inverse);
+    const mc_matrix K = space->K;
+    space->K = mc_loss_precondition_matrix(space->inverse);
     const mercer_status status = mc_loss_newton(ctx, space, t, aim, false);
     space->K = K;
     return status;
@@ -36,7 +36,7 @@ mercer_status mc_loss_on_stand_in(mercer_ctx *ctx, mc_loss_space *space, mc_loss
 /* The gap of the point that the stand-in led to, by a product: f <- K alpha, shift <- K alpha - F F'alpha. */
 static mercer_status compare(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double *f, double *shift,
                              double *gap, double *size) {
-    const mc_operator stand_in = mc_loss_precondition_operator(space->inverse);
+    const mc_matrix stand_in = mc_loss_precondition_matrix(space->inverse);
     MC_TRY(mc_loss_product(ctx, space, t->k, false, t->alpha, f));
     MC_TRY(stand_in.apply(ctx, stand_in.self, t->k, t->alpha, t->f));
     t->shift = NULL;
@@ -75,7 +75,7 @@ static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
 
 /* The start as the stand-in sees it, and what that misses. */
 static mercer_status stand_in_start(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double *f, double *shift) {
-    const mc_operator stand_in = mc_loss_precondition_operator(space->inverse);
+    const mc_matrix stand_in = mc_loss_precondition_matrix(space->inverse);
     memcpy(f, t->f, (size_t)(t->n * t->k) * sizeof *f);
     MC_TRY(stand_in.apply(ctx, stand_in.self, t->k, t->alpha, t->f));
     for (int64_t i = 0; i < t->n * t->k; i++)

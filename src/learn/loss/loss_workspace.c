@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "learn/common/preconditioner_rank.h"
 #include "linalg/cholesky.h"
 #include <math.h>
@@ -71,7 +71,7 @@ static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->active, s->n));
     mc_phase(ctx, "gram");
-    s->K = mc_gram_operator(s->exact);
+    s->K = mc_gram_matrix(s->exact);
     return mc_gram_packed(ctx, s->exact, NULL, s->packed);
 }
 
@@ -100,8 +100,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
     const double step =
         mc_rank_step(s->n, fits_in_memory(ctx, s) ? STORED_ENTRY : entry, s->columns) / (double)s->columns;
-    const mc_gram_source source = {.kernel = s->p->kernel, .x = x, .gram = s->fast ? s->fast : s->exact};
-    const mc_entries entries = mc_gram_entries(&source);
+    const mc_matrix K = mc_gram_matrix(s->fast ? s->fast : s->exact);
     const size_t bytes =
         fits_in_memory(ctx, s) ? (spare(ctx, s) - mc_stored_bytes(s->n, s->columns, false)) / 2 : spare(ctx, s) / 2;
     const mc_rank_rule rule = {.lambda = lambda,
@@ -111,7 +110,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
                                .most = rank_within(ctx, s->n, s->columns, bytes)};
     mc_lowrank *f = NULL;
     mc_phase(ctx, "pivots");
-    MC_TRY(mc_lowrank_open(ctx, &entries, NULL, ctx->options.seed, &f));
+    MC_TRY(mc_lowrank_open(ctx, &K, NULL, ctx->options.seed, &f));
     mercer_status status = rule.most > 0 ? mc_rank_grow(ctx, &rule, f) : MERCER_OK;
     if (!status)
         status = mc_loss_precondition_open(ctx, f, s->columns, &s->inverse);
@@ -128,10 +127,10 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
 static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
     bool floats = false;
     MC_TRY(weigh_floats(ctx, s, lambda, &floats));
-    s->K = mc_gram_operator(s->exact);
+    s->K = mc_gram_matrix(s->exact);
     if (floats) {
         MC_TRY(mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F32, &s->fast));
-        s->K = mc_gram_operator(s->fast);
+        s->K = mc_gram_matrix(s->fast);
     }
     MC_TRY(grow_factor(ctx, s, lambda));
     return mc_loss_space_is_near(s) ? MERCER_OK : mc_loss_space_store(ctx, s);
@@ -151,7 +150,7 @@ mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
         return MERCER_OK;
     mc_phase(ctx, "gram");
     MC_TRY(mc_stored_open(ctx, s->fast, s->columns, false, &s->stored));
-    s->K = mc_stored_operator(s->stored);
+    s->K = mc_stored_matrix(s->stored);
     mc_phase(ctx, "solve");
     mc_log(ctx, "K stored as floats");
     return MERCER_OK;

@@ -28,7 +28,7 @@ bool mc_loss_precondition_solves(const mc_loss_precondition *s);
 mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondition *s, double *X, double *KSX);
 const double *mc_loss_precondition_roots(const mc_loss_precondition *s);
 /* F F' itself; columns up to those it was opened for. */
-mc_operator mc_loss_precondition_operator(const mc_loss_precondition *s);
+mc_matrix mc_loss_precondition_matrix(const mc_loss_precondition *s);
 
 struct mc_loss_space {
     const mc_problem *p;
@@ -38,7 +38,7 @@ struct mc_loss_space {
     double missed_least, missed;
     mc_gram *fast, *exact;
     mc_stored *stored;
-    mc_operator K; /* for the steps */
+    mc_matrix K; /* for the steps */
     mc_loss_precondition *inverse;
     bool set;                              /* inverse is that of an earlier step of the task now being solved */
     double *packed, *A;                    /* Cholesky: K, and the system */

@@ -43,7 +43,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -252,7 +252,7 @@ size_t mc_witness_bytes(int64_t n, int64_t outputs) {
 mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
     const int64_t n = mc_gram_rows(gram);
     *out = (mc_cached_product){
-        .gram = gram, .K = mc_gram_operator(gram), .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
+        .gram = gram, .K = mc_gram_matrix(gram), .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
     MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
     MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
     MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
@@ -277,13 +277,13 @@ static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, cons
     return MERCER_OK;
 }
 
-mc_operator mc_witness_operator(mc_cached_product *w) {
-    return (mc_operator){.n = w->n, .apply = remember, .self = w};
+mc_matrix mc_witness_matrix(mc_cached_product *w) {
+    return (mc_matrix){.n = w->n, .apply = remember, .self = w};
 }
 
-void mc_witness_through(mc_cached_product *w, const mc_operator *K, double error) {
+void mc_witness_through(mc_cached_product *w, const mc_matrix *K) {
     w->K = *K;
-    w->entry = mc_gram_entry_error(w->gram) + error;
+    w->entry = K->errors(K->self, w->outputs).entry;
 }
 
 enum { SPOT = 8 }; /* rows made anew */

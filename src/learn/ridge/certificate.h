@@ -47,7 +47,7 @@ mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lamb
    compared. */
 typedef struct mc_cached_product {
     const mc_gram *gram;
-    mc_operator K; /* that of gram, or one that stands for it */
+    mc_matrix K; /* that of gram, or one that stands for it */
     int64_t n, outputs;
     double entry; /* error of one computed entry of K */
     bool filled;
@@ -57,14 +57,14 @@ typedef struct mc_cached_product {
 size_t mc_witness_bytes(int64_t n, int64_t outputs);
 /* gram: of double precision, symmetric; needed until the last product. */
 mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out);
-/* From now on products are those of K, whose entries are gram's but for an error of this size. */
-void mc_witness_through(mc_cached_product *witness, const mc_operator *K, double error);
+/* From now on products are those of K, which stands for gram and knows its errors. */
+void mc_witness_through(mc_cached_product *witness, const mc_matrix *K);
 /* The product with V = n x outputs, remembered, and some of its rows compared with those that gram gives: further apart
    than roundings explain is an error. Takes mc_witness_spot_bytes beside what gram takes for a block. */
 mercer_status mc_witness_see(mercer_ctx *ctx, mc_cached_product *witness, const double *V);
 size_t mc_witness_spot_bytes(int64_t n);
 /* K; what it gives for as many columns as there are outputs is remembered. */
-mc_operator mc_witness_operator(mc_cached_product *witness);
+mc_matrix mc_witness_matrix(mc_cached_product *witness);
 void mc_witness_close(mc_cached_product *witness);
 /* mc_certify with a witness; NULL: none. */
 mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,

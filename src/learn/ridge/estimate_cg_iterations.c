@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "gram/operator/gram.h"
 #include "learn/common/landmarks.h"
 #include "learn/ridge/ridge_pcg.h"
@@ -41,9 +41,8 @@ static mercer_status take_rows(mercer_ctx *ctx, const mc_problem *p, sample *s) 
 static mercer_status see(mercer_ctx *ctx, const mc_problem *p, sample *s) {
     MC_TRY(take_rows(ctx, p, s));
     MC_TRY(mc_gram_open(ctx, p->kernel, s->few, NULL, MERCER_F32, &s->gram));
-    const mc_gram_source source = {.kernel = p->kernel, .x = s->few, .gram = s->gram};
-    const mc_entries entries = mc_gram_entries(&source);
-    MC_TRY(mc_lowrank_open(ctx, &entries, s->root, ctx->options.seed, &s->f));
+    const mc_matrix K = mc_gram_matrix(s->gram);
+    MC_TRY(mc_lowrank_open(ctx, &K, s->root, ctx->options.seed, &s->f));
     for (int64_t rank = START; s->seen < DOUBLINGS && rank <= s->rows / 4 && !s->f->exhausted; rank *= 2) {
         MC_TRY(mc_lowrank_grow(ctx, s->f, rank, 0));
         s->gain[s->seen++] = s->f->gain * (double)p->n / (double)s->rows;

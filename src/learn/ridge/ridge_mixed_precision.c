@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "gram/operator/gram.h"
 #include "learn/ridge/ridge_mixed_precision.h"
 #include "learn/ridge/ridge_system.h"
@@ -113,7 +113,7 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t,
     return MERCER_OK;
 }
 
-static mercer_status apply_scaled(mercer_ctx *ctx, const mixed *s, const mc_operator K, int64_t t, const double *V,
+static mercer_status apply_scaled(mercer_ctx *ctx, const mixed *s, const mc_matrix K, int64_t t, const double *V,
                                   double *Y) {
     for (int64_t i = 0; i < s->n * t; i++)
         s->V[i] = root_at(s, i / t) * V[i];
@@ -124,12 +124,12 @@ static mercer_status apply_scaled(mercer_ctx *ctx, const mixed *s, const mc_oper
 }
 
 static mercer_status apply_fast(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return apply_scaled(ctx, self, mc_gram_operator(((const mixed *)self)->fast), t, V, Y);
+    return apply_scaled(ctx, self, mc_gram_matrix(((const mixed *)self)->fast), t, V, Y);
 }
 
 static mercer_status apply_exact(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mixed *s = self;
-    const mc_operator K = s->r->witness.V ? mc_witness_operator(&s->r->witness) : mc_gram_operator(s->exact);
+    const mc_matrix K = s->r->witness.V ? mc_witness_matrix(&s->r->witness) : mc_gram_matrix(s->exact);
     return apply_scaled(ctx, s, K, t, V, Y);
 }
 
@@ -141,9 +141,9 @@ static mercer_status solve_batch(mercer_ctx *ctx, const mixed *s, int64_t first,
     memset(s->X, 0, (size_t)(s->n * t) * sizeof *s->X);
     const mc_pcg_problem problem = {.n = s->n,
                                     .t = t,
-                                    .fast = {s->n, apply_fast, NULL, s},
-                                    .exact = {s->n, apply_exact, NULL, s},
-                                    .preconditioner = {s->n, apply_inverse, NULL, s},
+                                    .fast = {.n = s->n, .self = s, .apply = apply_fast},
+                                    .exact = {.n = s->n, .self = s, .apply = apply_exact},
+                                    .preconditioner = {.n = s->n, .self = s, .apply = apply_inverse},
                                     .diagonal = s->diagonal,
                                     .B = s->B,
                                     .tolerance = TOLERANCE,

@@ -19,7 +19,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "learn/ridge/approximate.h"
 #include "learn/common/landmarks.h"
 #include "learn/common/normal_equations.h"
@@ -206,9 +206,9 @@ static mercer_status right_sides(mercer_ctx *ctx, const nystrom *s) {
 static mercer_status iterate(mercer_ctx *ctx, nystrom *s) {
     const mc_pcg_problem problem = {.n = s->m,
                                     .t = s->t,
-                                    .fast = {s->m, apply, NULL, s},
-                                    .exact = {s->m, apply, NULL, s},
-                                    .preconditioner = {s->m, apply_inverse, NULL, s},
+                                    .fast = {.n = s->m, .self = s, .apply = apply},
+                                    .exact = {.n = s->m, .self = s, .apply = apply},
+                                    .preconditioner = {.n = s->m, .self = s, .apply = apply_inverse},
                                     .diagonal = s->diagonal,
                                     .B = s->C,
                                     .tolerance = s->a->tolerance,

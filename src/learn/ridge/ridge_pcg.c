@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "gram/store/stored.h"
 #include "learn/common/checkpoint.h"
 #include "learn/common/preconditioner_rank.h"
@@ -60,7 +60,7 @@ typedef struct choice {
 
 /* S K S. */
 typedef struct scaled {
-    mc_operator K;
+    mc_matrix K;
     const double *root; /* NULL: K itself */
     double *V;
 } scaled;
@@ -70,10 +70,8 @@ typedef struct solver {
     int64_t n, t;
     choice choice;
     mc_gram *fast, *exact;
-    mc_gram_source source;
-    mc_entries entries;
     mc_stored *stored;
-    double entry_error; /* of what the residuals that count multiply by */
+    mc_matrix_errors errors; /* of what the residuals that count multiply by */
     mc_lowrank *f;
     mc_precondition *inverse;
     double expected; /* steps */
@@ -113,10 +111,9 @@ static size_t exact_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t) {
 
 /* What products in float, and the columns of F, come from. */
 static size_t fast_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t, bool stored) {
-    const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
     if (stored)
         return mc_stored_bytes(p->n, t, true);
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t) + mc_gram_pairs_bytes(ctx, &source, PAIRS)
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t) + mc_gram_pairs_bytes(ctx, p->kernel, p->x, PAIRS)
            + 2 * MC_ALIGN;
 }
 
@@ -178,8 +175,8 @@ static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, 
     return MERCER_OK;
 }
 
-static mc_operator scaled_operator(const scaled *s) {
-    return s->root ? (mc_operator){.n = s->K.n, .apply = apply_scaled, .self = s} : s->K;
+static mc_matrix scaled_matrix(const scaled *s) {
+    return s->root ? (mc_matrix){.n = s->K.n, .apply = apply_scaled, .self = s} : s->K;
 }
 
 static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
@@ -202,15 +199,14 @@ static mercer_status store(mercer_ctx *ctx, solver *s) {
     mc_phase(ctx, "gram");
     MC_TRY(mc_stored_open(ctx, s->exact, s->t, true, &s->stored));
     mc_log(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_fine(s->stored) ? "" : " as floats");
-    s->entries = mc_stored_entries(s->stored);
-    s->fast_scaled.K = mc_stored_operator(s->stored);
-    s->swift_scaled = (scaled){mc_stored_swift_operator(s->stored), s->r->p->root, s->V};
+    s->fast_scaled.K = mc_stored_matrix(s->stored);
+    s->swift_scaled = (scaled){mc_stored_swift_matrix(s->stored), s->r->p->root, s->V};
     if (!mc_stored_is_fine(s->stored))
         return MERCER_OK;
-    s->exact_scaled.K = mc_stored_fine_operator(s->stored);
-    s->entry_error += mc_stored_entry_error(s->stored);
+    s->exact_scaled.K = mc_stored_fine_matrix(s->stored);
+    s->errors = s->exact_scaled.K.errors(s->stored, s->t);
     if (s->r->witness.V)
-        mc_witness_through(&s->r->witness, &s->exact_scaled.K, mc_stored_entry_error(s->stored));
+        mc_witness_through(&s->r->witness, &s->exact_scaled.K);
     return MERCER_OK;
 }
 
@@ -219,15 +215,13 @@ static mercer_status open_products(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
     const bool remembers = s->r->witness.V && !s->r->intercept && s->t == p->outputs;
     s->fast_scaled = (scaled){.root = p->root, .V = s->V};
-    s->exact_scaled =
-        (scaled){remembers ? mc_witness_operator(&s->r->witness) : mc_gram_operator(s->exact), p->root, s->V};
-    s->entry_error = mc_gram_entry_error(s->exact);
+    const mc_matrix exact = mc_gram_matrix(s->exact);
+    s->exact_scaled = (scaled){remembers ? mc_witness_matrix(&s->r->witness) : exact, p->root, s->V};
+    s->errors = exact.errors(exact.self, s->t);
     if (s->choice.stored)
         return store(ctx, s);
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
-    s->source = (mc_gram_source){.kernel = p->kernel, .x = p->x, .gram = s->fast};
-    s->entries = mc_gram_entries(&s->source);
-    s->fast_scaled.K = mc_gram_operator(s->fast);
+    s->fast_scaled.K = mc_gram_matrix(s->fast);
     return MERCER_OK;
 }
 
@@ -238,7 +232,7 @@ static mercer_status grow(mercer_ctx *ctx, solver *s) {
     const mc_ridge_pcg_plan plan = {.rank = s->choice.most, .stored = s->choice.stored};
     const mc_rank_rule rule = mc_ridge_pcg_rule(p, &plan, s->r->lambda, s->r->tolerance, s->t, s->r->rank_asked);
     mc_phase(ctx, "pivots");
-    MC_TRY(mc_lowrank_open(ctx, &s->entries, p->root, ctx->options.seed, &s->f));
+    MC_TRY(mc_lowrank_open(ctx, &s->fast_scaled.K, p->root, ctx->options.seed, &s->f));
     return mc_rank_grow(ctx, &rule, s->f);
 }
 
@@ -345,7 +339,7 @@ static double product_error(const solver *s) {
     double weight = 0;
     for (int64_t i = 0; i < s->n; i++)
         weight += s->r->p->root ? s->r->p->root[i] * s->r->p->root[i] : 1;
-    return 1.01 * weight * (s->entry_error + gamma * mc_gram_entry_size(s->exact));
+    return 1.01 * weight * (s->errors.entry + gamma * s->errors.size);
 }
 
 static mercer_status keep_direction(mercer_ctx *ctx, solver *s, const mc_pcg *pcg) {
@@ -364,7 +358,7 @@ static mercer_status refuse(mercer_ctx *ctx, solver *s) {
     s->inverse = NULL;
     s->f = NULL;
     mc_phase(ctx, "spectrum");
-    const mc_operator M = scaled_operator(&s->exact_scaled);
+    const mc_matrix M = scaled_matrix(&s->exact_scaled);
     mc_spectrum ends;
     if (!mc_lanczos_from(ctx, &M, s->bent, SEARCH, &ends))
         return mc_ridge_explain(ctx, s->r, &ends);
@@ -430,13 +424,13 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
     memset(s->X, 0, (size_t)(s->n * t) * sizeof *s->X);
     const mc_pcg_problem problem = {.n = s->n,
                                     .t = t,
-                                    .fast = scaled_operator(&s->fast_scaled),
-                                    .swift = s->stored ? scaled_operator(&s->swift_scaled) : (mc_operator){0},
-                                    .exact = scaled_operator(&s->exact_scaled),
+                                    .fast = scaled_matrix(&s->fast_scaled),
+                                    .swift = s->stored ? scaled_matrix(&s->swift_scaled) : (mc_matrix){0},
+                                    .exact = scaled_matrix(&s->exact_scaled),
                                     .floor = s->stored ? STORED_FLOOR : 0,
                                     .exact_error = product_error(s),
                                     .diagonal = s->diagonal,
-                                    .preconditioner = mc_precondition_operator(s->inverse),
+                                    .preconditioner = mc_precondition_inverse(s->inverse),
                                     .B = s->B,
                                     .tolerance = r->tolerance,
                                     .iterations_max = steps_most(s),

@@ -128,7 +128,7 @@ static mercer_status ends_of(mercer_ctx *ctx, const mc_ridge_system *r, mc_spect
     MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
     o.gram = gram;
     mercer_status status = MC_ALLOC(ctx, o.v, r->p->n);
-    const mc_operator M = {.n = r->p->n, .apply = apply_scaled, .self = &o};
+    const mc_matrix M = {.n = r->p->n, .apply = apply_scaled, .self = &o};
     if (!status)
         status = mc_lanczos(ctx, &M, LANCZOS_STEPS, ends);
     mc_free(o.v);

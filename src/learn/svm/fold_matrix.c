@@ -5,7 +5,6 @@
 #include "base/workspace.h"
 #include "data/table/data.h"
 #include "qp/batch_smo.h"
-#include "qp/matrix_rows.h"
 #include <string.h>
 
 size_t mc_fold_square_bytes(int64_t n, size_t entry) {
@@ -18,8 +17,6 @@ void *mc_fold_square_take(mercer_ctx *ctx, mc_room *room, int64_t n, size_t entr
         memset(block + (size_t)(n * n) * entry, 0, MC_TOGETHER_BEYOND * entry);
     return block;
 }
-
-/* ---- The copy of a pair ---- */
 
 typedef struct copying {
     const mc_fold_matrix *m;
@@ -62,56 +59,10 @@ void mc_fold_matrix_close(mc_fold_matrix *m) {
     m->diagonal = NULL;
 }
 
-/* ---- What solvers see of it ---- */
-
-typedef struct picked {
-    const mc_fold_matrix *m;
-    const int64_t *ids;
-    int64_t count;
-    void *out;
-} picked;
-
-static void pick_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const picked *p = arg;
-    const int64_t n = p->m->t->n;
-    for (int64_t a = begin; a < end; a++)
-        if (p->m->s->dtype == MERCER_F64) {
-            const double *row = (const double *)p->m->K + p->ids[a] * n;
-            for (int64_t b = 0; b < p->count; b++)
-                ((double *)p->out)[a * p->count + b] = row[p->ids[b]];
-        } else {
-            const float *row = (const float *)p->m->K + p->ids[a] * n;
-            for (int64_t b = 0; b < p->count; b++)
-                ((float *)p->out)[a * p->count + b] = row[p->ids[b]];
-        }
-}
-
-static mercer_status block(mercer_ctx *ctx, const mc_matrix *matrix, const int64_t *ids, int64_t count, void *out) {
-    picked p = {matrix->self, ids, count, out};
-    return mc_for(ctx, count, 16, pick_rows, &p);
-}
-
 /* Entries are what they are, in whatever precision they are asked for. */
-static mercer_status add(mercer_ctx *ctx, const mc_matrix *matrix, mercer_dtype precision, const int64_t *ids,
-                         const double *c, int64_t count, double *f, mc_doubt *doubt) {
-    (void)precision, (void)doubt;
-    const mc_fold_matrix *m = matrix->self;
-    const mc_matrix_rows rows = mc_rows_stored(matrix->n, matrix->dtype, m->K, matrix->n, matrix->diagonal);
-    const void **scratch = NULL;
-    MC_TRY(MC_ALLOC(ctx, scratch, count));
-    const mercer_status status = mc_rows_add(ctx, &rows, ids, c, count, scratch, f);
-    mc_free(scratch);
-    return status;
-}
-
 mc_matrix mc_fold_matrix_view(const mc_fold_matrix *m) {
-    return (mc_matrix){.n = m->t->n,
-                       .dtype = m->s->dtype,
-                       .diagonal = m->diagonal ? m->diagonal : m->s->diagonal,
-                       .block = block,
-                       .add = add,
-                       .self = m,
-                       .whole = m->K,
-                       .settled = true};
+    const int64_t n = m->t->n;
+    mc_matrix K = mc_matrix_square(n, m->s->dtype, m->K, n, m->diagonal ? m->diagonal : m->s->diagonal);
+    K.settled = true;
+    return K;
 }

@@ -308,10 +308,7 @@ static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t firs
         f[k] = w->part[first + k].task.f;
         steps[k] = 0;
     }
-    const mc_batch_smo problem = {.n = matrix->n,
-                                  .dtype = matrix->dtype,
-                                  .K = matrix->whole,
-                                  .diagonal = matrix->diagonal,
+    const mc_batch_smo problem = {.K = *matrix,
                                   .tolerance = w->m->s.set->tolerance,
                                   .steps_max = w->m->s.set->iterations,
                                   .count = count,

@@ -252,7 +252,7 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
                                  .noise2 = s->noise2,
                                  .room = &s->room,
                                  .bound = rows->store ? NULL : t->error};
-    problem.matrix.whole = t->whole;
+    problem.matrix.whole = mc_matrix_whole(t->n, s->dtype, t->whole, t->n);
     s->noise2 = 0;
     t->known = false;
     mc_smo_result first = {0};

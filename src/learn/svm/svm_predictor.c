@@ -221,7 +221,7 @@ mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
     MC_TRY(mc_work_open(ctx, &work, need(t->n, t->m)));
     cut(&work, t->n, t->m, &p);
     choose(t, &whole->dual, whole->most, p.q, &p);
-    write_part(t, &whole->dual, whole->matrix.diagonal, &p);
+    write_part(t, &whole->dual, whole->matrix.diag, &p);
     mercer_status status = p.m >= FEW ? solve_part(ctx, t, whole, rows, &p, result) : MERCER_OK;
     if (!status)
         status = remember(ctx, t);

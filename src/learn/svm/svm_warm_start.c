@@ -92,7 +92,7 @@ static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
             ids[count] = i;
             c[count++] = change[i];
         }
-    const mercer_status status = count ? matrix->add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL) : MERCER_OK;
+    const mercer_status status = count ? mc_matrix_add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL) : MERCER_OK;
     mc_work_close(&work);
     return status;
 }

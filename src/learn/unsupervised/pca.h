@@ -17,14 +17,14 @@ typedef struct mc_pca_matrix {
     const double *root; /* S; NULL: the identity */
     double *q;          /* NULL: not centred */
     double *room;       /* n x most */
-    mc_operator K;
+    mc_matrix K;
 } mc_pca_matrix;
 
 /* Room for products of up to most columns; K is set by the caller. */
 mercer_status mc_pca_matrix_open(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t most, mc_pca_matrix *out);
 void mc_pca_matrix_close(mc_pca_matrix *m);
 size_t mc_pca_matrix_bytes(int64_t n, int64_t most);
-mc_operator mc_pca_operator(const mc_pca_matrix *m);
+mc_matrix mc_pca_products(const mc_pca_matrix *m);
 /* V <- P V, n x t. */
 void mc_pca_project(const mc_pca_matrix *m, int64_t t, double *V);
 /* K, n x n and symmetric, -> M. */

@@ -73,8 +73,8 @@ static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const d
     return MERCER_OK;
 }
 
-mc_operator mc_pca_operator(const mc_pca_matrix *m) {
-    return (mc_operator){.n = m->n, .apply = apply, .self = m};
+mc_matrix mc_pca_products(const mc_pca_matrix *m) {
+    return (mc_matrix){.n = m->n, .apply = apply, .self = m};
 }
 
 /* M = A - q (A q)' - (A q) q' + (q' A q) q q', A = S K S; room holds A q. */

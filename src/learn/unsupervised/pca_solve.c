@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "gram/operator/entries.h"
+#include "gram/operator/gram_matrix.h"
 #include "gram/lowrank/lowrank.h"
 #include "learn/unsupervised/pca.h"
 #include "linalg/eigen.h"
@@ -173,10 +173,9 @@ static mercer_status start_from(mercer_ctx *ctx, start *s) {
 
 static mercer_status find_start(mercer_ctx *ctx, const mc_pca_search *search, const mc_gram *gram, const double *q) {
     const mc_problem *p = search->p;
-    const mc_gram_source source = {.kernel = p->kernel, .x = p->x, .gram = gram};
-    const mc_entries entries = mc_gram_entries(&source);
+    const mc_matrix K = mc_gram_matrix(gram);
     mc_lowrank *f = NULL;
-    MC_TRY(mc_lowrank_open(ctx, &entries, p->root, ctx->options.seed, &f));
+    MC_TRY(mc_lowrank_open(ctx, &K, p->root, ctx->options.seed, &f));
     mercer_status status = mc_lowrank_grow(ctx, f, search->shape.rank, 0);
     if (!status) {
         start s = {.f = f, .q = q, .n = p->n, .r = f->rank, .X = search->X, .width = search->shape.block};
@@ -199,9 +198,8 @@ mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k) {
 }
 
 size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *s) {
-    const mc_gram_source source = {.kernel = p->kernel, .x = p->x};
     const size_t begin = mc_lowrank_bytes(ctx, p->n, s->rank) + start_bytes(ctx, s->rank, s->block)
-                         + mc_eigen_bytes(s->rank) + mc_gram_pairs_bytes(ctx, &source, s->rank);
+                         + mc_eigen_bytes(s->rank) + mc_gram_pairs_bytes(ctx, p->kernel, p->x, s->rank);
     const size_t run = mc_krylov_bytes(ctx, p->n, s->block, s->steps);
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, s->block) + mc_pca_matrix_bytes(p->n, s->block)
            + mc_work_need(p->n * s->block, 8) + mc_work_need(s->block, 8) + (begin > run ? begin : run) + 8 * MC_ALIGN;
@@ -217,8 +215,8 @@ mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k
 static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const mc_gram *gram, mc_pca_matrix *m,
                                  mc_pca_result *out) {
     mc_krylov_result result = {0};
-    m->K = mc_gram_operator(gram);
-    const mc_krylov_problem problem = {.A = mc_pca_operator(m),
+    m->K = mc_gram_matrix(gram);
+    const mc_krylov_problem problem = {.A = mc_pca_products(m),
                                        .wanted = search->shape.k,
                                        .block = search->shape.block,
                                        .steps = search->shape.steps,
