@@ -89,11 +89,21 @@ static bool has_scales(const mercer_machine *machine, const mercer_data *part) {
            && part->d <= COLUMNS_MOST && part->n >= ROWS_A_SCALE * part->d;
 }
 
-/* The kernel of the process without its factor, which is a matter of lambda; three digits are enough. */
-static mercer_status read_scales(mercer_ctx *ctx, const mercer_kernel *kernel, mercer_kernel **out) {
+static double factor_of(const mercer_kernel *kernel) {
+    for (int64_t i = 0; i < kernel->slots; i++)
+        if (kernel->slot[i].parameter < 0)
+            return mercer_kernel_parameter(kernel, i);
+    return 1;
+}
+
+/* The kernel of the process over its noise, so that lambda = 1 is what the process has found, and the values of lambda
+   that are compared lie on both sides of it whatever the unit of the target and however long the scales are. Three
+   digits are enough. */
+static mercer_status read_scales(mercer_ctx *ctx, const mercer_model *process, mercer_kernel **out) {
+    const mercer_kernel *kernel = process->f.kernel;
     mc_text text = mc_text_open(ctx);
     char *words = NULL;
-    mc_text_add(&text, "matern(nu=2.5, length_scale=[");
+    mc_text_add(&text, "%.3g*matern(nu=2.5, length_scale=[", factor_of(kernel) / process->f.report.lambda);
     for (int64_t i = 0, count = 0; i < kernel->slots; i++)
         if (kernel->slot[i].parameter >= 0)
             mc_text_add(&text, "%s%.3g", count++ ? ", " : "", mercer_kernel_parameter(kernel, i));
@@ -122,7 +132,7 @@ static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, co
     MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &start));
     mercer_status status = mc_model_fit(ctx, mercer_machine_find("gp"), &gp, start, rows, &model);
     if (!status)
-        status = read_scales(ctx, model->f.kernel, out);
+        status = read_scales(ctx, model, out);
     mercer_model_free(model);
     mercer_kernel_free(start);
     return status;

@@ -1,5 +1,6 @@
 /* A search finds what fits one by one would find, the same on any number of threads, and goes on where it was stopped.
    */
+#include "data/table/data.h"
 #include "tune_of_test.h"
 
 /* Fit on each fold what the search says it measured, and score it. */
@@ -438,7 +439,7 @@ static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 200, 0.5, 3, &data));
     const char *text = chosen_by_default(ctx, data, &count);
     assert_int_equal(count, 14 * 17);
-    assert_int_equal(sscanf(text, "matern(nu=2.5, length_scale=[%lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf])",
+    assert_int_equal(sscanf(text, "%*f*matern(nu=2.5, length_scale=[%lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf])",
                             &scale[0], &scale[1], &scale[2], &scale[3], &scale[4], &scale[5], &scale[6], &scale[7],
                             &scale[8], &scale[9]),
                      10);
@@ -464,6 +465,32 @@ static void test_a_fit_without_parameters_tells_columns_apart(void **state) {
     close_clean(ctx);
 }
 
+/* The noise of the rows is found, in whatever unit the target is written, and the last digits of the rows decide
+   nothing. */
+static void test_what_a_fit_without_parameters_finds_is_no_matter_of_units_or_rounding(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const double unit[] = {1, 1, 1, 1e6, 1e-6};
+    for (int k = 0; k < 5; k++) {
+        mercer_data *data = NULL;
+        mercer_ridge ridge = mercer_ridge_defaults();
+        mercer_search *search = NULL;
+        ridge.intercept = true;
+        assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 120, 0.1, 0, &data));
+        for (int64_t i = 0; i < data->n * data->d && k < 3; i++)
+            ((double *)data->values)[i] *= 1 + 1e-13 * sin((double)(i * k));
+        for (int64_t i = 0; i < data->n; i++)
+            data->target[i] *= unit[k];
+        assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), &ridge, data, &search));
+        const mercer_candidate best = mercer_search_candidate(search, mercer_search_result(search).best);
+        if (!(fabs(best.score / unit[k] - 0.1307) < 0.001) || strstr(best.settings, "lambda=1e-6"))
+            fail_msg("%s, %s: %g", best.kernel, best.settings, best.score / unit[k]);
+        mercer_search_free(search);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 /* The target grows with the first column, so fast that a few rows make all of the error, and its error too: that the
    others say nothing is seen by the size of the gain. */
 static void test_wild_rows_do_not_hide_which_column_matters(void **state) {
@@ -480,7 +507,8 @@ static void test_wild_rows_do_not_hide_which_column_matters(void **state) {
     mercer_data *data = data_of(ctx, &s);
     double scale[3];
     const char *text = chosen_by_default(ctx, data, &count);
-    assert_int_equal(sscanf(text, "matern(nu=2.5, length_scale=[%lf, %lf, %lf])", &scale[0], &scale[1], &scale[2]), 3);
+    assert_int_equal(sscanf(text, "%*f*matern(nu=2.5, length_scale=[%lf, %lf, %lf])", &scale[0], &scale[1], &scale[2]),
+                     3);
     assert_true(scale[1] > 1000 * scale[0] && scale[2] > 1000 * scale[0]);
     mercer_data_free(data);
     close_clean(ctx);
@@ -622,6 +650,7 @@ int main(void) {
         cmocka_unit_test(test_halving_measures_the_best_with_all_rows),
         cmocka_unit_test(test_a_descent_finds_the_best_of_the_table),
         cmocka_unit_test(test_a_fit_without_parameters_tells_columns_apart),
+        cmocka_unit_test(test_what_a_fit_without_parameters_finds_is_no_matter_of_units_or_rounding),
         cmocka_unit_test(test_wild_rows_do_not_hide_which_column_matters),
         cmocka_unit_test(test_what_was_measured_survives_a_stop),
         cmocka_unit_test(test_the_model_remembers_its_search),
