@@ -175,12 +175,14 @@ static void test_rounding_larger_than_lambda_is_not_taken_for_indefinite(void **
     mc_pcg_result r;
     assert_ok(ctx, mc_pcg_solve(ctx, &p, s->X, &r));
     assert_true(r.converged && r.curvature == 0);
-    assert_true(true_residual(s) <= 1.01e-4);
-    p.tolerance = 1e-13; /* and where double does not do either, the best answer stands */
+    const double first = true_residual(s);
+    assert_true(first <= 1e-4 * (1 + 1e-6)); /* what was asked for, computed here once more */
+    p.tolerance = 1e-13;                     /* and where double does not do either, the best answer stands */
     assert_ok(ctx, mc_pcg_solve(ctx, &p, s->X, &r));
     assert_true(!r.converged && r.iterations < p.iterations_max);
-    assert_true(true_residual(s) <= 1.01e-4);
-    assert_close(true_residual(s), r.residual_relative, 0.5);
+    assert_true(true_residual(s) <= first); /* no worse than where a looser tolerance was content */
+    /* computed in double it is mostly rounding here, and of the size it is said to have all the same */
+    assert_true(true_residual(s) <= 3 * r.residual_relative && r.residual_relative <= 3 * true_residual(s));
     free(s);
     close_clean(ctx);
 }
