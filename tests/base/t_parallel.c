@@ -115,6 +115,7 @@ static void test_time_limit_stops_the_loop(void **state) {
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     assert_int_equal(mc_for(ctx, 100000, 1, slow_chunk, NULL), MERCER_TIME);
     assert_non_null(strstr(mercer_message(ctx), "0.05 s"));
+    ctx->options.time_limit = 1e6; /* a nap may last as long as it likes on a busy machine */
     mc_begin(ctx);
     assert_int_equal(mc_for(ctx, 1, 1, slow_chunk, NULL), MERCER_OK);
     close_clean(ctx);
@@ -191,10 +192,11 @@ static void test_a_shield_holds_a_stop_back(void **state) {
     (void)state;
     mercer_options options = mercer_options_defaults();
     options.threads = 2;
-    options.time_limit = 0.02;
+    options.time_limit = 1e6;
     mercer_ctx *ctx = NULL;
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
-    assert_true(mc_time_left(ctx) > 0 && mc_time_left(ctx) <= 0.02);
+    assert_true(mc_time_left(ctx) > 0 && mc_time_left(ctx) <= 1e6);
+    ctx->options.time_limit = 0.02;
     mc_shield(ctx, true);
     assert_ok(ctx, mc_for(ctx, 40, 1, slow_chunk, NULL)); /* 40 ms, all of them */
     mc_shield(ctx, false);
@@ -241,9 +243,10 @@ static void test_a_stopwatch_counts_no_more_than_this_process_has_used(void **st
     const mc_stopwatch watch = mc_stopwatch_start();
     const struct timespec nap = {.tv_nsec = 20000000};
     const double began = mc_clock();
+    const clock_t used = clock(); /* of the process, by all its threads */
     assert_int_equal(nanosleep(&nap, NULL), 0);
     assert_true(mc_clock() - began >= 0.02);
-    assert_true(mc_stopwatch_read(&watch) < 0.01);
+    assert_true(mc_stopwatch_read(&watch) <= (double)(clock() - used) / CLOCKS_PER_SEC + 1e-3);
     const mc_stopwatch busy = mc_stopwatch_start();
     for (const clock_t end = clock() + CLOCKS_PER_SEC / 100; clock() < end;)
         continue;

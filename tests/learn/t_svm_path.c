@@ -43,8 +43,9 @@ static int64_t rows_in_question(mercer_ctx *ctx, const mercer_model *model, cons
     return count;
 }
 
-/* Scores of one value per row are no further apart than the functions: k(x, x) = 1, so a distance in H is one of values,
-   and the intercept, which the rows on the margin tell, adds as much again. Of classes some rows may change sides. */
+/* Scores of one value per row are no further apart than the functions: k(x, x) = 1, so a distance in H is one of
+   values, and the intercept, which the rows on the margin tell, adds as much again. Of classes some rows may change
+   sides. */
 static void assert_one_score(mercer_ctx *ctx, double score, double other, const mercer_model *model, const table *t,
                              double apart) {
     if (mercer_model_classes(model) > 0)
