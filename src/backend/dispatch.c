@@ -10,6 +10,23 @@ static const mc_bodies bodies[MC_ISA_COUNT] = {
 #endif
 };
 
+const mc_tile_accuracy mc_tile_cpu_accuracy = {
+    .chains = 1,
+    .function = {[MC_EXP2] = 10,
+                 [MC_ROOT] = 8,
+                 [MC_MATERN3] = 12,
+                 [MC_MATERN5] = 16,
+                 [MC_RATIONAL] = 8,
+                 [MC_HYPERBOLIC] = 16,
+                 [MC_ARC0] = 16,
+                 [MC_ARC1] = 32,
+                 [MC_ARC2] = 64,
+                 [MC_SCALE] = 4,
+                 [MC_SCALE_SIGN] = 4},
+    .power = {8, 40, 6},
+    .inverse = {2, 16},
+};
+
 const mc_bodies *mc_bodies_of(mc_isa isa) {
     return &bodies[isa];
 }

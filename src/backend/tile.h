@@ -110,8 +110,19 @@ typedef struct mc_guard {
     mc_operands direct; /* all d coordinates */
 } mc_guard;
 
+/* How wrong the bodies are, in unit roundoffs: what bound.c makes its bounds of. tests/backend/t_tile.c holds the
+   functions to it, tests/gram/t_bound.c the bounds. */
+typedef struct mc_tile_accuracy {
+    int64_t chains;                     /* that a sum over coordinates is cut into */
+    double function[MC_TILE_FUNCTIONS]; /* of the largest value: the polynomial and the roundings around it */
+    double power[3];                    /* s^p: power[0] + |p| (power[1] + power[2] |log s|) */
+    double inverse[2]; /* (1 + s)^-p beside its function: times p where that is whole and small, else at all */
+} mc_tile_accuracy;
+
 typedef struct mc_tile_ops {
     int rows, columns, lanes;
+    double unit; /* the unit roundoff */
+    const mc_tile_accuracy *accuracy;
     void (*statistic)(mc_statistic kind, const mc_operands *o, bool add, void *out);
     /* out <- -|x - z|^2 / 2 from dot, with row_i = -|x_i|^2 / 2 and column_j likewise; guard NULL: no second look. */
     void (*radial)(const mc_guard *guard, int64_t panels, const void *row, const void *column, const void *dot,
@@ -142,5 +153,7 @@ typedef struct mc_tile_ops {
 
 /* One table per instruction set, in the order of mercer_dtype. */
 extern const mc_tile_ops mc_tile_portable[2], mc_tile_avx2[2], mc_tile_avx512[2];
+/* dispatch.c: all of these compute alike. */
+extern const mc_tile_accuracy mc_tile_cpu_accuracy;
 
 #endif

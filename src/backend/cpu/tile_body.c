@@ -24,12 +24,12 @@
 #define F(name) name##_f64
 #include "backend/cpu/tile_body.inc.c"
 
-#define TABLE(p)                                                                                                       \
+#define TABLE(p, roundoff)                                                                                             \
     {                                                                                                                  \
-        .rows = rows_##p, .columns = columns_##p, .lanes = lanes_##p, .statistic = statistic_##p,                      \
-        .radial = radial_##p, .angle = angle_##p, .step = step_##p, .fused = fused_##p, .product = product_##p,        \
-        .sum = sum_rows_##p, .products = products_##p, .sparse = sparse_##p, .bytes = bytes_##p,                       \
-        .exp2 = exp2_array_##p                                                                                         \
+        .rows = rows_##p, .columns = columns_##p, .lanes = lanes_##p, .unit = (roundoff),                              \
+        .accuracy = &mc_tile_cpu_accuracy, .statistic = statistic_##p, .radial = radial_##p, .angle = angle_##p,       \
+        .step = step_##p, .fused = fused_##p, .product = product_##p, .sum = sum_rows_##p, .products = products_##p,   \
+        .sparse = sparse_##p, .bytes = bytes_##p, .exp2 = exp2_array_##p                                               \
     }
 
-const mc_tile_ops ISA_TABLE[2] = {[MERCER_F32] = TABLE(f32), [MERCER_F64] = TABLE(f64)};
+const mc_tile_ops ISA_TABLE[2] = {[MERCER_F32] = TABLE(f32, 0x1p-24), [MERCER_F64] = TABLE(f64, 0x1p-53)};

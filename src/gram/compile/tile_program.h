@@ -157,8 +157,8 @@ void mc_pack_uint8_gather(const mc_tile_part *part, int64_t width, int64_t rows,
 /* pack.c: of compressed points whose `start` is known, in panels of so many. */
 void mc_pack_widest(mc_pack *pack, int64_t width);
 
-/* bound.c: the largest |K_ij| and the largest error of one, in this precision with the ways now set; at worst, or
-   likely. */
+/* bound.c: the largest |K_ij| and the largest error of one, by these bodies with the ways now set; at worst,
+   or likely. */
 typedef struct mc_bound {
     double size, error;
     double low; /* K_ij >= low, where something is known of it: at least -size */
@@ -167,10 +167,10 @@ typedef struct mc_bound {
     double share;
 } mc_bound;
 /* temporary: one per temporary; *reach bounds every value on the way to K_ij, infinite where nothing is known. */
-mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary, double *reach);
+mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary, double *reach);
 /* The largest |v_i|; infinite where one is no number. */
 double mc_largest(const double *v, int64_t n);
 /* The worst error in two terms, relative |K_ij| + rest: those of a Gaussian, otherwise all of it in the rest. */
-void mc_plan_terms(const mc_plan *plan, mercer_dtype precision, double all, double *relative, double *rest);
+void mc_plan_terms(const mc_plan *plan, const mc_tile_ops *bodies, double all, double *relative, double *rest);
 
 #endif

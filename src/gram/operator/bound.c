@@ -1,4 +1,5 @@
-/* bound.c: how large entries can be, and how wrong. u is the unit roundoff of the tiles.
+/* bound.c: how large entries can be, and how wrong. u is the unit roundoff of the tiles, which say themselves how wrong
+   their functions are (mc_tile_accuracy).
 
    Two answers. The worst case holds whatever the roundings are; certificates take it. The likely one chooses precision
    and ways: long sums are then given what random roundings pass with a probability below 1e-7 (Higham and Mary, 2019),
@@ -38,22 +39,20 @@ typedef struct argument {
     double share; /* of a dot product or a plain sum: its error over what the rows of the pair make of it */
 } argument;
 
-/* What is counted with: the unit roundoff, and whether the worst is to be met. */
+/* What is counted with: the unit roundoff, whether the worst is to be met, and what the bodies say of themselves. */
 typedef struct arithmetic {
     double u;
     bool worst;
+    const mc_tile_accuracy *bodies;
 } arithmetic;
-
-static double rounding(mercer_dtype precision) {
-    return precision == MERCER_F32 ? 0x1p-24 : 0x1p-53;
-}
 
 /* The error of `sums` sums along a row that meet in one value, in units of u, and a few roundings around them. */
 static double sum_factor(const mc_tile_part *p, double sums, arithmetic a) {
     const double d = (double)p->longest;
     if (!a.worst)
         return fmin(d, 6 * sqrt(d)) + 3;
-    const double gamma = (d + 2) / fmax(1 - (d + 2) * a.u, 0x1p-10);
+    const double chains = (double)a.bodies->chains, adds = d / chains + chains + 1;
+    const double gamma = adds / fmax(1 - adds * a.u, 0x1p-10);
     return sums * gamma + 8;
 }
 
@@ -78,7 +77,7 @@ static argument dot(const mc_tile_part *p, double a, double c, arithmetic by) {
     const double reach = sqrt(p->left.norm2_max * p->right.norm2_max), f = sum_factor(p, 1, by), u = by.u;
     const double shifts = p->left.shift_max + p->right.shift_max + p->centre2;
     const double size = fabs(a) * (reach + shifts) + fabs(c);
-    const double double_u = rounding(MERCER_F64); /* the shifts are summed up in double */
+    const double double_u = 0x1p-53; /* the shifts are summed up in double */
     const double e0 = u * (fabs(a) * (f + 2) * reach + 3 * size) + double_u * (f + 3) * fabs(a) * shifts;
     /* what a centre rounds off hurts the shortest rows */
     const double least = fabs(a) * sqrt(p->left.least2 * p->right.least2) + fabs(c);
@@ -112,17 +111,16 @@ static argument argument_of(const mc_plan *plan, const mc_tile_line *line, arith
     }
 }
 
-/* sup |f'| against 1, sqrt|s| and |s|, and the error of f itself in units of u, for the radial functions (values in [0,
-   1]). */
+/* sup |f'| against 1, sqrt|s| and |s| for the radial functions (values in [0, 1]). */
 typedef struct slopes {
-    double by0, by1, by2, own;
+    double by0, by1, by2;
 } slopes;
 
 static const slopes radial[MC_TILE_FUNCTIONS] = {
-    [MC_EXP2] = {0.694, 0.358, 0.368, 10}, /* 2^s, the square of 2^(s/2) at worst */
-    [MC_ROOT] = {0, 0.694, 0.368, 8},      /* by0 is a square root, below */
-    [MC_MATERN3] = {0.241, 0.128, 0.271, 12}, [MC_MATERN5] = {0.081, 0.098, 0.310, 16},
-    [MC_RATIONAL] = {1, 1, 0.368, 8}, /* by0 and by1 times p, below */
+    [MC_EXP2] = {0.694, 0.358, 0.368}, /* 2^s, the square of 2^(s/2) at worst */
+    [MC_ROOT] = {0, 0.694, 0.368},     /* by0 is a square root, below */
+    [MC_MATERN3] = {0.241, 0.128, 0.271}, [MC_MATERN5] = {0.081, 0.098, 0.310},
+    [MC_RATIONAL] = {1, 1, 0.368}, /* by0 and by1 times p, below */
 };
 
 /* Of a function whose error is told by the largest value it can have. */
@@ -130,15 +128,15 @@ static mc_bound whole(double size, double error, double low) {
     return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
 }
 
-static mc_bound radial_bound(const mc_tile_line *line, argument s, double u) {
+static mc_bound radial_bound(const mc_tile_line *line, argument s, arithmetic a) {
+    const double u = a.u, own = a.bodies->function[line->step.function];
     const slopes *f = &radial[line->step.function];
     const double by = line->step.function == MC_RATIONAL ? line->step.p : 1, e0 = s.e0 + 16 * s.e1 * s.e1;
-    double error =
-        (f->by0 * by * e0 + f->by1 * by * s.e1 + f->by2 * s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10) + f->own * u;
+    double error = (f->by0 * by * e0 + f->by1 * by * s.e1 + f->by2 * s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10) + own * u;
     if (line->step.function == MC_ROOT)
         error += ln2 * sqrt(s.e0);
     if (line->step.function == MC_RATIONAL)
-        error += (line->step.degree ? 2 * by : 16) * u;
+        error += (line->step.degree ? a.bodies->inverse[0] * by : a.bodies->inverse[1]) * u;
     return whole(1, fmin(error, 1), 0);
 }
 
@@ -167,7 +165,8 @@ static mc_bound whole_power(mc_bound v, double n, double u) {
 
 /* v^p of v >= 0, or of any v where p is a number that is large and whole. Near 0 a root turns an error into its root;
    away from it the slope is bounded. */
-static mc_bound real_power(mc_bound v, double p, double u) {
+static mc_bound real_power(mc_bound v, double p, arithmetic a) {
+    const double u = a.u, *by = a.bodies->power;
     const double away = v.low - v.error, M = v.size, E = v.error;
     if (p < 0 && !(away > 0))
         return unknown;
@@ -175,35 +174,36 @@ static mc_bound real_power(mc_bound v, double p, double u) {
                  largest_log = fmax(fabs(log(fmax(M, 1))), away > 0 ? fabs(log(fmin(away, 1))) : 0);
     const double steep = away > 0 ? fabs(p) * pow(p < 1 ? away : M + E, p - 1) * E : INFINITY;
     const double passed = p < 0 ? steep : p < 1 ? fmin(pow(E, p), steep) : p * pow(M + E, p - 1) * E;
-    mc_bound out = whole(p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (8 + fabs(p) * (40 + 6 * largest_log)) * most,
-                         p < 0                          ? pow(M, p)
-                         : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p)
-                                                        : pow(fmax(v.low, 0), p));
-    out.share = p >= 1 ? expm1(p * v.share) + u * (8 + p * (40 + 6 * largest_log)) : out.share;
+    mc_bound out =
+        whole(p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (by[0] + fabs(p) * (by[1] + by[2] * largest_log)) * most,
+              p < 0                          ? pow(M, p)
+              : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p)
+                                             : pow(fmax(v.low, 0), p));
+    out.share = p >= 1 ? expm1(p * v.share) + u * (by[0] + p * (by[1] + by[2] * largest_log)) : out.share;
     return out;
 }
 
-static mc_bound scaled(const mc_tile_line *line, mc_bound v, double u) {
+static mc_bound scaled(const mc_tile_line *line, mc_bound v, double own) {
     const double by = line->row_max * line->col_max;
-    mc_bound out = plain(v.size * by, by * (v.error + 4 * u * v.size));
-    out.share = v.share + 4 * u;
+    mc_bound out = plain(v.size * by, by * (v.error + own * v.size));
+    out.share = v.share + own;
     return out;
 }
 
 /* f of a value. */
-static mc_bound function_bound(const mc_tile_line *line, mc_bound v, double u) {
-    const double M = v.size, E = v.error;
+static mc_bound function_bound(const mc_tile_line *line, mc_bound v, arithmetic a) {
+    const double M = v.size, E = v.error, u = a.u, units = a.bodies->function[line->step.function], own = units * u;
     switch (line->step.function) {
     case MC_SAME: return v;
     case MC_WHOLE_POWER: return whole_power(v, (double)line->step.degree, u);
-    case MC_REAL_POWER: return real_power(v, line->step.p, u);
-    case MC_EXP2: return whole(exp2(M), exp2(M) * (expm1(ln2 * E) + (10 + M) * u), exp2(v.low));
-    case MC_HYPERBOLIC: return plain(1, fmin(E + 16 * u, 2));
-    case MC_ARC0: return whole(1, E / 3 + 16 * u, 0);
-    case MC_ARC1: return whole(1, E + 32 * u, 0);
-    case MC_ARC2: return whole(3, 4 * E + 64 * u, 0);
+    case MC_REAL_POWER: return real_power(v, line->step.p, a);
+    case MC_EXP2: return whole(exp2(M), exp2(M) * (expm1(ln2 * E) + (units + M) * u), exp2(v.low));
+    case MC_HYPERBOLIC: return plain(1, fmin(E + own, 2));
+    case MC_ARC0: return whole(1, E / 3 + own, 0);
+    case MC_ARC1: return whole(1, E + own, 0);
+    case MC_ARC2: return whole(3, 4 * E + own, 0);
     case MC_SCALE:
-    case MC_SCALE_SIGN: return scaled(line, v, u);
+    case MC_SCALE_SIGN: return scaled(line, v, own);
     case MC_EQUAL: return whole(1, 0, 0);
     default: return whole(1, 0, 1);
     }
@@ -223,17 +223,17 @@ static mc_bound line_bound(const mc_plan *plan, const mc_tile_line *line, const 
     const bool node = line->vector != MC_VECTOR_NONE, constant = line->step.function == MC_CONSTANT;
     const mc_bound in = temporary[line->step.source];
     if (constant || node)
-        return function_bound(line, in, u);
+        return function_bound(line, in, by);
     if (line->part < 0)
-        return function_bound(line, times(in, line->step.alpha, u), u);
+        return function_bound(line, times(in, line->step.alpha, u), by);
     const argument s = argument_of(plan, line, by);
     /* a radial function of an argument that is never positive */
     const bool falls = line->a < 0 && line->use != MC_USE_DOT;
-    if (falls && radial[line->step.function].own > 0)
-        return radial_bound(line, s, u);
+    if (falls && radial[line->step.function].by2 > 0)
+        return radial_bound(line, s, by);
     mc_bound v = plain(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);
     v.share = s.share > 0 ? s.share : v.share;
-    return function_bound(line, v, u);
+    return function_bound(line, v, by);
 }
 
 static mc_bound combined(mc_combine combine, mc_bound old, mc_bound v, double u) {
@@ -271,9 +271,9 @@ static double argument_size(const mc_plan *plan, const mc_tile_line *line, arith
     return part ? argument_of(plan, line, by).size : 0;
 }
 
-mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, mc_bound *temporary, double *reach) {
-    const double u = rounding(precision);
-    const arithmetic by = {u, worst};
+mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary, double *reach) {
+    const double u = bodies->unit;
+    const arithmetic by = {u, worst, bodies->accuracy};
     *reach = 0;
     for (int i = 0; i < plan->temporaries; i++)
         temporary[i] = (mc_bound){0};
@@ -294,17 +294,18 @@ mc_bound mc_plan_bound(const mc_plan *plan, mercer_dtype precision, bool worst, 
 
 /* 2^s of a distance s = -t: with e0 + e1 sqrt t + e2 t the error of s, that of 2^s is at most (2^e0 - 1) 2^s and 2^e0
    times what it would be without e0, which is bounded whatever t is. */
-void mc_plan_terms(const mc_plan *plan, mercer_dtype precision, double all, double *relative, double *rest) {
+void mc_plan_terms(const mc_plan *plan, const mc_tile_ops *bodies, double all, double *relative, double *rest) {
     const mc_tile_line *line = &plan->line[0];
-    const double u = rounding(precision);
+    const double u = bodies->unit;
+    const arithmetic by = {u, true, bodies->accuracy};
     *relative = 0;
     *rest = all;
     if (plan->lines != 1 || line->part < 0 || line->vector != MC_VECTOR_NONE || line->use != MC_USE_DISTANCE
         || line->a >= 0 || line->step.function != MC_EXP2 || line->step.combine != MC_SET)
         return;
-    argument s = argument_of(plan, line, (arithmetic){u, true});
+    argument s = argument_of(plan, line, by);
     const double e0 = s.e0;
     s.e0 = 0;
     *relative = 1.01 * (expm1(ln2 * e0) + 2 * u);
-    *rest = 1.01 * exp2(e0) * fabs(line->step.coefficient) * (radial_bound(line, s, u).error + u);
+    *rest = 1.01 * exp2(e0) * fabs(line->step.coefficient) * (radial_bound(line, s, by).error + u);
 }

@@ -106,19 +106,16 @@ double mc_gram_entry_error(const mc_gram *gram) {
 }
 
 void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest) {
-    mc_plan_terms(&gram->plan, gram->precision, gram->bound.error, relative, rest);
+    mc_plan_terms(&gram->plan, gram->ops, gram->bound.error, relative, rest);
 }
 
-/* A row's sum runs in lanes, through MC_BLOCK_PANELS panels in the tile's precision, then in double; products,
-   right-hand sides and coefficients are rounded once each. What floats lose near 0 is far below a rounding of the
-   largest. */
+/* A row's sum runs in the tile's precision, then in double; products, right-hand sides and coefficients are rounded
+   once each. What floats lose near 0 is far below a rounding of the largest. */
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest) {
-    const double u = gram->precision == MERCER_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-    const int64_t chains = t > MC_SINGLES ? 1 : gram->ops->lanes; /* many right-hand sides have a lane each */
-    const double adds = (double)(MC_BLOCK_PANELS * gram->ops->columns / chains + chains + 8);
+    const double u = gram->ops->unit, adds = (double)mc_row_additions(gram->ops, t);
     const double sum = adds * u / (1 - adds * u) + (double)(gram->z->n + 8) * DBL_EPSILON;
     double entry;
-    mc_plan_terms(&gram->plan, gram->precision, gram->bound.error, &entry, rest);
+    mc_plan_terms(&gram->plan, gram->ops, gram->bound.error, &entry, rest);
     const bool positive = entry > 0 || gram->bound.low >= 0;
     const double all = entry + sum + entry * sum;
     *relative = all >= 0.5 ? INFINITY : positive ? 1.01 * all / (1 - all) : 0;

@@ -365,11 +365,12 @@ static bool fits_floats(const mc_plan *plan, const mc_bound *all, double reach) 
 
 /* In this precision, in these ways, every entry is as near as the tolerance wants, relative to what its own rows make
    of it, and nothing on the way can leave the range of numbers. */
-static bool accept(mc_gram *g, mercer_dtype precision, bool careful, double tolerance, mc_bound *temporary) {
+static bool accept(mc_gram *g, const mc_tile_ops *tile, mercer_dtype precision, bool careful, double tolerance,
+                   mc_bound *temporary) {
     set_ways(&g->plan, careful);
     g->precision = precision;
     double reach;
-    const mc_bound likely = mc_plan_bound(&g->plan, precision, false, temporary, &reach);
+    const mc_bound likely = mc_plan_bound(&g->plan, &tile[precision], false, temporary, &reach);
     const bool fits = precision == MERCER_F64 || fits_floats(&g->plan, &likely, reach);
     return fits && reach < 1e300 && likely.share <= tolerance;
 }
@@ -432,12 +433,14 @@ static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted, bo
     mc_bound *temporary = NULL;
     double reach;
     MC_TRY(MC_ALLOC(ctx, temporary, g->plan.temporaries));
-    *found = (wanted == MERCER_F32 && accept(g, MERCER_F32, false, 1e-4, temporary))
-             || (wanted == MERCER_F32 && accept(g, MERCER_F32, true, 1e-3, temporary))
-             || accept(g, MERCER_F64, false, 1e-12, temporary) || accept(g, MERCER_F64, true, WORST_SHARE, temporary);
-    g->bound = mc_plan_bound(&g->plan, g->precision, true, temporary, &reach);
+    const mc_tile_ops *tile = mc_bodies_of(ctx->isa)->tile;
+    *found = (wanted == MERCER_F32 && accept(g, tile, MERCER_F32, false, 1e-4, temporary))
+             || (wanted == MERCER_F32 && accept(g, tile, MERCER_F32, true, 1e-3, temporary))
+             || accept(g, tile, MERCER_F64, false, 1e-12, temporary)
+             || accept(g, tile, MERCER_F64, true, WORST_SHARE, temporary);
+    g->ops = &tile[g->precision];
+    g->bound = mc_plan_bound(&g->plan, g->ops, true, temporary, &reach);
     mc_free(temporary);
-    g->ops = &mc_bodies_of(ctx->isa)->tile[g->precision];
     number_strips(&g->plan);
     return mc_fault_open(ctx, g, takes_roots(&g->plan) ? INFINITY : reach);
 }
