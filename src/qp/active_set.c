@@ -271,7 +271,7 @@ static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix *rows, doub
 /* The optimum by an interior-point method, then Newton steps from there. */
 static mercer_status leap_over(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
     bool more;
-    MC_TRY(mc_interior(ctx, &r->dual, rows, r->own, r->own_f, moved));
+    MC_TRY(mc_interior(ctx, &r->dual, rows, NULL, r->own, r->own_f, moved));
     return *moved ? mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more)
                   : MERCER_OK;
 }
@@ -302,20 +302,78 @@ static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *
     return rows->dtype == MERCER_F64 ? leap_over(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
 }
 
+/* ---- The same where K of the set has a low rank ---- */
+
+typedef struct columns {
+    const run *r;
+    const mc_matrix *rows;
+} columns;
+
+static mercer_status read_column(mercer_ctx *ctx, const columns *c, int64_t i, double *out) {
+    const void *row;
+    MC_TRY(mc_matrix_view(ctx, c->rows, &i, 1, &row));
+    for (int64_t j = 0; j < c->r->rows; j++)
+        out[j] = c->rows->dtype == MERCER_F64 ? ((const double *)row)[j] : (double)((const float *)row)[j];
+    return MERCER_OK;
+}
+
+/* In double: made anew where floats are stored and are not what K is. */
+static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, double *out) {
+    const columns *c = arg;
+    const mc_matrix *matrix = &c->r->p->matrix;
+    const double one = 1;
+    mc_doubt doubt = {NULL, INFINITY};
+    return c->rows->dtype == MERCER_F64 || matrix->settled
+               ? read_column(ctx, c, i, out)
+               : matrix->add_at(ctx, matrix->self, c->r->row_id + i, &one, 1, c->r->row_id, c->r->rows, out, &doubt);
+}
+
+/* f of the set by F from that at the start of the round: what SMO did with floats is not to be seen in it. */
+static mercer_status follow_thin(mercer_ctx *ctx, run *r, const mc_thin *thin) {
+    const int64_t n = r->rows, wide = thin->panels * MC_THIN;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(wide, sizeof(double)) + 2 * mc_work_need(n, sizeof(double))));
+    double *inner = mc_work_take(&work, wide, sizeof *inner), *c = mc_work_take(&work, n, sizeof *c),
+           *product = mc_work_take(&work, n, sizeof *product);
+    memset(c, 0, (size_t)n * sizeof *c);
+    for (int64_t k = 0; k < r->count; k++)
+        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
+    const mercer_status status = mc_thin_multiply(ctx, thin, c, inner, product);
+    for (int64_t i = 0; i < n && !status; i++)
+        r->own_f[i] = r->f[r->row_id[i]] + product[i];
+    mc_work_close(&work);
+    return status;
+}
+
+/* *moved: false also where the rank is above most. */
+static mercer_status leap_thin(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t most, bool *moved) {
+    const columns c = {r, rows};
+    mc_thin thin;
+    *moved = false;
+    MC_TRY(mc_thin_open(ctx, r->rows, r->diagonal, take_column, &c, most, &thin));
+    mercer_status status = MERCER_OK;
+    if (thin.rank >= 0)
+        status = follow_thin(ctx, r, &thin);
+    if (thin.rank >= 0 && !status)
+        status = mc_interior(ctx, &r->dual, rows, &thin, r->own, r->own_f, moved);
+    mc_thin_close(&thin);
+    return status;
+}
+
 /* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
 static int64_t longer(int64_t patience, int64_t until) {
     return 4 * patience < until || until <= 0 ? 4 * patience : until;
 }
 
 /* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
-   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, it
-   is tried, and what SMO then still wants is the end: what is left is rounding. Where the round may be the last it ends
+   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, which
+   is soon where the rank of K is low, it is tried, and what SMO then still wants is the end: what is left is rounding. Where the round may be the last it ends
    with Newton steps in any case: the tolerance leaves the slopes of free variables apart by as much, and of many such,
    or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
     const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);
-    int64_t patience = CRAWL * r->count;
+    int64_t patience = CRAWL * r->count, tried = 0;
     bool inside = false;
     for (int polishes = 0;; polishes++) {
         mc_smo_problem part = *small;
@@ -336,8 +394,16 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
             return MERCER_OK;
         inside = !one.converged && found->steps >= worth;
-        if (inside)
+        bool thin = false;
+        const int64_t rank = one.converged ? 0 : mc_interior_rank(ctx, r->rows, r->count, found->steps);
+        if (rank >= 2 * tried + 4 && tried < r->rows / 4) {
+            tried = rank < r->rows / 4 ? rank : r->rows / 4;
+            MC_TRY(leap_thin(ctx, r, &small->rows, tried, &thin));
+        }
+        if (inside && !thin)
             MC_TRY(leap(ctx, r, &small->rows, &moved));
+        inside = inside || thin;
+        moved = moved || thin;
         patience = moved ? patience : longer(patience, worth - found->steps);
     }
 }

@@ -11,7 +11,7 @@
 
        (K + D_1 D_2 / (D_1 + D_2)) x = (D_2 r_1 + D_1 r_2) / (D_1 + D_2)
 
-   has the order of K in any case. A step is Mehrotra's: a predictor with mu = 0 tells how far down mu can go, and a
+   has the order of K in any case. Where K = F F' has a low rank all products are made with F. A step is Mehrotra's: a predictor with mu = 0 tells how far down mu can go, and a
    corrector adds its second-order term. s and t are kept each by itself, and f is moved, not computed anew: near a
    bound, and at a C of 10^8, the differences would be rounding. At the end a variable whose bound has the larger
    multiplier, in units of f, is set to that bound, and what the sums then lack is spread over the others. Mehrotra
@@ -22,6 +22,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "linalg/cholesky.h"
+#include "qp/product_form.h"
 #include "qp/smo_select.h"
 #include <math.h>
 #include <string.h>
@@ -39,6 +40,9 @@ typedef struct sides {
 typedef struct interior {
     const mc_dual *dual;
     const mc_matrix *rows;
+    const mc_thin *thin; /* NULL: the factor is A */
+    mc_product_form form;
+    double *inner; /* scratch of products with thin */
     int64_t *pair; /* 2n: the variables of a row, -1: none */
     int64_t *id;   /* 0 .. n-1 */
     const void **row;
@@ -66,6 +70,8 @@ static double value(const interior *p, int64_t t) {
 /* ---- The system ---- */
 
 static mercer_status multiply(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
+    if (p->thin)
+        return mc_thin_multiply(ctx, p->thin, x, p->inner, out);
     memset(out, 0, (size_t)p->rows->n * sizeof *out);
     return mc_matrix_add_rows(ctx, p->rows, p->id, x, p->rows->n, p->row, out);
 }
@@ -76,13 +82,28 @@ static double weight_of(const interior *p, int64_t i) {
     return b < 0 ? p->D[a] : p->D[a] * p->D[b] / (p->D[a] + p->D[b]);
 }
 
+static double top_of_diagonal(const interior *p) {
+    double top = 0;
+    for (int64_t i = 0; i < p->rows->n; i++)
+        top = fmax(top, p->rows->diag[i]);
+    return top;
+}
+
+/* A sum of squares and positive numbers: this factor exists. */
+static mercer_status factor_thin(mercer_ctx *ctx, interior *p, bool *done) {
+    const double raise = 1e-15 * top_of_diagonal(p);
+    for (int64_t i = 0; i < p->rows->n; i++)
+        p->form.d[i] = weight_of(p, i) + raise;
+    *done = true;
+    return mc_product_form_factor(ctx, &p->form);
+}
+
 /* The diagonal is raised by as little as lets the factor exist; the solutions are refined against the system itself. */
 static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
     const int64_t n = p->rows->n;
-    double top = 0;
-    for (int64_t i = 0; i < n; i++)
-        top = fmax(top, p->rows->diag[i]);
-    p->raise = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top;
+    if (p->thin)
+        return factor_thin(ctx, p, done);
+    p->raise = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top_of_diagonal(p);
     *done = false;
     for (int attempt = 0; attempt < 6 && !*done; attempt++, p->raise *= 30) {
         int64_t bad = 0;
@@ -96,13 +117,20 @@ static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
     return MERCER_OK;
 }
 
+static mercer_status solve_rows(mercer_ctx *ctx, const interior *p, double *x) {
+    if (!p->thin)
+        return mc_potrs(ctx, mc_packed(p->rows->n, p->A), mc_row_major(x, p->rows->n, 1, 1));
+    mc_product_form_solve(&p->form, x);
+    return MERCER_OK;
+}
+
 /* x (m) <- the solution with the right-hand side r (m), by the factor. */
 static mercer_status solve_once(mercer_ctx *ctx, interior *p, const double *r, double *x) {
     for (int64_t i = 0; i < p->rows->n; i++) {
         const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
         p->sum_of[i] = b < 0 ? r[a] : (p->D[b] * r[a] + p->D[a] * r[b]) / (p->D[a] + p->D[b]);
     }
-    MC_TRY(mc_potrs(ctx, mc_packed(p->rows->n, p->A), mc_row_major(p->sum_of, p->rows->n, 1, 1)));
+    MC_TRY(solve_rows(ctx, p, p->sum_of));
     for (int64_t i = 0; i < p->rows->n; i++) {
         const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
         x[a] = b < 0 ? p->sum_of[i] : (r[a] - r[b] + p->D[b] * p->sum_of[i]) / (p->D[a] + p->D[b]);
@@ -376,10 +404,12 @@ static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *
 
 enum { VECTORS = 15 }; /* of m numbers */
 
-static size_t need(int64_t n, int64_t m) {
-    return mc_work_need(mc_packed_count(n), sizeof(double)) + VECTORS * mc_work_need(m, sizeof(double))
-           + 3 * mc_work_need(n, sizeof(double)) + mc_work_need(2 * n, sizeof(int64_t))
-           + mc_work_need(n, sizeof(int64_t)) + mc_work_need(n, sizeof(void *));
+/* rank -1: not low */
+static size_t need(int64_t n, int64_t m, int64_t rank) {
+    return (rank < 0 ? mc_work_need(mc_packed_count(n), sizeof(double))
+                     : mc_product_form_need(n, rank) + mc_work_need(rank + MC_THIN, sizeof(double)))
+           + VECTORS * mc_work_need(m, sizeof(double)) + 3 * mc_work_need(n, sizeof(double))
+           + mc_work_need(2 * n, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t)) + mc_work_need(n, sizeof(void *));
 }
 
 static void cut(mc_work *work, interior *p) {
@@ -388,7 +418,11 @@ static void cut(mc_work *work, interior *p) {
                        &p->dz.high,  &p->c.low,     &p->c.high, &p->D,      &p->r,
                        &p->rest,     &p->more,      &p->d,      &p->Z[0],   &p->Z[1]};
     double **of_n[] = {&p->f, &p->sum_of, &p->product};
-    p->A = mc_work_take(work, mc_packed_count(n), sizeof(double));
+    if (p->thin) {
+        mc_product_form_cut(work, p->thin, &p->form);
+        p->inner = mc_work_take(work, p->thin->panels * MC_THIN, sizeof(double));
+    } else
+        p->A = mc_work_take(work, mc_packed_count(n), sizeof(double));
     for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++)
         *of_m[i] = mc_work_take(work, m, sizeof(double));
     for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)
@@ -416,12 +450,12 @@ static bool pair_up(interior *p) {
     return true;
 }
 
-mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double *beta, double *f,
-                          bool *moved) {
-    interior p = {.dual = dual, .rows = rows, .groups = dual->group ? 2 : 1};
+mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
+                          double *beta, double *f, bool *moved) {
+    interior p = {.dual = dual, .rows = rows, .thin = thin, .groups = dual->group ? 2 : 1};
     mc_work work;
     *moved = false;
-    MC_TRY(mc_work_open(ctx, &work, need(rows->n, dual->m)));
+    MC_TRY(mc_work_open(ctx, &work, need(rows->n, dual->m, thin ? thin->rank : -1)));
     cut(&work, &p);
     mercer_status status = MERCER_OK;
     if (pair_up(&p)) {
@@ -438,10 +472,20 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
 /* A pair costs about a nanosecond for every variable of its working set, a factor n^3/3 operations at some thirty to
    the nanosecond. */
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
-    return need(n, m) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+    return need(n, m, -1) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+}
+
+static int64_t pair_costs(int64_t n) {
+    return n < 1024 ? n : 1024;
 }
 
 int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype) {
-    return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX
-                                                                    : n * n * n / (10 * (n < 1024 ? n : 1024));
+    return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX : n * n * n / (10 * pair_costs(n));
+}
+
+/* Forty steps of n (r^2/3 + 36 r) nanoseconds: a factor, and a dozen solutions, which go from row to row. */
+int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t pairs) {
+    const double each = (double)pairs * (double)pair_costs(n) / (40 * (double)n);
+    const int64_t rank = (int64_t)(sqrt(54 * 54 + 3 * each) - 54);
+    return rank < 1 || mc_thin_bytes(n, rank) + need(n, m, rank) > mc_memory_left(ctx) / 2 ? 0 : rank;
 }

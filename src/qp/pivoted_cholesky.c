@@ -1,0 +1,155 @@
+/* pivoted_cholesky.c: the next column of F is that of the row whose diagonal has most left, which is where K - F F' is
+   largest. The factor of gram/lowrank.h is drawn at random in floats, for preconditioners; this one is to be K itself. */
+#include "qp/pivoted_cholesky.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 1024 };                       /* of a chunk */
+static const double LEFT = 8 * DBL_EPSILON; /* of the largest entry of the diagonal: no more columns */
+
+static int64_t panels_of(int64_t rank) {
+    return (rank + MC_THIN - 1) / MC_THIN;
+}
+
+size_t mc_thin_bytes(int64_t n, int64_t rank) {
+    return (size_t)(n * (panels_of(rank) * MC_THIN + 2)) * sizeof(double) + 4 * MC_ALIGN;
+}
+
+typedef struct growth {
+    mc_thin *thin;
+    double *left, *column; /* n */
+    int64_t pivot;
+    double root; /* of what was left at the pivot */
+} growth;
+
+static double *place_of(const mc_thin *t, int64_t i, int64_t k) {
+    return t->F + (k / MC_THIN * t->n + i) * MC_THIN + k % MC_THIN;
+}
+
+static double product_of_rows(const mc_thin *t, int64_t i, int64_t j) {
+    double sum[MC_THIN] = {0}, all = 0;
+    for (int64_t p = 0; p < panels_of(t->rank); p++) {
+        const double *a = t->F + (p * t->n + i) * MC_THIN, *b = t->F + (p * t->n + j) * MC_THIN;
+        for (int c = 0; c < MC_THIN; c++)
+            sum[c] += a[c] * b[c];
+    }
+    for (int c = 0; c < MC_THIN; c++)
+        all += sum[c];
+    return all;
+}
+
+/* column <- the next column of F, from that of K. */
+static void reduce_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const growth *g = arg;
+    for (int64_t i = begin; i < end; i++) {
+        g->column[i] = (g->column[i] - product_of_rows(g->thin, i, g->pivot)) / g->root;
+        g->left[i] = fmax(g->left[i] - g->column[i] * g->column[i], 0);
+    }
+}
+
+static int64_t place_of_largest(const double *x, int64_t n) {
+    int64_t place = 0;
+    for (int64_t i = 1; i < n; i++)
+        place = x[i] > x[place] ? i : place;
+    return place;
+}
+
+static mercer_status add_column(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg) {
+    mc_thin *t = g->thin;
+    g->root = sqrt(g->left[g->pivot]);
+    MC_TRY(column(ctx, arg, g->pivot, g->column));
+    MC_TRY(mc_for(ctx, t->n, ROWS, reduce_rows, g));
+    g->left[g->pivot] = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        *place_of(t, i, t->rank) = g->column[i];
+    t->rank++;
+    return MERCER_OK;
+}
+
+static mercer_status grow(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg, int64_t most) {
+    const double end = LEFT * g->left[place_of_largest(g->left, g->thin->n)];
+    for (;;) {
+        g->pivot = place_of_largest(g->left, g->thin->n);
+        if (g->left[g->pivot] <= end)
+            return MERCER_OK;
+        if (g->thin->rank == most || !isfinite(g->left[g->pivot])) {
+            g->thin->rank = -1;
+            return MERCER_OK;
+        }
+        MC_TRY(add_column(ctx, g, column, arg));
+    }
+}
+
+mercer_status mc_thin_open(mercer_ctx *ctx, int64_t n, const double *diagonal, mc_column_of *column, const void *arg,
+                           int64_t most, mc_thin *out) {
+    growth g = {.thin = out};
+    *out = (mc_thin){.n = n};
+    mercer_status status = MC_ALLOC(ctx, out->F, panels_of(most) * MC_THIN * n);
+    if (!status)
+        status = MC_ALLOC(ctx, g.left, 2 * n);
+    if (!status) {
+        g.column = g.left + n;
+        memcpy(g.left, diagonal, (size_t)n * sizeof *g.left);
+        status = grow(ctx, &g, column, arg, most);
+    }
+    mc_free(g.left);
+    out->panels = panels_of(out->rank);
+    if (status || out->rank < 0)
+        mc_thin_close(out);
+    return status;
+}
+
+void mc_thin_close(mc_thin *thin) {
+    mc_free(thin->F);
+    thin->F = NULL;
+}
+
+/* ---- Products ---- */
+
+typedef struct product {
+    const mc_thin *thin;
+    const double *x;
+    double *inner, *out;
+} product;
+
+/* inner <- F' x: a panel is one sum from the first row to the last, on any number of threads. */
+static void gather_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const product *p = arg;
+    for (int64_t q = begin; q < end; q++) {
+        double sum[MC_THIN] = {0};
+        const double *F = p->thin->F + q * p->thin->n * MC_THIN;
+        for (int64_t i = 0; i < p->thin->n; i++)
+            for (int c = 0; c < MC_THIN; c++)
+                sum[c] += F[i * MC_THIN + c] * p->x[i];
+        memcpy(p->inner + q * MC_THIN, sum, sizeof sum);
+    }
+}
+
+static void spread_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const product *p = arg;
+    for (int64_t i = begin; i < end; i++) {
+        double sum[MC_THIN] = {0}, all = 0;
+        for (int64_t q = 0; q < p->thin->panels; q++)
+            for (int c = 0; c < MC_THIN; c++)
+                sum[c] += p->thin->F[(q * p->thin->n + i) * MC_THIN + c] * p->inner[q * MC_THIN + c];
+        for (int c = 0; c < MC_THIN; c++)
+            all += sum[c];
+        p->out[i] = all;
+    }
+}
+
+mercer_status mc_thin_multiply(mercer_ctx *ctx, const mc_thin *thin, const double *x, double *scratch, double *out) {
+    product p = {thin, x, scratch, out};
+    MC_TRY(mc_for(ctx, thin->panels, 1, gather_panels, &p));
+    return mc_for(ctx, thin->n, ROWS, spread_rows, &p);
+}

@@ -1,0 +1,124 @@
+/* product_form.c: see product_form.h. With t_0 = 1 and t_{j+1} = t_j + p_j^2 / d_j, D + p p' = L D~ L' where
+
+       d~_j = d_j t_{j+1} / t_j,   b_j = p_j / (d_j t_{j+1}),   L_ij = p_i b_j below the diagonal,
+
+   so that L x = y is x_i = y_i - p_i s_i with the running sum s_{i+1} = s_i + b_i x_i. */
+#include "qp/product_form.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include <string.h>
+
+enum { AT_ONCE = 4 }; /* panels: their sums hide the wait of one for the next row's */
+
+size_t mc_product_form_need(int64_t n, int64_t rank) {
+    const int64_t wide = (rank + MC_THIN - 1) / MC_THIN * MC_THIN;
+    return 2 * mc_work_need(wide * n, sizeof(double)) + 3 * mc_work_need(n, sizeof(double));
+}
+
+void mc_product_form_cut(mc_work *work, const mc_thin *thin, mc_product_form *out) {
+    const int64_t count = thin->panels * MC_THIN * thin->n;
+    *out = (mc_product_form){.thin = thin};
+    out->P = mc_work_take(work, count, sizeof(double));
+    out->B = mc_work_take(work, count, sizeof(double));
+    out->d = mc_work_take(work, thin->n, sizeof(double));
+    out->p = mc_work_take(work, thin->n, sizeof(double));
+    out->b = mc_work_take(work, thin->n, sizeof(double));
+}
+
+/* d <- D~, and the b of column k. */
+static void update_diagonal(mc_product_form *f, int64_t k) {
+    const int64_t n = f->thin->n, panel = k / MC_THIN * n;
+    double t = 1;
+    for (int64_t i = 0; i < n; i++) {
+        const double p = f->P[(panel + i) * MC_THIN + k % MC_THIN], next = t + p * p / f->d[i];
+        f->p[i] = p;
+        f->b[i] = f->B[(panel + i) * MC_THIN + k % MC_THIN] = p / (f->d[i] * next);
+        f->d[i] *= next / t;
+        t = next;
+    }
+}
+
+/* The columns of some panels from `first` on, of all of them the same code, through L^-1. */
+static void reduce_panel(const mc_product_form *f, int64_t panel, int first) {
+    const int64_t n = f->thin->n;
+    double s[MC_THIN] = {0}, *P = f->P + panel * n * MC_THIN;
+    for (int64_t i = 0; i < n; i++)
+        for (int c = first; c < MC_THIN; c++) {
+            P[i * MC_THIN + c] -= f->p[i] * s[c];
+            s[c] += f->b[i] * P[i * MC_THIN + c];
+        }
+}
+
+static void reduce_four(const mc_product_form *f, int64_t panel) {
+    const int64_t n = f->thin->n;
+    double s[AT_ONCE][MC_THIN] = {{0}}, *P = f->P + panel * n * MC_THIN;
+    for (int64_t i = 0; i < n; i++)
+        for (int q = 0; q < AT_ONCE; q++) {
+            double *x = P + (q * n + i) * MC_THIN;
+            for (int c = 0; c < MC_THIN; c++) {
+                x[c] -= f->p[i] * s[q][c];
+                s[q][c] += f->b[i] * x[c];
+            }
+        }
+}
+
+typedef struct reduction {
+    const mc_product_form *form;
+    int64_t panel; /* the first of those to reduce */
+} reduction;
+
+static void reduce_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    const reduction *r = arg;
+    if (end - begin == AT_ONCE)
+        reduce_four(r->form, r->panel + begin);
+    else
+        for (int64_t q = begin; q < end; q++)
+            reduce_panel(r->form, r->panel + q, 0);
+}
+
+mercer_status mc_product_form_factor(mercer_ctx *ctx, mc_product_form *f) {
+    const mc_thin *t = f->thin;
+    memcpy(f->P, t->F, (size_t)(t->panels * MC_THIN * t->n) * sizeof *f->P);
+    memset(f->B, 0, (size_t)(t->panels * MC_THIN * t->n) * sizeof *f->B);
+    for (int64_t k = 0; k < t->rank; k++) {
+        reduction r = {f, k / MC_THIN + 1};
+        update_diagonal(f, k);
+        reduce_panel(f, k / MC_THIN, (int)(k % MC_THIN) + 1);
+        MC_TRY(mc_for(ctx, t->panels - r.panel, AT_ONCE, reduce_panels, &r));
+    }
+    return MERCER_OK;
+}
+
+static void solve_down(const mc_product_form *f, int64_t panel, double *x) {
+    const int64_t n = f->thin->n;
+    const double *P = f->P + panel * n * MC_THIN, *B = f->B + panel * n * MC_THIN;
+    double s[MC_THIN] = {0};
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < MC_THIN; c++) {
+            x[i] -= P[i * MC_THIN + c] * s[c];
+            s[c] += B[i * MC_THIN + c] * x[i];
+        }
+}
+
+static void solve_up(const mc_product_form *f, int64_t panel, double *x) {
+    const int64_t n = f->thin->n;
+    const double *P = f->P + panel * n * MC_THIN, *B = f->B + panel * n * MC_THIN;
+    double s[MC_THIN] = {0};
+    for (int64_t i = n - 1; i >= 0; i--)
+        for (int c = MC_THIN - 1; c >= 0; c--) {
+            x[i] -= B[i * MC_THIN + c] * s[c];
+            s[c] += P[i * MC_THIN + c] * x[i];
+        }
+}
+
+/* Columns beyond the rank have p = b = 0 and change nothing. */
+void mc_product_form_solve(const mc_product_form *f, double *x) {
+    for (int64_t q = 0; q < f->thin->panels; q++)
+        solve_down(f, q, x);
+    for (int64_t i = 0; i < f->thin->n; i++)
+        x[i] /= f->d[i];
+    for (int64_t q = f->thin->panels - 1; q >= 0; q--)
+        solve_up(f, q, x);
+}
