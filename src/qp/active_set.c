@@ -385,6 +385,7 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
             part.steps_max = patience;
         const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
         found->steps += one.steps;
+        found->updates += one.updates;
         found->rounds += one.rounds;
         const bool polished = polishes > 0 && one.steps == 0;
         if (status || polishes >= POLISHES || found->steps >= small->steps_max
@@ -393,9 +394,9 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         MC_TRY(mc_active_set_newton(ctx, &r->dual, &small->rows, 0.01 * r->p->tolerance, r->own, r->own_f, &moved));
         if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
             return MERCER_OK;
-        inside = !one.converged && found->steps >= worth;
+        inside = !one.converged && found->updates >= worth;
         bool thin = false;
-        const int64_t rank = one.converged ? 0 : mc_interior_rank(ctx, r->rows, r->count, found->steps);
+        const int64_t rank = one.converged ? 0 : mc_interior_rank(ctx, r->rows, r->count, found->updates);
         if (rank >= 2 * tried + 4 && tried < r->rows / 4) {
             tried = rank < r->rows / 4 ? rank : r->rows / 4;
             MC_TRY(leap_thin(ctx, r, &small->rows, tried, &thin));
@@ -404,7 +405,7 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
             MC_TRY(leap(ctx, r, &small->rows, &moved));
         inside = inside || thin;
         moved = moved || thin;
-        patience = moved ? patience : longer(patience, worth - found->steps);
+        patience = moved ? patience : longer(patience, (worth - found->updates) / r->count);
     }
 }
 

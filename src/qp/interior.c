@@ -469,23 +469,17 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
     return status;
 }
 
-/* A pair costs about a nanosecond for every variable of its working set, a factor n^3/3 operations at some thirty to
-   the nanosecond. */
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
     return need(n, m, -1) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
 }
 
-static int64_t pair_costs(int64_t n) {
-    return n < 1024 ? n : 1024;
-}
-
+/* A factor costs n^3/3 operations at some thirty to the nanosecond. */
 int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype) {
-    return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX : n * n * n / (10 * pair_costs(n));
+    return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX : n * n * n / 10;
 }
 
 /* Forty steps of n (r^2/3 + 36 r) nanoseconds: a factor, and a dozen solutions, which go from row to row. */
-int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t pairs) {
-    const double each = (double)pairs * (double)pair_costs(n) / (40 * (double)n);
-    const int64_t rank = (int64_t)(sqrt(54 * 54 + 3 * each) - 54);
+int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t updates) {
+    const int64_t rank = (int64_t)(sqrt(54 * 54 + 3 * (double)updates / (40 * (double)n)) - 54);
     return rank < 1 || mc_thin_bytes(n, rank) + need(n, m, rank) > mc_memory_left(ctx) / 2 ? 0 : rank;
 }

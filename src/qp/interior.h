@@ -20,10 +20,10 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
 
 /* What it takes, K in double included where it is stored in single precision. */
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype);
-/* Pairs that SMO could move in the time it takes for n rows and m variables; INT64_MAX where memory is short for it
-   and, where K is stored in single precision, for K in double. */
+/* Slopes that SMO could bring up to date in the time it takes for n rows and m variables; INT64_MAX where memory is
+   short for it and, where K is stored in single precision, for K in double. */
 int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype);
-/* The rank of K up to which it takes no longer than so many pairs, and memory allows. */
-int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t pairs);
+/* The rank of K up to which it takes no longer than so many updates, and memory allows; 0: none. */
+int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t updates);
 
 #endif

@@ -82,6 +82,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     b->tolerance = all ? 0.9 * r->p->tolerance : fmax(0.3 * r->p->tolerance, INNER * e->violation);
     mc_qp_bodies_of(ctx->isa)->smo[r->p->rows.dtype].block(b);
     r->result->steps += b->steps;
+    r->result->updates += b->steps * count;
     r->result->rounds++;
     bool moved;
     MC_TRY(mc_set_store(ctx, &r->set, r->beta, r->f, &moved));
@@ -108,6 +109,7 @@ static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool 
     mc_smo_result result = {0};
     mercer_status status = solve(ctx, &small, s.beta, s.f, &result);
     r->result->steps += result.steps;
+    r->result->updates += result.updates;
     r->result->rounds += result.rounds;
     const mercer_status back = mc_shrunk_put_back(ctx, &s, &p->rows, r->beta, r->f);
     mc_shrunk_close(&s);

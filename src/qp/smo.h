@@ -35,6 +35,7 @@ typedef struct mc_smo_result {
     double intercept[2]; /* per group: mean of v over free variables, or the middle of where it may lie */
     double objective;
     int64_t steps, rounds; /* pairs moved; working sets solved */
+    int64_t updates;       /* slopes brought up to date by them, about a nanosecond each */
     bool converged;
 } mc_smo_result;
 

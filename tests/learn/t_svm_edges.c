@@ -19,6 +19,22 @@ static void test_a_hard_margin_has_no_row_inside(void **state) {
     close_clean(ctx);
 }
 
+/* SMO alone would move some million pairs: at a large C the free variables of a kernel of low rank move one another. */
+static void test_a_large_C_and_few_columns_take_few_steps(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(600, 2, 17);
+    for (double C = 1; C < 1e7; C *= 1e3) {
+        mercer_svm set = plain("svc", 1e-3);
+        set.C = C;
+        mercer_model *model = fit(ctx, "svc", &set, "linear", &t);
+        const mercer_report *r = mercer_model_report(model);
+        assert_true(r->certificate.kkt_violation <= 1e-3 && r->iterations < 50 * t.n);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -489,6 +505,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_hard_margin_has_no_row_inside),
         cmocka_unit_test(test_a_hard_margin_is_found_wherever_the_rows_lie),
+        cmocka_unit_test(test_a_large_C_and_few_columns_take_few_steps),
         cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
         cmocka_unit_test(test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing),
         cmocka_unit_test(test_degenerate_data_have_an_answer),

@@ -334,6 +334,8 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
     mc_svm s;
     mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
     if (!status)
+        status = mc_svm_rows_refine(ctx, &s);
+    if (!status)
         status = mc_svm_solve(ctx, &s, out);
     if (!status)
         status = finish(ctx, &s, out);
@@ -349,7 +351,9 @@ static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *se
 static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mc_problem *p, mc_options *out) {
     const double n = (double)p->n;
     const int64_t m = mc_svm_rows[kind].doubled ? 2 * p->n : p->n;
-    const mercer_dtype dtype = mc_svm_dtype(set, p->n);
+    mercer_dtype dtype;
+    if (mc_svm_fit_dtype(ctx, &mc_svm_rows[kind], set, p, &dtype))
+        dtype = MERCER_F64; /* no memory to look: the larger */
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};

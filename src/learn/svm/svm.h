@@ -152,6 +152,11 @@ double mc_svm_program_mean_diagonal(const mc_svm *s, const mc_svm_program *t); /
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);
 void mc_svm_rows_close(mc_svm *s);
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
+/* That of one fit, which knows its C: double where the multipliers are too large for floats. rows_refine, after
+   rows_open, takes it. */
+mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p,
+                               mercer_dtype *out);
+mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s);
 /* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);

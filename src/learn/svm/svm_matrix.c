@@ -13,6 +13,7 @@
 #include "kernel/language/kernel.h"
 #include "learn/common/kernel_matrix.h"
 #include "learn/svm/svm.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ enum {
     MOST = 8192,        /* variables in an active set */
     WHOLE = 20480,      /* and in one of all, where most are free */
     LEAST = 128,
-    LONG = 64 /* values to a row from which rows of K are kept */
+    LONG = 64,    /* values to a row from which rows of K are kept */
+    PROBES = 1000 /* rows that tell how large the diagonal is */
 };
 
 /* ---- A matrix ---- */
@@ -156,6 +158,46 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
 
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n) {
     return set->precision[0] == 'd' || (set->precision[0] == 'a' && n <= DOUBLE_ROWS) ? MERCER_F64 : MERCER_F32;
+}
+
+static double largest_of_diagonal(const mc_problem *p, double *row) {
+    const int64_t step = p->n / PROBES + 1;
+    double top = 0;
+    for (int64_t i = 0; i < p->n; i += step) {
+        mc_data_row(p->x, i, row);
+        top = fmax(top, mc_eval(p->kernel->root, row, row, p->x->d));
+    }
+    return top;
+}
+
+/* Entries rounded to floats, times multipliers of the order of C, leave some C sqrt(n) max K 2^-25 in f. Where that is
+   above the tolerance, quadratic programs with such a K end far from where the certificate wants them. */
+mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p,
+                               mercer_dtype *out) {
+    double *scratch = NULL;
+    *out = mc_svm_dtype(set, p->n);
+    if (*out == MERCER_F64 || set->precision[0] != 'a' || !row->costly)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, scratch, mc_data_row_width(p->x)));
+    const double noise = set->C * sqrt((double)p->n) * largest_of_diagonal(p, scratch) * FLT_EPSILON / 4;
+    *out = noise > set->tolerance ? MERCER_F64 : MERCER_F32;
+    mc_free(scratch);
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
+    mercer_dtype dtype;
+    MC_TRY(mc_svm_fit_dtype(ctx, s->row, s->set, &s->p, &dtype));
+    if (dtype == s->dtype)
+        return MERCER_OK;
+    mc_store_close(s->store);
+    s->store = NULL;
+    s->dtype = dtype;
+    s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, dtype);
+    s->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, dtype);
+    mc_log(ctx, "%s: C is large: up to %lld variables at a time, their part of K in double precision", s->row->name,
+           (long long)s->most);
+    return MERCER_OK;
 }
 
 /* ---- The diagonal ---- */
