@@ -367,9 +367,9 @@ static int64_t longer(int64_t patience, int64_t until) {
 
 /* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
    that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, which
-   is soon where the rank of K is low, it is tried, and what SMO then still wants is the end: what is left is rounding. Where the round may be the last it ends
-   with Newton steps in any case: the tolerance leaves the slopes of free variables apart by as much, and of many such,
-   or a large C, the gap feels it. */
+   is soon where the rank of K is low, it is tried, and what SMO then still wants is the end: what is left is rounding.
+   Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
+   variables apart by as much, and of many such, or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
     const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);

@@ -11,11 +11,11 @@
 
        (K + D_1 D_2 / (D_1 + D_2)) x = (D_2 r_1 + D_1 r_2) / (D_1 + D_2)
 
-   has the order of K in any case. Where K = F F' has a low rank all products are made with F. A step is Mehrotra's: a predictor with mu = 0 tells how far down mu can go, and a
-   corrector adds its second-order term. s and t are kept each by itself, and f is moved, not computed anew: near a
-   bound, and at a C of 10^8, the differences would be rounding. At the end a variable whose bound has the larger
-   multiplier, in units of f, is set to that bound, and what the sums then lack is spread over the others. Mehrotra
-   (1992); Wright, Primal-dual interior-point methods (1997). */
+   has the order of K in any case. Where K = F F' has a low rank all products are made with F. A step is Mehrotra's: a
+   predictor with mu = 0 tells how far down mu can go, and a corrector adds its second-order term. s and t are kept
+   each by itself, and f is moved, not computed anew: near a bound, and at a C of 10^8, the differences would be
+   rounding. At the end a variable whose bound has the larger multiplier, in units of f, is set to that bound, and what
+   the sums then lack is spread over the others. Mehrotra (1992); Wright, Primal-dual interior-point methods (1997). */
 #include "qp/interior.h"
 #include "base/parallel.h"
 #include "base/progress.h"

@@ -1,9 +1,10 @@
 /* product_form.h: D + F F' factored as L_1 ... L_r D~ L_r' ... L_1', one L for each column of F, in n r^2 operations
    where n^3/3 are otherwise needed.
 
-   The Sherman-Morrison-Woodbury formula would do the same in as many, and lose every digit where D is small beside
-   F F', as it is at the free variables of an interior-point method. Each L here is the Cholesky factor of a positive
-   definite matrix. Goldfarb and Scheinberg (2004); the update of one column: Gill, Golub, Murray and Saunders (1974). */
+   The Sherman-Morrison-Woodbury formula would do the same in as many, and lose every digit where D is small beside F
+   F', as it is at the free variables of an interior-point method. Each L here is the Cholesky factor of a positive
+   definite matrix. Goldfarb and Scheinberg (2004); the update of one column: Gill, Golub, Murray and Saunders (1974).
+   */
 #ifndef MC_QP_PRODUCT_FORM_H
 #define MC_QP_PRODUCT_FORM_H
 
