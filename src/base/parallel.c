@@ -91,6 +91,17 @@ static struct {
     int found;
 } blas_threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* In a child of fork: the threads that had regions open, and who held the lock, are not there. The setting stays what
+   it was, 1 if there were any. */
+static void forget_other_threads(void) {
+    blas_threads.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_store(&blas_threads.regions, 0);
+}
+
+static void look_after_children(void) {
+    pthread_atfork(NULL, NULL, forget_other_threads);
+}
+
 static bool process_wide(void) {
     return openblas_get_parallel && openblas_get_parallel() == 1;
 }
@@ -104,6 +115,8 @@ static bool count_region(int least, int step) {
 }
 
 static void take_one_thread(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_after_children);
     if (count_region(1, 1))
         return;
     pthread_mutex_lock(&blas_threads.lock);

@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { HOST = 3, ROWS = 300, ROUNDS = 12, THREADS = 2 };
 
@@ -31,7 +33,13 @@ int openblas_get_num_threads(void) {
     return atomic_load(&setting);
 }
 
+/* While closed, who changes the setting stays inside. */
+static atomic_bool closed, inside;
+
 void openblas_set_num_threads(int threads) {
+    atomic_store(&inside, true);
+    while (atomic_load(&closed))
+        sched_yield();
     atomic_store(&setting, threads);
 }
 
@@ -127,8 +135,41 @@ static void test_two_contexts_in_two_threads_give_the_bits_of_one(void **state) 
     assert_int_equal(openblas_get_num_threads(), HOST);
 }
 
+static void *open_region(void *arg) {
+    (void)arg;
+    mc_blas_end(mc_blas_begin());
+    return NULL;
+}
+
+/* The thread that is changing the setting is not there in a child, and what it holds is held by nobody. */
+static void test_a_child_of_fork_does_not_wait_for_a_thread_it_has_not_got(void **state) {
+    (void)state;
+    pthread_t other;
+    int status = -1;
+    atomic_store(&inside, false);
+    atomic_store(&closed, true);
+    assert_int_equal(pthread_create(&other, NULL, open_region, NULL), 0);
+    while (!atomic_load(&inside))
+        sched_yield();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        atomic_store(&closed, false);
+        const mc_region region = mc_blas_begin();
+        const int within = openblas_get_num_threads();
+        mc_blas_end(region);
+        _exit(within == 1 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    atomic_store(&closed, false);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(openblas_get_num_threads(), HOST);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_child_of_fork_does_not_wait_for_a_thread_it_has_not_got),
         cmocka_unit_test(test_a_region_that_ends_leaves_the_others_their_one_thread),
         cmocka_unit_test(test_a_setting_made_meanwhile_stays),
         cmocka_unit_test(test_two_contexts_in_two_threads_give_the_bits_of_one),
