@@ -89,7 +89,8 @@ static struct {
     pthread_mutex_t lock; /* held while the setting changes: regions from 0 to 1, and from 1 to 0 */
     atomic_int regions;   /* open now, in all threads; the setting is 1 as long as there is one */
     int found;
-} blas_threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_once_t once; /* forks are looked after */
+} blas_threads = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* In a child of fork: the threads that had regions open, and who held the lock, are not there. The setting stays what
    it was, 1 if there were any. */
@@ -115,8 +116,7 @@ static bool count_region(int least, int step) {
 }
 
 static void take_one_thread(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, look_after_children);
+    pthread_once(&blas_threads.once, look_after_children);
     if (count_region(1, 1))
         return;
     pthread_mutex_lock(&blas_threads.lock);
