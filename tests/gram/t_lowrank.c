@@ -76,8 +76,8 @@ static void test_a_matrix_of_small_rank_is_exhausted(void **state) {
     assert_true(f->trace_left < 1e-5 * f->trace);
     for (int64_t i = 0; i < 300; i += 37)
         for (int64_t j = 0; j < 300; j++)
-            assert_close(factor_at(f, i, j), m.K[i * 300 + j], 1e-3);
-    assert_ok(ctx, mc_lowrank_grow(ctx, f, 250, 0)); /* asking again changes nothing */
+            assert_close(factor_at(f, i, j), m.K[i * 300 + j], 1e-4); /* factors of floats, 12 of them */
+    assert_ok(ctx, mc_lowrank_grow(ctx, f, 250, 0));                  /* asking again changes nothing */
     assert_int_equal(f->rank, 12);
     mc_lowrank_close(f);
     free(m.K);
@@ -140,7 +140,7 @@ static void test_a_scaled_matrix_is_factored_as_if_written_out(void **state) {
     for (int64_t a = 0; a < 40; a++)
         assert_true(f->pivot[a] % 7 != 0); /* a row of scale 0 is never drawn */
     for (int64_t i = 0; i < 150; i++)
-        assert_close(factor_at(f, i, 3), factor_at(g, i, 3), 1e-3);
+        assert_close(factor_at(f, i, 3), factor_at(g, i, 3), 1e-4); /* both of floats */
     mc_lowrank_close(f);
     mc_lowrank_close(g);
     free(m.K);

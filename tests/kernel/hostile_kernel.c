@@ -117,6 +117,25 @@ static void hyperbolic(writer *w) {
     put(w, "tanh(a=0, c=%.17g)*%s - %.17g*%s", a, w->atom, close_to(w, tanh(a)), w->atom);
 }
 
+/* Quotients and roots, whose differences may be exactly 0 without ever being computed so. */
+static void quotient(writer *w) {
+    const double a = decimal(w), b = decimal(w);
+    put(w, "%.17g^-1*%.17g*%s - %.17g*%s", a, b, w->atom, close_to(w, b / a), w->atom);
+}
+
+static void product_of_roots(writer *w) {
+    const double a = decimal(w), b = below(w, 2) ? a : decimal(w), p = below(w, 2) ? 0.5 : 1.5;
+    put(w, "%.17g^%.17g*%.17g^0.5*%s - %.17g*%s", a, p, b, w->atom, close_to(w, pow(a, p) * sqrt(b)), w->atom);
+}
+
+static void weighed_by_function(writer *w) {
+    static const char *const names[] = {"cos", "sin", "tanh", "exp", "sqrt"};
+    static double (*const functions[])(double) = {cos, sin, tanh, exp, sqrt};
+    const double a = decimal(w);
+    const int64_t k = below(w, 5);
+    put(w, "weigh(%s(%.17g), %s) - %.17g*%s", names[k], a, w->atom, close_to(w, pow(functions[k](a), 2)), w->atom);
+}
+
 /* ---- other places where a number decides ---- */
 
 static void normalised(writer *w) {
@@ -180,11 +199,11 @@ static void inverse(writer *w) {
 typedef void template(writer *);
 
 static template *const templates[] = {
-    product_of_two,    product_of_two, product_of_extremes, sum_of_two,         sum_of_numbers,
-    power_of_multiple, weighed,        exponential,         power_of_number,    hyperbolic,
-    normalised,        matrix,         first_coefficient,   second_coefficient, shifted_exponent,
-    real_power,        binomial,       polynomial,          two_gaussians,      product_of_gaussians,
-    inverse,
+    product_of_two,    product_of_two, product_of_extremes, sum_of_two,          sum_of_numbers,
+    power_of_multiple, weighed,        exponential,         power_of_number,     hyperbolic,
+    normalised,        matrix,         first_coefficient,   second_coefficient,  shifted_exponent,
+    real_power,        binomial,       polynomial,          two_gaussians,       product_of_gaussians,
+    inverse,           quotient,       product_of_roots,    weighed_by_function,
 };
 enum { TEMPLATES = sizeof templates / sizeof templates[0] };
 
