@@ -50,10 +50,10 @@ def built(model, rows, outputs, proba, form, header):
     return [[float(v) for v in line.split()] for line in run("./made", input=text).splitlines()]
 
 
-def check(data, machine, kernel, *options, form="c", way=()):
+def check(data, machine, kernel, *options, form="c", way=(), unit=1):
     run("mercer", "fit", data, "-m", machine, "-k", kernel, "-o", "m.mercer", "-q", *options)
     header, *rows = list(csv.reader(open(data)))
-    rows = [r[:-1] for r in rows[:40]]
+    rows = [r[:-1] if unit == 1 else [repr(float(v) * unit) for v in r[:-1]] for r in rows[:40]]
     open("new.csv", "w").write("\n".join(",".join(r) for r in [header[:-1], *rows]) + "\n")
     wanted = list(csv.reader(run("mercer", "predict", "m.mercer", "new.csv", *way).splitlines()))
     outputs = len(wanted[0]) - 1 if "--proba" in way else 1
@@ -83,6 +83,9 @@ def main():
                    "arccos(order=0) + arccos(order=1) + arccos(order=2)", "chi2(gamma=0.5) + intersection + white",
                    "exp(0.3*linear)[x1, x2] + form([[2,1],[1,2]])[3:4]", "weigh(exp(-norm2/2) + abs(x[1])/2 - 3^norm, rbf(gamma=1)) + linear^2"]:
         check("numbers.csv", "ridge", kernel, "--lambda", "0.1", "--intercept", "--solver", "cholesky")
+    for kernel in ["cosine", "normalize(linear + linear)", "arccos(order=0)", "normalize(exp(linear))"]: # where squares are beyond a double
+        for unit in (1e160, 1e-170):
+            check("numbers.csv", "ridge", kernel, "--lambda", "0.1", "--solver", "cholesky", unit=unit)
     check("numbers.csv", "ridge", "rbf(gamma=0.5)", "--lambda", "0.1", "--scale", "standard")
     check("numbers.csv", "ridge", "rbf(gamma=0.5)", "--lambda", "0.1", form="c-float")
     check("numbers.csv", "svr", "rbf(gamma=0.5)", "--C", "10")

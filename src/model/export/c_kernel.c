@@ -51,9 +51,11 @@ static void write_dot(writer *w, int64_t d) {
     write_sum(w, d, "s", "x[j] * z[j]");
 }
 
+/* Relative to the largest of their numbers, so that no square leaves the range of a double. */
 static void write_lengths(writer *w, int64_t d) {
-    write_sum(w, d, "xx", "x[j] * x[j]");
-    write_sum(w, d, "zz", "z[j] * z[j]");
+    mc_text_add(w->text, "    const double a = largest(x, %lld), b = largest(z, %lld);\n", (long long)d, (long long)d);
+    write_sum(w, d, "xx", "(x[j] / a) * (x[j] / a)");
+    write_sum(w, d, "zz", "(z[j] / b) * (z[j] / b)");
 }
 
 static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *term, const char *result) {
@@ -98,10 +100,10 @@ static void write_arccos(writer *w, const mc_value *p, int64_t d) {
     write_lengths(w, d);
     mc_text_add(
         w->text,
-        "    const double pi = 3.14159265358979323846, nx = sqrt(xx), nz = sqrt(zz), norms = nx * nz;\n"
+        "    const double pi = 3.14159265358979323846, nx = a * sqrt(xx), nz = b * sqrt(zz), norms = nx * nz;\n"
         "    double minus = 0, plus = 0;\n    for (int j = 0; norms > 0 && j < %lld; j++) {\n"
-        "        const double a = x[j] / nx, b = z[j] / nz;\n        minus += (a - b) * (a - b);\n        plus += (a + "
-        "b) * (a + b);\n"
+        "        const double p = x[j] / nx, q = z[j] / nz;\n        minus += (p - q) * (p - q);\n        plus += (p + "
+        "q) * (p + q);\n"
         "    }\n    const double t = norms > 0 ? 2 * atan2(sqrt(minus), sqrt(plus)) : pi / 2;\n    return %s;\n",
         (long long)d, value[(int)p[0].number]);
 }
@@ -139,8 +141,8 @@ static mercer_status write_atom(writer *w, const mc_node *node, int64_t d) {
         break;
     case MC_PERIODIC: write_periodic(w, p, d); break;
     case MC_COSINE:
-        write_dot(w, d);
         write_lengths(w, d);
+        write_sum(w, d, "s", "(x[j] / a) * (z[j] / b)");
         mc_text_add(w->text, "    return normalised(s, xx, zz);\n");
         break;
     case MC_CHI2:
@@ -231,14 +233,18 @@ static mercer_status write_many(writer *w, const mc_node *node, int64_t d) {
     return MERCER_OK;
 }
 
+/* exp(f) normalised is exp(f(x, z) - f(x, x)/2 - f(z, z)/2), which is a number where exp(f) is none. */
 static mercer_status write_one(writer *w, const mc_node *node, int64_t d) {
     int child = 0;
-    MC_TRY(write_node(w, node->child[0], d, &child));
+    const bool exponent = node->kind == MC_NORMALIZE && node->child[0]->kind == MC_EXP;
+    MC_TRY(write_node(w, exponent ? node->child[0]->child[0] : node->child[0], d, &child));
     open_function(w);
     if (node->kind == MC_POWER)
         mc_text_add(w->text, "    return pow(k%d(x, z), %.17g);\n", child, node->number);
     else if (node->kind == MC_EXP)
         mc_text_add(w->text, "    return exp(k%d(x, z));\n", child);
+    else if (exponent)
+        mc_text_add(w->text, "    return exp(k%d(x, z) - (k%d(x, x) / 2 + k%d(z, z) / 2));\n", child, child, child);
     else
         mc_text_add(w->text, "    return normalised(k%d(x, z), k%d(x, x), k%d(z, z));\n", child, child, child);
     return MERCER_OK;

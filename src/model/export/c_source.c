@@ -120,6 +120,8 @@ static const struct {
     {"norm2(", "static double norm2(const double *x, int d) {\n    double s = 0;\n    for (int j = 0; j < d; j++)\n    "
                "    s += x[j] * x[j];\n"
                "    return s;\n}\n\n"},
+    {"largest(", "static double largest(const double *x, int d) {\n    double s = 0;\n    for (int j = 0; j < d; j++)\n"
+                 "        s = fabs(x[j]) > s ? fabs(x[j]) : s;\n    return s > 0 ? s : 1;\n}\n\n"},
     {"normalised(",
      "static double normalised(double v, double a, double b) {\n    if (a == 0 || b == 0 || (a < 0) != (b < 0))\n"
      "        return 0;\n    return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));\n}\n\n"},
