@@ -210,6 +210,14 @@ json_t *json_values(const double *values, int64_t count);
 void json_put(json_t *object, const char *key, json_t *value);
 void json_print(FILE *out, const json_t *value);
 
+/* report_fields.c: a report for people from the object that --json prints. A table of rows ends with one that has no format. */
+typedef struct report_row {
+    const char *label, *when, *format;
+} report_row;
+void say_fields(session *s, const json_t *object, const report_row *rows);
+/* Either way, as the verb's last act. */
+int report_fields(session *s, json_t *object, const report_row *rows);
+
 /* ---- Input (input.c, job.c) ---- */
 
 extern const option common_options[];  /* every verb: json, quiet, memory, threads, time limit, help */
@@ -249,15 +257,9 @@ void say_model(session *s, const char *path, const mercer_model *model); /* all 
 /* columns with their ranges, target or classes */
 int say_table(session *s, const mercer_data *data);
 void say_scores(session *s, const mercer_model *model, const mercer_scores *scores);
-void say_approximate(session *s, const mercer_report *report); /* nothing for an exact one */
-void say_certificate(session *s, const mercer_report *report);
-void say_freedom(session *s, const mercer_report *report);  /* of ridge, where they were found; nothing otherwise */
-void say_evidence(session *s, const mercer_report *report); /* of a Gaussian process; nothing otherwise */
 text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
-void say_steps(session *s, const mercer_report *report); /* of lms; nothing otherwise */
-void say_components(session *s, const mercer_model *model);
-void say_vectors(session *s, const mercer_report *report);   /* of a support vector machine; nothing otherwise */
-void say_rows_held(session *s, const mercer_report *report); /* likewise: sparse or dense */
+void say_report(session *s, const json_t *report); /* of json_report: all that a machine has to say of its fit */
+void say_certificate(session *s, const json_t *report);
 json_t *json_report(const mercer_model *model);
 /* A field of CSV, prefix and text as one, quoted where it must be. */
 void csv_field(FILE *out, const char *prefix, const char *field);

@@ -214,7 +214,7 @@ mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const merce
         mc_print(out->splits.text, sizeof out->splits.text, "%s",
                  s->measure == &mc_evidence ? "all rows, by the evidence"
                  : s->measure->total        ? "all rows, by generalised cross-validation"
-                                            : "every row left out in turn");
+                                            : "leave-one-out splits");
     if (s->measure->total && !s->folds)
         out->parts = 0;
     else if (out->splits.count > 1)

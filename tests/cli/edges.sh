@@ -1,6 +1,6 @@
 # Numbers at the edge: each is fitted with a certificate or refused with a reason and a cure, nothing in between.
 fit() {
-    mercer fit "$@" -o m.mercer 2>&1 | grep -E '^(machine|left|training|certificate|stopped|mercer)' \
+    mercer fit "$@" -o m.mercer 2>&1 | grep -E '^(machine|LOO|training|certificate|stopped|mercer)' \
         | sed 's/within [^ ]* of/within E of/'
     echo "exit ${PIPESTATUS[0]}"
 }

@@ -16,7 +16,7 @@ mercer fit some.csv --memory 2M -o s.mercer --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 print(r["solver"], r["stopped"], 0 < r["iterations"] <= r["iteration_bound"], r["certificate"]["residual_relative"] < 1.1e-6)'
-mercer fit some.csv --memory 2M --loo -o s.mercer | grep 'left out'
+mercer fit some.csv --memory 2M --loo -o s.mercer | grep 'LOO error'
 mercer fit some.csv --solver pcg --checkpoint state --json > first.json; echo "exit $?"
 mercer fit some.csv --solver pcg --checkpoint state --json > second.json; echo "exit $?"
 mercer fit some.csv --solver pcg --checkpoint state --lambda 2; echo "exit $?"

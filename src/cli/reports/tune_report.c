@@ -105,9 +105,9 @@ static int report_people(session *s, const tuning *t) {
     say_candidates(s, t, list, top);
     free(list);
     say_chosen(s, t);
-    say_vectors(s, fit);
-    say_evidence(s, fit);
-    say_certificate(s, fit);
+    json_t *report = json_report(t->model);
+    say_report(s, report);
+    json_decref(report);
     if (strcmp(stopped, "no") != 0)
         say(s, "stopped", "early by the %s: this is the best so far",
             strcmp(stopped, "time") == 0 || s->time_limit > 0 ? "time limit" : "user");

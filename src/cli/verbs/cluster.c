@@ -90,33 +90,32 @@ static json_t *json_eigenvalues(const grouping *g) {
 }
 
 static int report(session *s, const grouping *g, const char *path) {
-    const double explained = g->result.total > 0 ? 1 - g->result.objective / g->result.total : 1;
+    static const report_row kernel_rows[] = {{"kernel", NULL, "{kernel}"}, {0}};
+    static const report_row spread_rows[] = {
+        {"spread", "method=kmeans", "{objective:.6g} within clusters; {explained:%.1f} of the whole is between them"},
+        {0}};
+    static const report_row file_rows[] = {{"written", NULL, "{output}"}, {0}};
     json_t *object = json_object(), *sizes = json_array();
-    if (!s->json) {
-        say(s, "kernel", "%s", mercer_kernel_text(g->kernel));
-        say_data(s, s->args.operand[0], g->data);
-        if (g->spectral)
-            say_eigenvalues(s, g);
-        else
-            say(s, "spread", "%.6g within groups; %.1f%% of the whole is between them", g->result.objective,
-                100 * explained);
-    }
-    for (int64_t c = 0; c < g->set.clusters; c++) {
-        json_array_append_new(sizes, json_integer(size_of(g, c)));
-        if (!s->json)
-            say(s, c ? "" : "groups", "%lld: %lld rows", (long long)c + 1, (long long)size_of(g, c));
-    }
-    if (!s->json && path)
-        say(s, "written", "%s", path);
     json_put(object, "kernel", json_text(mercer_kernel_text(g->kernel)));
     json_put(object, "method", json_text(g->spectral ? "spectral" : "kmeans"));
     if (g->spectral)
         json_put(object, "eigenvalues", json_eigenvalues(g));
     json_put(object, "objective", json_value(g->result.objective));
     json_put(object, "total", json_value(g->result.total));
+    json_put(object, "explained", json_value(g->result.total > 0 ? 1 - g->result.objective / g->result.total : 1));
     json_put(object, "iterations", json_integer(g->result.iterations));
+    json_put(object, "output", json_text(path));
+    say_fields(s, object, kernel_rows);
+    say_data(s, s->args.operand[0], g->data);
+    if (g->spectral)
+        say_eigenvalues(s, g);
+    say_fields(s, object, spread_rows);
+    for (int64_t c = 0; c < g->set.clusters; c++) {
+        json_array_append_new(sizes, json_integer(size_of(g, c)));
+        say(s, c ? "" : "clusters", "%lld: %s", (long long)c + 1, text_count(size_of(g, c), "row").bytes);
+    }
     json_put(object, "sizes", sizes);
-    return json_finish(s, object);
+    return report_fields(s, object, file_rows);
 }
 
 static int run_cluster(session *s) {

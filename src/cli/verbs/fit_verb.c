@@ -150,6 +150,13 @@ static double spread(const mercer_data *data) {
     return sqrt(sum / (double)n);
 }
 
+static json_t *json_fit(const fit *f) {
+    json_t *object = json_report(f->model);
+    if (!mercer_model_classes(f->model) && mercer_data_outputs(f->job.data) == 1)
+        json_put(object, "mean_rmse", json_value(spread(f->job.data)));
+    return object;
+}
+
 /* The model is saved already: when this is stopped, the report goes without it. */
 static void score_training(session *s, fit *f) {
     if (f->job.machine->target == MERCER_TARGET_NONE)
@@ -162,32 +169,27 @@ static void score_training(session *s, fit *f) {
         f->scored = mercer_score(s->ctx, f->model, f->job.data, &f->training) == MERCER_OK;
 }
 
-static void say_training_score(session *s, const fit *f) {
-    if (mercer_model_classes(f->model))
-        say(s, "training", "accuracy %.4g%% on the rows it was fitted to", 100 * f->training.accuracy);
-    else if (isnan(f->training.r2)) /* a constant target has no variance to explain */
-        say(s, "training", "RMSE %.4g on the rows it was fitted to", f->training.rmse);
-    else
-        say(s, "training", "RMSE %.4g, R2 %.4g on the rows it was fitted to", f->training.rmse, f->training.r2);
-}
+static const report_row quality_rows[] = {
+    {"training", "classes", "accuracy {training.accuracy:%.4g} on the rows it was fitted to"},
+    {"training", "!classes", "RMSE {training.rmse:.4g}[, R2 {training.r2:.4g}] on the rows it was fitted to"},
+    {"LOO error", "!loo_rmse loo_wanted",
+     "not known: {solver} has no leave-one-out error; with more memory or time cholesky does"},
+    {"LOO error", "classes", "leave-one-out RMSE {loo_rmse:.4g}, on class indicators +1 and -1"},
+    {"LOO error", "!classes", "leave-one-out RMSE {loo_rmse:.4g}[ (predicting the mean: {mean_rmse:.4g})]"},
+    {0},
+};
 
-static void say_quality(session *s, const fit *f) {
-    const double loo = mercer_model_report(f->model)->loo_rmse;
-    if (f->scored)
-        say_training_score(s, f);
+/* The object that programs get, with what is found for people alone: the error on the rows of the fit, which would
+   take programs a prediction of all rows. */
+static json_t *quality_of(session *s, const fit *f) {
+    json_t *object = json_fit(f);
     const char *wish = args_text(&s->args, "loo");
-    if (isnan(loo) && wish && strcmp(wish, "yes") == 0)
-        say(s, "left out", "not known: %s gives no error on rows left out; with more memory or time cholesky does",
-            mercer_model_report(f->model)->solver);
-    if (isnan(loo))
-        return;
-    if (mercer_model_classes(f->model))
-        say(s, "left out", "RMSE %.4g for rows left out one by one, on class indicators +1 and -1", loo);
-    else if (mercer_data_outputs(f->job.data) == 1)
-        say(s, "left out", "RMSE %.4g for rows left out one by one (predicting the mean: %.4g)", loo,
-            spread(f->job.data));
-    else
-        say(s, "left out", "RMSE %.4g for rows left out one by one", loo);
+    json_put(object, "loo_wanted", json_boolean(wish && strcmp(wish, "yes") == 0));
+    if (f->scored)
+        json_put(object, "training",
+                 json_pack("{s:o, s:o, s:o}", "accuracy", json_value(f->training.accuracy), "rmse",
+                           json_value(f->training.rmse), "r2", json_value(f->training.r2)));
+    return object;
 }
 
 static const char *verdict_remark(mercer_verdict verdict) {
@@ -317,7 +319,7 @@ static void say_next(session *s, const fit *f) {
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
     const bool direct = mercer_model_report(f->model)->iterations == 0 && !mercer_model_report(f->model)->approximate;
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
-        say(s, "next", "--loo gives the error on rows left out; %s", advise_file("predict", f->path, "NEW_DATA").bytes);
+        say(s, "next", "--loo gives the leave-one-out error; %s", advise_file("predict", f->path, "NEW_DATA").bytes);
     else if (plain && loo > 0.95 * spread(f->job.data))
         say(s, "next", "no better than the mean: try %s%s or another -k",
             args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : other_lambda(f),
@@ -372,15 +374,10 @@ static int report_people(session *s, fit *f) {
     say_data(s, f->job.path, f->job.data);
     say_scale(s, f);
     say_chosen(s, f);
-    say_quality(s, f);
-    say_freedom(s, mercer_model_report(f->model));
-    say_evidence(s, mercer_model_report(f->model));
-    say_steps(s, mercer_model_report(f->model));
-    say_components(s, f->model);
-    say_vectors(s, mercer_model_report(f->model));
-    say_rows_held(s, mercer_model_report(f->model));
-    say_approximate(s, mercer_model_report(f->model));
-    say_certificate(s, mercer_model_report(f->model));
+    json_t *object = quality_of(s, f);
+    say_fields(s, object, quality_rows);
+    say_report(s, object);
+    json_decref(object);
     say_times(s, f);
     say_stopped(s, f);
     if (strcmp(f->path, "-") == 0)
@@ -409,7 +406,7 @@ static void put_chosen(const fit *f, json_t *object) {
 
 static int report_json(session *s, const fit *f) {
     static const char *const verdicts[] = {"proved", "refuted", "unknown"};
-    json_t *object = json_report(f->model), *seconds = json_object();
+    json_t *object = json_fit(f), *seconds = json_object();
     if (s->expired && was_stopped(f))
         /* the caller that stopped it was this command, watching the clock */
         json_put(object, "stopped", json_text("time"));

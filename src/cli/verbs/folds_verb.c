@@ -176,13 +176,28 @@ static json_t *json_part(const left_out *x, int64_t fold) {
     return object;
 }
 
-static int report_json(session *s, const left_out *x, const char *path) {
+static const report_row folds_rows[] = {
+    {"folds", "!groups k", "{folds}"},
+    {"folds", "!groups !k", "{folds}: leave-one-out"},
+    {"folds", "groups !k", "{folds}, one for each group of '{groups}'"},
+    {"folds", "groups k", "{folds}, groups of '{groups}' kept together"},
+    {"CV error", NULL, "accuracy {accuracy:%.4g}; RMSE {rmse:.4g} on class indicators +1 and -1"},
+    {"CV error", "!accuracy", "RMSE {rmse:.6g}"},
+    {"written", NULL, "{output}"},
+    {0},
+};
+
+static json_t *json_folds(const left_out *x, const char *path) {
     json_t *object = json_object(), *parts = json_array();
     const mercer_ridge *set = x->job.settings;
     json_put(object, "kernel", json_text(mercer_kernel_text(x->job.kernel)));
     json_put(object, "n", json_integer(x->n));
     json_put(object, "lambda", json_value(set->lambda));
+    json_put(object, "intercept", json_boolean(set->intercept));
     json_put(object, "folds", json_integer(x->by.count));
+    if (x->by.k)
+        json_put(object, "k", json_integer(x->by.k));
+    json_put(object, "groups", json_text(x->by.groups));
     json_put(object, "rmse", json_value(x->rmse));
     if (x->classes)
         json_put(object, "accuracy", json_value(x->accuracy));
@@ -191,20 +206,7 @@ static int report_json(session *s, const left_out *x, const char *path) {
     json_put(object, "by_fold", parts);
     if (path)
         json_put(object, "output", json_text(path));
-    else {
-        json_put(object, "residual", json_values(x->residual, x->n * x->outputs));
-        json_put(object, "std", json_values(x->std, x->n));
-    }
-    return json_finish(s, object);
-}
-
-static void say_folds(session *s, const left_out *x) {
-    if (x->by.groups && !x->by.k)
-        say(s, "folds", "%lld, one for each group of '%s'", (long long)x->by.count, x->by.groups);
-    else if (x->by.groups)
-        say(s, "folds", "%lld, groups of '%s' kept together", (long long)x->by.count, x->by.groups);
-    else
-        say(s, "folds", x->by.k ? "%lld" : "%lld: rows leave one by one", (long long)x->by.count);
+    return object;
 }
 
 static void say_parts(session *s, const left_out *x) {
@@ -217,20 +219,19 @@ static void say_parts(session *s, const left_out *x) {
     }
 }
 
-static int report_people(session *s, const left_out *x, const char *path) {
+static int report(session *s, const left_out *x, const char *path) {
     const mercer_ridge *set = x->job.settings;
+    json_t *object = json_folds(x, path);
     say(s, "machine", "ridge, lambda %g, %s intercept", set->lambda, set->intercept ? "with" : "no");
     say_kernel(s, x->job.kernel, "");
     say_data(s, x->job.path, x->job.data);
-    say_folds(s, x);
-    if (x->classes)
-        say(s, "left out", "accuracy %.4g%%; RMSE %.4g on class indicators +1 and -1", 100 * x->accuracy, x->rmse);
-    else
-        say(s, "left out", "RMSE %.6g", x->rmse);
-    if (path)
-        say(s, "written", "%s", path);
+    say_fields(s, object, folds_rows);
     say_parts(s, x);
-    return EXIT_DONE;
+    if (s->json && !path) {
+        json_put(object, "residual", json_values(x->residual, x->n * x->outputs));
+        json_put(object, "std", json_values(x->std, x->n));
+    }
+    return json_finish(s, object);
 }
 
 /* ---- The verb ---- */
@@ -247,7 +248,7 @@ static int find(session *s, left_out *x) {
         s->out = stderr;
     if (path)
         TRY(write_csv(s, x, path));
-    return s->json ? report_json(s, x, path) : report_people(s, x, path);
+    return report(s, x, path);
 }
 
 static int run_folds(session *s) {

@@ -115,6 +115,12 @@ static bool is_small(const gram *g) {
     return g->n <= SMALL && g->m <= SMALL;
 }
 
+static const char *verdict_of(const mercer_gram_facts *f) {
+    return !f->symmetric ? "NOT symmetric: no kernel gives this matrix"
+           : f->positive ? "positive semidefinite, up to rounding"
+                         : "NOT positive semidefinite: no kernel gives this matrix";
+}
+
 static json_t *json_facts(const gram *g) {
     const mercer_gram_facts *f = &g->facts;
     json_t *object = json_object();
@@ -128,14 +134,44 @@ static json_t *json_facts(const gram *g) {
     json_put(object, "pair", json_pack("[I, I]", (json_int_t)f->row, (json_int_t)f->column));
     json_put(object, "rank", json_integer(f->rank));
     json_put(object, "positive", json_boolean(f->positive));
+    json_put(object, "verdict", json_text(verdict_of(f)));
+    json_put(object, "row", json_integer(f->row + 1));
+    json_put(object, "column", json_integer(f->column + 1));
+    if (f->symmetric)
+        return object;
+    const int64_t i = f->asymmetric[0], j = f->asymmetric[1];
+    json_put(object, "i", json_integer(i + 1));
+    json_put(object, "j", json_integer(j + 1));
+    json_put(object, "above", json_value(g->K[i * g->n + j]));
+    json_put(object, "below", json_value(g->K[j * g->n + i]));
     return object;
 }
 
-static void report_json(session *s, const gram *g, const char *path) {
+static const report_row gram_rows[] = {
+    {"matrix", NULL, "{n} x {m}, {bytes:size}"},
+    {"symmetry", "check.symmetric", "largest |K_ij - K_ji| is {check.asymmetry:.2g}"},
+    {"symmetry", "!check.symmetric",
+     "K({check.i}, {check.j}) is {check.above:.6g} but K({check.j}, {check.i}) is {check.below:.6g}: the largest "
+     "difference is {check.asymmetry:.2g}"},
+    {"eigenvalues", "check.symmetric", "from {check.eigenvalue_min:.6g} to {check.eigenvalue_max:.6g}"},
+    {"eigenvalues", "!check.symmetric", "from {check.eigenvalue_min:.6g} to {check.eigenvalue_max:.6g}, of (K + K')/2"},
+    {"pairs", "check !1e-12<check.cauchy_schwarz", "k(x,z)^2 <= k(x,x) k(z,z) for all: Cauchy-Schwarz holds"},
+    {"pairs", "1e-12<check.cauchy_schwarz",
+     "k(x,z)^2 > k(x,x) k(z,z) for rows {check.row} and {check.column}, by {check.cauchy_schwarz:.2g} of the largest "
+     "k(x,x)^2: Cauchy-Schwarz fails"},
+    {"rank", NULL, "{check.rank} of {n}"},
+    {"verdict", NULL, "{check.verdict}"},
+    {"written", NULL, "{output}"},
+    {"next", "!output !check", "too large to print: write it with -o K.npy, or look at it with --check"},
+    {0},
+};
+
+static int report(session *s, const gram *g, const char *path) {
     json_t *object = json_object(), *rows = json_array();
     json_put(object, "kernel", json_text(mercer_kernel_text(g->bound)));
     json_put(object, "n", json_integer(g->n));
     json_put(object, "m", json_integer(g->m));
+    json_put(object, "bytes", json_integer((json_int_t)(g->n * g->m) * 8));
     if (path)
         json_put(object, "output", json_text(path));
     if (g->checked)
@@ -145,51 +181,8 @@ static void report_json(session *s, const gram *g, const char *path) {
     if (!path && !g->checked && is_small(g))
         json_object_set(object, "values", rows);
     json_decref(rows);
-    json_finish(s, object);
-}
-
-static void say_cauchy_schwarz(session *s, const mercer_gram_facts *f) {
-    if (f->cauchy_schwarz <= 1e-12)
-        say(s, "pairs", "k(x,z)^2 <= k(x,x) k(z,z) for all: Cauchy-Schwarz holds");
-    else
-        say(s, "pairs",
-            "k(x,z)^2 > k(x,x) k(z,z) for rows %lld and %lld, by %.2g of the largest k(x,x)^2: Cauchy-Schwarz fails",
-            (long long)f->row + 1, (long long)f->column + 1, f->cauchy_schwarz);
-}
-
-static void say_symmetry(session *s, const gram *g) {
-    const mercer_gram_facts *f = &g->facts;
-    const int64_t i = f->asymmetric[0], j = f->asymmetric[1];
-    if (f->symmetric)
-        say(s, "symmetry", "largest |K_ij - K_ji| is %.2g", f->asymmetry);
-    else
-        say(s, "symmetry", "K(%lld, %lld) is %.6g but K(%lld, %lld) is %.6g: the largest difference is %.2g",
-            (long long)i + 1, (long long)j + 1, g->K[i * g->n + j], (long long)j + 1, (long long)i + 1,
-            g->K[j * g->n + i], f->asymmetry);
-}
-
-static void say_facts(session *s, const gram *g) {
-    const mercer_gram_facts *f = &g->facts;
-    say_symmetry(s, g);
-    say(s, "eigenvalues", "from %.6g to %.6g%s", f->eigenvalue_min, f->eigenvalue_max,
-        f->symmetric ? "" : ", of (K + K')/2");
-    say_cauchy_schwarz(s, f);
-    say(s, "rank", "%lld of %lld", (long long)f->rank, (long long)g->n);
-    say(s, "verdict", "%s",
-        !f->symmetric ? "NOT symmetric: no kernel gives this matrix"
-        : f->positive ? "positive semidefinite, up to rounding"
-                      : "NOT positive semidefinite: no kernel gives this matrix");
-}
-
-static void report_people(session *s, const gram *g, const char *path) {
     say_kernel(s, g->bound, "");
-    say(s, "matrix", "%lld x %lld, %s", (long long)g->n, (long long)g->m, text_size((size_t)(g->n * g->m) * 8).bytes);
-    if (g->checked)
-        say_facts(s, g);
-    if (path)
-        say(s, "written", "%s", path);
-    else if (!g->checked)
-        say(s, "next", "too large to print: write it with -o K.npy, or look at it with --check");
+    return report_fields(s, object, gram_rows);
 }
 
 static int deliver(session *s, const gram *g) {
@@ -198,12 +191,10 @@ static int deliver(session *s, const gram *g) {
         s->out = stderr;
     if (path)
         TRY(write_matrix(s, g, path));
-    if (s->json)
-        report_json(s, g, path);
-    else if (!path && !g->checked && is_small(g))
+    if (!s->json && !path && !g->checked && is_small(g))
         TRY(write_csv(s, g, "-"));
     else
-        report_people(s, g, path);
+        TRY(report(s, g, path));
     return g->checked && !g->facts.positive ? EXIT_NEGATIVE : EXIT_DONE;
 }
 

@@ -11,13 +11,18 @@ static size_t memory_beside(const session *s) {
     return so_far + ((size_t)8 << 20) + ((size_t)2 << 20) * (size_t)mercer_threads(s->ctx);
 }
 
+static const report_row info_rows[] = {
+    {"version", NULL, "{version}"},
+    {"instructions", NULL, "{isa}"},
+    {"threads", NULL, "{threads}"},
+    {"BLAS", NULL, "{blas}"},
+    {"memory", NULL,
+     "at most {memory_limit_bytes:size} for data and work; code, libraries and their threads take some "
+     "{memory_beside_bytes:size} more"},
+    {0},
+};
+
 static int run_info(session *s) {
-    say(s, "version", "%s", mercer_version());
-    say(s, "instructions", "%s", mercer_isa(s->ctx));
-    say(s, "threads", "%d", mercer_threads(s->ctx));
-    say(s, "BLAS", "%s", mercer_blas());
-    say(s, "memory", "at most %s for data and work; code, libraries and their threads take some %s more",
-        text_size(mercer_memory_limit(s->ctx)).bytes, text_size(memory_beside(s)).bytes);
     json_t *object = json_object();
     json_put(object, "version", json_text(mercer_version()));
     json_put(object, "isa", json_text(mercer_isa(s->ctx)));
@@ -25,7 +30,7 @@ static int run_info(session *s) {
     json_put(object, "blas", json_text(mercer_blas()));
     json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
     json_put(object, "memory_beside_bytes", json_integer((json_int_t)memory_beside(s)));
-    return json_finish(s, object);
+    return report_fields(s, object, info_rows);
 }
 
 const verb verb_info = {

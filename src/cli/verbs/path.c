@@ -224,7 +224,7 @@ static int report_people(session *s, const path *p, choices c) {
 
 static int run_ridge_path(session *s, path *p) {
     if (args_text(&s->args, "test"))
-        return complain("--test is not for ridge, which has the error of rows left out");
+        return complain("--test is not for ridge, which has the leave-one-out error");
     const int code = compute(s, p);
     return code != EXIT_DONE ? code : s->json ? report_json(s, p, choose(p)) : report_people(s, p, choose(p));
 }
@@ -297,7 +297,7 @@ static int run_path(session *s) {
 
 const verb verb_path = {
     .name = "path",
-    .summary = "compare values of lambda by the error on rows left out, or of C of svc and svr",
+    .summary = "compare values of lambda by the leave-one-out error, or of C of svc and svr",
     .usage =
         "DATA [-m MACHINE] [-k KERNEL] [--from VALUE] [--to VALUE] [--count N] [--folds K] [--test FILE] [options]",
     .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out "

@@ -54,63 +54,20 @@ text text_penalty(const mercer_report *r) {
     return t;
 }
 
-void say_steps(session *s, const mercer_report *r) {
-    if (r->step <= 0 || strcmp(r->certificate.kind, "none") == 0)
-        return;
-    say(s, "passes", "%lld%s", (long long)r->iterations,
-        strcmp(r->stopped, "held-out") ? "" : "; later ones did worse on the held-out rows");
-    if (r->held_out)
-        say(s, "held out", "RMSE %.4g on %s kept aside", r->held_out_rmse, text_count(r->held_out, "row").bytes);
-}
-
-void say_freedom(session *s, const mercer_report *r) {
-    if (!isnan(r->dof))
-        say(s, "freedom", "%.4g effective degrees of freedom of %lld rows; GCV %.4g", r->dof, (long long)r->n, r->gcv);
-}
-
-void say_evidence(session *s, const mercer_report *report) {
-    if (!isnan(report->log_evidence))
-        say(s, "evidence", "log marginal likelihood %.6g after %s; log density of rows left out %.4g a row",
-            report->log_evidence, text_count(report->iterations, "iteration").bytes, report->loo_log_density);
-}
-
-void say_approximate(session *s, const mercer_report *r) {
-    if (r->approximate)
-        say(s, "approximate", "%s, not the exact problem: the certificate says how far off",
-            strcmp(r->solver, "fourier") ? text_count(r->rank, "landmark").bytes
-                                         : text_count(r->rank, "random wave").bytes);
-}
-
-/* |f - f*| <= |r| over the training rows. */
-static void say_sampled(session *s, const mercer_report *report) {
-    const mercer_certificate *c = &report->certificate;
-    char how[96] = "";
-    if (c->sampled_rows < report->n)
-        snprintf(how, sizeof how, " by estimate, from %lld of %lld rows", (long long)c->sampled_rows,
-                 (long long)report->n);
-    say(s, "certificate", "relative residual of the exact problem at most %.2g%s;", c->residual_relative, how);
-    say(s, "", "over the training rows |f - exact f| is no more than %s times |target|",
-        *how ? "its true value" : "that");
-}
-
-typedef struct phrase {
-    char bytes[40];
-} phrase;
-
-/* How far above the optimum, which is at least the dual, the objective can be: in per cent where that says something.
-   */
-static phrase text_above(const mercer_certificate *c) {
-    phrase out;
-    const double share = c->gap == 0 ? 0 : c->dual > 0 ? c->gap / c->dual : INFINITY;
-    snprintf(out.bytes, sizeof out.bytes, share <= 1 ? "%.2g%%" : "%.2g", share <= 1 ? 100 * share : c->gap);
-    return out;
-}
-
-/* Why nothing bounds how far the optimum is. */
-static const char *why_unbounded(const mercer_certificate *c) {
-    return isinf(c->dual)       ? "the coefficients are not feasible in double precision"
-           : isinf(c->rounding) ? "the rounding of its values has no bound"
-                                : "the kernel is not proved";
+/* Why nothing bounds how far the optimum, or a prediction, is; NULL where something does. */
+static const char *why_unbounded(const mercer_report *r) {
+    const mercer_certificate *c = &r->certificate;
+    if (is_gap(c->kind))
+        return !isinf(c->objective_gap) ? NULL
+               : isinf(c->dual)         ? "the coefficients are not feasible in double precision"
+               : isinf(c->rounding)     ? "the rounding of its values has no bound"
+                                        : "the kernel is not proved";
+    const bool residual = strcmp(c->kind, "residual") == 0, gradient = strcmp(c->kind, "gradient") == 0;
+    if ((!residual && !gradient) || isfinite(c->prediction_error_bound))
+        return NULL;
+    return r->lambda > 0 ? (gradient ? "lambda is too small beside it" : "the kernel is not proved")
+           : r->step > 0 ? "there is no penalty"
+                         : "lambda is 0";
 }
 
 /* A machine with margins: its multipliers are free or at a bound. */
@@ -118,74 +75,102 @@ static bool has_margins(const mercer_report *r) {
     return mercer_svm_defaults(r->machine).tolerance > 0;
 }
 
-static void say_gap(session *s, const mercer_report *r) {
-    const mercer_certificate *c = &r->certificate;
-    if (isinf(c->objective_gap)) {
-        char found[80] = "a point";
-        if (has_margins(r))
-            snprintf(found, sizeof found, "a stationary point (largest violation %.2g)", c->kkt_violation);
-        say(s, "certificate", "%s with objective %.8g: nothing bounds how far", found, c->primal);
-        say(s, "", "the least one is, because %s", why_unbounded(c));
-        return;
-    }
-    char violation[40] = ";";
-    if (has_margins(r))
-        snprintf(violation, sizeof violation, "; largest violation %.2g", c->kkt_violation);
-    say(s, "certificate", "objective %.8g, at most %s above the optimum (dual %.8g)%s", c->primal, text_above(c).bytes,
-        c->dual, violation);
-    if (c->distance > 0)
-        say(s, "", "the norm of f - optimal f is at most %.2g", c->distance);
-}
+/* Of a gap: how far above the optimum, which is at least the dual, the objective can be, in per cent where that says
+   something. */
+#define ABOVE(bound)                                                                                                   \
+    "objective {certificate.primal:.8g}, at most " bound " above the optimum (dual {certificate.dual:.8g})"            \
+    "[; largest violation {certificate.kkt_violation:.2g}]"
 
-static void say_predictions(session *s, const mercer_certificate *c) {
-    say(s, "certificate", "every prediction is within %.2g of the exact optimum (relative %s %.2g),",
-        c->prediction_error_bound, c->kind, c->residual_relative);
-    say(s, "", "wherever k(x,x) is no larger than on the rows of the fit");
-}
+static const report_row certificate_rows[] = {
+    {"certificate", "solver=libsvm", "none: a model of LIBSVM carries none"},
+    {"certificate", "certificate.kkt_violation certificate.unbounded",
+     "a stationary point (largest violation {certificate.kkt_violation:.2g}) with objective {certificate.primal:.8g}: "
+     "nothing bounds how far"},
+    {"certificate", "!certificate.kkt_violation certificate.unbounded",
+     "a point with objective {certificate.primal:.8g}: nothing bounds how far"},
+    {"", "certificate.primal", "the least one is, because {certificate.unbounded}"},
+    {"certificate", "!certificate.unbounded certificate.kind!=none", ABOVE("{certificate.gap_share:%.2g}")},
+    {"certificate", "!certificate.unbounded !certificate.gap_share certificate.kind!=none certificate.gap",
+     ABOVE("{certificate.gap:.2g}")},
+    {"", "0<certificate.distance !certificate.unbounded",
+     "the norm of f - optimal f is at most {certificate.distance:.2g}"},
+    {"certificate", "certificate.kind=eigenvalues",
+     "each eigenvalue is within {certificate.residual:.2g} of a true one ({certificate.residual_relative:.2g} of the "
+     "largest), by its residual"},
+    {"certificate", "certificate.kind=exact", "none is needed: nothing is optimised, a prediction looks at all rows"},
+    {"certificate", "certificate.estimated",
+     "relative residual of the exact problem at most {certificate.residual_relative:.2g} by estimate, from "
+     "{certificate.sampled_rows} of {n} rows;"},
+    {"", "certificate.estimated", "over the training rows |f - exact f| is no more than its true value times |target|"},
+    {"certificate", "certificate.kind=sampled_residual !certificate.estimated",
+     "relative residual of the exact problem at most {certificate.residual_relative:.2g};"},
+    {"", "certificate.kind=sampled_residual !certificate.estimated",
+     "over the training rows |f - exact f| is no more than that times |target|"},
+    {"certificate", "certificate.kind=none solver!=libsvm",
+     "none, since an updated model solves no stated problem; relative residual on the new rows "
+     "{certificate.residual_relative:.2g}"},
+    {"certificate", "!certificate.primal certificate.kind!=sampled_residual",
+     "every prediction is within {certificate.prediction_error_bound:.2g} of the exact optimum (relative "
+     "{certificate.kind} {certificate.residual_relative:.2g}),"},
+    {"", "!certificate.primal certificate.prediction_error_bound certificate.kind!=sampled_residual",
+     "wherever k(x,x) is no larger than on the rows of the fit"},
+    {"certificate", "!certificate.primal",
+     "relative {certificate.kind} {certificate.residual_relative:.2g}; it bounds no prediction, because "
+     "{certificate.unbounded}"},
+    {0},
+};
 
-void say_certificate(session *s, const mercer_report *report) {
-    const mercer_certificate *c = &report->certificate;
-    if (strcmp(report->solver, "libsvm") == 0)
-        say(s, "certificate", "none: a model of LIBSVM carries none");
-    else if (is_gap(c->kind))
-        say_gap(s, report);
-    else if (strcmp(c->kind, "eigenvalues") == 0)
-        say(s, "certificate", "each eigenvalue is within %.2g of a true one (%.2g of the largest), by its residual",
-            c->residual, c->residual_relative);
-    else if (strcmp(c->kind, "exact") == 0)
-        say(s, "certificate", "none is needed: nothing is optimised, a prediction looks at all rows");
-    else if (strcmp(c->kind, "sampled residual") == 0)
-        say_sampled(s, report);
-    else if (strcmp(c->kind, "none") == 0)
-        say(s, "certificate",
-            "none, since an updated model solves no stated problem; relative residual on the new rows %.2g",
-            c->residual_relative);
-    else if (isfinite(c->prediction_error_bound))
-        say_predictions(s, c);
-    else
-        say(s, "certificate", "relative %s %.2g; it bounds no prediction, because %s", c->kind, c->residual_relative,
-            report->lambda > 0
-                ? (strcmp(c->kind, "gradient") ? "the kernel is not proved" : "lambda is too small beside it")
-            : report->step > 0 ? "there is no penalty"
-                               : "lambda is 0");
+static const report_row fit_rows[] = {
+    {"dof", NULL, "{dof:.4g} effective degrees of freedom of {n} rows; GCV {gcv:.4g}"},
+    {"evidence", NULL,
+     "log marginal likelihood {log_evidence:.6g} after {iterations:iteration}; leave-one-out log density "
+     "{loo_log_density:.4g} a row"},
+    {"passes", "step certificate.kind!=none stopped!=held-out", "{iterations}"},
+    {"passes", "step certificate.kind!=none stopped=held-out",
+     "{iterations}; later ones did worse on the held-out rows"},
+    {"held out", "certificate.kind!=none", "RMSE {held_out_rmse:.4g} on {held_out:row} kept aside"},
+    {0},
+};
+
+static const report_row shape_rows[] = {
+    {"vectors", "certificate.kkt_violation",
+     "{support_vectors} of {n:row} support it; multipliers: {free_vectors} free (on the margin), {bounded_vectors} at "
+     "the bound"},
+    {"vectors", "!certificate.kkt_violation support_vectors<n", "{support_vectors} of {n:row} have a coefficient"},
+    {"rows", "rows_held=sparse", "held sparse: {stored:%.3g} of the values are stored"},
+    {"rows", "rows_held=dense", "held dense"},
+    {"approximate", "approximate solver!=fourier",
+     "{rank:landmark}, not the exact problem: the certificate says how far off"},
+    {"approximate", "approximate solver=fourier",
+     "{rank:random Fourier feature}, not the exact problem: the certificate says how far off"},
+    {0},
+};
+
+void say_certificate(session *s, const json_t *report) {
+    say_fields(s, report, certificate_rows);
 }
 
 /* The first few; --json lists all. */
-void say_components(session *s, const mercer_model *model) {
+static void say_components(session *s, const json_t *report) {
     enum { SHOWN = 10 };
-    const int64_t count = mercer_model_outputs(model);
-    double sum = 0;
-    if (mercer_model_report(model)->variance <= 0)
-        return;
-    for (int64_t k = 0; k < count; k++) {
-        const mercer_component c = mercer_model_component(model, k);
+    const json_t *list = json_object_get(report, "components");
+    static const report_row explained[] = {
+        {"explained", NULL, "{explained:%.4g} of the variance by {outputs:component}"}, {0}};
+    for (size_t k = 0; k < json_array_size(list) && k < SHOWN; k++) {
         char name[32];
-        sum += c.share;
-        snprintf(name, sizeof name, "pc%lld", (long long)k + 1);
-        if (k < SHOWN)
-            say(s, name, "eigenvalue %.6g, %.3g%% of the variance", c.eigenvalue, 100 * c.share);
+        snprintf(name, sizeof name, "pc%zu", k + 1);
+        say_fields(
+            s, json_array_get(list, k),
+            (const report_row[]){{name, NULL, "eigenvalue {eigenvalue:.6g}, {share:%.3g} of the variance"}, {0}});
     }
-    say(s, "explained", "%.4g%% of the variance by %s", 100 * sum, text_count(count, "component").bytes);
+    say_fields(s, report, explained);
+}
+
+void say_report(session *s, const json_t *report) {
+    say_fields(s, report, fit_rows);
+    say_components(s, report);
+    say_fields(s, report, shape_rows);
+    say_certificate(s, report);
 }
 
 static json_t *json_components(const mercer_model *model) {
@@ -201,31 +186,14 @@ static json_t *json_components(const mercer_model *model) {
     return array;
 }
 
-void say_vectors(session *s, const mercer_report *r) {
-    if (!is_gap(r->certificate.kind))
-        return;
-    if (!has_margins(r) && r->support_vectors < r->n)
-        say(s, "vectors", "%lld of %s have a coefficient", (long long)r->support_vectors,
-            text_count(r->n, "row").bytes);
-    else if (has_margins(r))
-        say(s, "vectors", "%lld of %s support it; multipliers: %lld free (on the margin), %lld at the bound",
-            (long long)r->support_vectors, text_count(r->n, "row").bytes, (long long)r->free_vectors,
-            (long long)r->bounded_vectors);
-}
-
-void say_rows_held(session *s, const mercer_report *r) {
-    if (r->stored > 0 && r->stored < 1)
-        say(s, "rows", "held sparse: %.3g%% of the values are stored", 100 * r->stored);
-    else if (r->stored > 0)
-        say(s, "rows", "held dense");
-}
-
 static void json_gap(json_t *object, const mercer_report *r) {
     const mercer_certificate *c = &r->certificate;
     json_put(object, "primal", json_value(c->primal));
     json_put(object, "dual", json_value(c->dual));
     json_put(object, "gap", json_value(c->gap));
     json_put(object, "gap_relative", json_value(c->gap_relative));
+    if (c->gap == 0 || (c->dual > 0 && c->gap <= c->dual))
+        json_put(object, "gap_share", json_value(c->gap == 0 ? 0 : c->gap / c->dual));
     if (has_margins(r))
         json_put(object, "kkt_violation", json_value(c->kkt_violation));
     json_put(object, "objective_gap", json_value(c->objective_gap));
@@ -235,10 +203,19 @@ static void json_gap(json_t *object, const mercer_report *r) {
     json_put(object, "rounding", json_value(c->rounding));
 }
 
+static double explained_by(const mercer_model *model) {
+    double sum = 0;
+    for (int64_t k = 0; k < mercer_model_outputs(model); k++)
+        sum += mercer_model_component(model, k).share;
+    return sum;
+}
+
 static json_t *json_certificate(const mercer_report *r) {
     const mercer_certificate *c = &r->certificate;
     json_t *object = json_object();
     json_put(object, "kind", json_text(c->kind));
+    if (why_unbounded(r))
+        json_put(object, "unbounded", json_text(why_unbounded(r)));
     if (is_gap(c->kind)) {
         json_gap(object, r);
         return object;
@@ -294,6 +271,7 @@ json_t *json_report(const mercer_model *model) {
     if (r->variance > 0) {
         json_put(object, "variance", json_value(r->variance));
         json_put(object, "components", json_components(model));
+        json_put(object, "explained", json_value(explained_by(model)));
     }
     if (r->neighbors)
         json_put(object, "neighbors", json_integer(r->neighbors));
@@ -308,6 +286,8 @@ json_t *json_report(const mercer_model *model) {
     }
     if (r->stored > 0)
         json_put(object, "rows_held", json_text(r->stored < 1 ? "sparse" : "dense"));
+    if (r->stored > 0)
+        json_put(object, "stored", json_value(r->stored));
     json_put(object, "certificate", json_certificate(r));
     return object;
 }

@@ -1,6 +1,5 @@
 /* score_verb.c: mercer score MODEL DATA: how good a model is on data with a known target. */
 #include "cli/cli.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,73 +30,78 @@ static json_t *json_curve(const curve *c) {
     return list;
 }
 
-static void report_json(session *s, const mercer_model *model, const mercer_scores *r, const curve *c) {
+static const report_row score_rows[] = {
+    {"inside", NULL, "{inside:%.4g} ({rows_inside} of {n} rows)"},
+    {"target", "0<accuracy", "'{target}': rows where it is positive belong inside, the others outside"},
+    {"accuracy", NULL, "{accuracy:%.4g} ({rows_right} of {n} rows)"},
+    {"balanced", NULL, "{balanced_accuracy:%.4g}, the mean over classes"},
+    {"F1", NULL, "{f1:.4g}"},
+    {"AUC", NULL, "{auc:.4g}"},
+    {"log loss", NULL, "{log_loss:.4g}"},
+    {"calibration", NULL,
+     "error {ece:%.3g}: how far the probability of the predicted class is from the share that is right, in "
+     "{ece_bins} bins"},
+    {"RMSE", NULL, "{rmse:.4g} ({n:row})"},
+    {"MAE", NULL, "{mae:.4g}"},
+    {"R2", NULL, "{r2:.4g}"},
+    {"R2", "!r2", "{r2_undefined}"},
+    {"pinball", NULL, "{pinball:.4g}, the loss of its quantile"},
+    {0},
+};
+
+static void put_classes(json_t *object, const mercer_scores *r) {
+    json_put(object, "accuracy", json_value(r->accuracy));
+    json_put(object, "rows_right", json_integer((json_int_t)llround(r->accuracy * (double)r->n)));
+    json_put(object, "balanced_accuracy", json_value(r->balanced_accuracy));
+    json_put(object, "log_loss", json_value(r->log_loss));
+    json_put(object, "auc", json_value(r->auc));
+    json_put(object, "f1", json_value(r->f1));
+    if (isnan(r->ece))
+        return;
+    json_put(object, "ece", json_value(r->ece));
+    json_put(object, "ece_bins", json_integer(MERCER_CALIBRATION_BINS));
+}
+
+static void put_numbers(json_t *object, const mercer_scores *r) {
+    json_put(object, "rmse", json_value(r->rmse));
+    json_put(object, "mae", json_value(r->mae));
+    json_put(object, "r2", json_value(r->r2));
+    if (!isfinite(r->r2))
+        json_put(object, "r2_undefined",
+                 json_text(isnan(r->r2) ? "undefined, because the target does not vary"
+                                        : "below -1.8e+308, the least number of a double"));
+    if (!isnan(r->pinball))
+        json_put(object, "pinball", json_value(r->pinball));
+}
+
+static json_t *json_scores(const mercer_model *model, const mercer_scores *r) {
     json_t *object = json_object();
     json_put(object, "n", json_integer(r->n));
-    if (mercer_model_classes(model)) {
-        json_put(object, "accuracy", json_value(r->accuracy));
-        json_put(object, "balanced_accuracy", json_value(r->balanced_accuracy));
-        json_put(object, "log_loss", json_value(r->log_loss));
-        json_put(object, "auc", json_value(r->auc));
-        json_put(object, "f1", json_value(r->f1));
-        if (c->bins) {
-            json_put(object, "ece", json_value(r->ece));
-            json_put(object, "calibration", json_curve(c));
-        }
-    } else {
-        json_put(object, "rmse", json_value(r->rmse));
-        json_put(object, "mae", json_value(r->mae));
-        json_put(object, "r2", json_value(r->r2));
-        if (!isnan(r->pinball))
-            json_put(object, "pinball", json_value(r->pinball));
-    }
-    json_finish(s, object);
-}
-
-static void say_curve(session *s, const curve *c) {
-    if (c->bins)
-        say_text(s, "\n%12s %12s %12s %12s\n", "from", "to", "confidence", "right");
-    for (int64_t b = 0; b < c->bins; b++)
-        if (c->bin[b].weight > 0)
-            say_text(s, "%12.4g %12.4g %12.4g %12.4g  %s\n", c->bin[b].low, c->bin[b].high, c->bin[b].confidence,
-                     c->bin[b].accuracy, text_count((int64_t)llround(c->bin[b].weight), "row").bytes);
-}
-
-static void say_classes(session *s, const mercer_scores *r, const curve *c) {
-    say(s, "accuracy", "%.4g%% (%lld of %lld rows)", 100 * r->accuracy, (long long)llround(r->accuracy * (double)r->n),
-        (long long)r->n);
-    say(s, "balanced", "%.4g%%, the mean over classes", 100 * r->balanced_accuracy);
-    say(s, "F1", "%.4g", r->f1);
-    if (!isnan(r->auc))
-        say(s, "AUC", "%.4g", r->auc);
-    if (!isnan(r->log_loss))
-        say(s, "log loss", "%.4g", r->log_loss);
-    if (!isnan(r->ece))
-        say(s, "calibration",
-            "error %.3g%%: how far the probability of the predicted class is from the share that is right, in %d bins",
-            100 * r->ece, MERCER_CALIBRATION_BINS);
-    say_curve(s, c);
-}
-
-static void say_numbers(session *s, const mercer_scores *r) {
-    say(s, "RMSE", "%.4g (%lld rows)", r->rmse, (long long)r->n);
-    say(s, "MAE", "%.4g", r->mae);
-    if (isnan(r->r2))
-        say(s, "R2", "undefined, because the target does not vary");
-    else if (isinf(r->r2))
-        say(s, "R2", "below %.2g, the least number of a double", -DBL_MAX);
+    if (mercer_model_classes(model))
+        put_classes(object, r);
     else
-        say(s, "R2", "%.4g", r->r2);
-    if (!isnan(r->pinball))
-        say(s, "pinball", "%.4g, the loss of its quantile", r->pinball);
+        put_numbers(object, r);
+    return object;
+}
+
+static void say_curve(session *s, const json_t *list) {
+    if (says(s) && json_array_size(list))
+        say_text(s, "\n%12s %12s %12s %12s\n", "from", "to", "confidence", "right");
+    for (size_t b = 0; b < json_array_size(list); b++) {
+        const json_t *bin = json_array_get(list, b);
+        const double weight = json_number_value(json_object_get(bin, "weight"));
+        if (weight > 0)
+            say_text(
+                s, "%12.4g %12.4g %12.4g %12.4g  %s\n", json_number_value(json_object_get(bin, "low")),
+                json_number_value(json_object_get(bin, "high")), json_number_value(json_object_get(bin, "confidence")),
+                json_number_value(json_object_get(bin, "accuracy")), text_count((int64_t)llround(weight), "row").bytes);
+    }
 }
 
 void say_scores(session *s, const mercer_model *model, const mercer_scores *scores) {
-    const curve none = {0};
-    if (mercer_model_classes(model))
-        say_classes(s, scores, &none);
-    else
-        say_numbers(s, scores);
+    json_t *object = json_scores(model, scores);
+    say_fields(s, object, score_rows);
+    json_decref(object);
 }
 
 /* ---- One class: which rows are inside ---- */
@@ -126,31 +130,25 @@ static bool has_sides(const mercer_data *data) {
 
 static int report_region(session *s, const mercer_model *model, const mercer_data *data) {
     const int64_t n = mercer_data_rows(data);
-    const bool sides = has_sides(data);
-    const curve none = {0};
+    const char *target = mercer_data_target_name(data, 0);
     int64_t inside = 0;
-    mercer_scores scores = {0};
+    mercer_scores scores = {
+        .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .f1 = NAN, .log_loss = NAN, .ece = NAN};
     TRY(count_inside(s, model, data, &inside));
-    if (sides)
+    if (has_sides(data))
         TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
-    if (s->json) {
-        json_t *object = json_object();
-        json_put(object, "n", json_integer(n));
-        json_put(object, "inside", json_value(n ? (double)inside / (double)n : 0));
-        json_put(object, "accuracy", sides ? json_value(scores.accuracy) : json_null());
-        json_put(object, "balanced_accuracy", sides ? json_value(scores.balanced_accuracy) : json_null());
-        json_put(object, "auc", sides ? json_value(scores.auc) : json_null());
-        json_put(object, "f1", sides ? json_value(scores.f1) : json_null());
-        return json_finish(s, object);
-    }
-    say(s, "inside", "%.4g%% (%lld of %lld rows)", n ? 100 * (double)inside / (double)n : 0, (long long)inside,
-        (long long)n);
-    if (!sides)
-        return EXIT_DONE;
-    say(s, "target", "'%s': rows where it is positive belong inside, the others outside",
-        mercer_data_target_name(data, 0));
-    say_classes(s, &scores, &none);
-    return EXIT_DONE;
+    json_t *object = json_object();
+    json_put(object, "n", json_integer(n));
+    json_put(object, "inside", json_value(n ? (double)inside / (double)n : 0));
+    json_put(object, "rows_inside", json_integer(inside));
+    json_put(object, "target", json_text(target ? target : "y"));
+    if (has_sides(data))
+        put_classes(object, &scores);
+    else
+        for (const char *const *key = (const char *const[]){"accuracy", "balanced_accuracy", "auc", "f1", NULL}; *key;
+             key++)
+            json_put(object, *key, json_null());
+    return report_fields(s, object, score_rows);
 }
 
 static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
@@ -160,13 +158,12 @@ static int report(session *s, const mercer_model *model, const mercer_data *data
     TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
     if (c->bins)
         TRY_CTX(s, mercer_calibration(s->ctx, model, data, c->bins, c->bin));
-    if (s->json)
-        report_json(s, model, &scores, c);
-    else if (mercer_model_classes(model))
-        say_classes(s, &scores, c);
-    else
-        say_numbers(s, &scores);
-    return EXIT_DONE;
+    json_t *object = json_scores(model, &scores);
+    if (c->bins)
+        json_put(object, "calibration", json_curve(c));
+    say_fields(s, object, score_rows);
+    say_curve(s, json_object_get(object, "calibration"));
+    return json_finish(s, object);
 }
 
 static int score(session *s, const mercer_model *model, const mercer_data *data) {

@@ -92,19 +92,15 @@ void say_model(session *s, const char *path, const mercer_model *model) {
         say(s, "target", "%s", target);
     say_labels(s, model);
     if (!isnan(r->loo_rmse))
-        say(s, "left out", "RMSE %.4g for rows left out one by one", r->loo_rmse);
+        say(s, "LOO error", "leave-one-out RMSE %.4g", r->loo_rmse);
     if (isnan(r->objective) && !isnan(r->norm))
         say(s, "norm", "%.4g", r->norm);
     else if (!isnan(r->norm))
         say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_search(s, model);
-    say_freedom(s, r);
-    say_evidence(s, r);
-    say_steps(s, r);
-    say_components(s, model);
-    say_vectors(s, r);
-    say_approximate(s, r);
-    say_certificate(s, r);
+    json_t *report = json_report(model);
+    say_report(s, report);
+    json_decref(report);
 }
 
 static int show_model(session *s) {

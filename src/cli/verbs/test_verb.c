@@ -56,23 +56,23 @@ static int compute(session *s, testing *t) {
     return EXIT_DONE;
 }
 
+static const report_row test_rows[] = {
+    {"kernel", NULL, "{kernel}[ and {other_kernel}]"},
+    {"data", "test=hsic", "{n} rows"},
+    {"data", "test=mmd", "{n} and {m} rows"},
+    {"HSIC", "test=hsic", "{statistic:.6g}; permuted {null_mean:.6g}, standard deviation {null_std:.2g}"},
+    {"MMD^2", "test=mmd", "{statistic:.6g}; permuted {null_mean:.6g}, standard deviation {null_std:.2g}"},
+    {"p-value", NULL, "{p_value:.4g}, of {permutations} permutations"},
+    {0},
+};
+
 static int report(session *s, const testing *t) {
     const mercer_test *r = &t->result;
-    if (!s->json) {
-        say(s, "kernel", "%s%s%s", mercer_kernel_text(t->kernel), t->other ? " and " : "",
-            t->other ? mercer_kernel_text(t->other) : "");
-        if (t->independence)
-            say(s, "data", "%lld rows", (long long)r->n);
-        else
-            say(s, "data", "%lld and %lld rows", (long long)r->n, (long long)r->m);
-        say(s, t->independence ? "HSIC" : "MMD^2", "%.6g; shuffled %.6g, give or take %.2g", r->statistic, r->null_mean,
-            r->null_std);
-        say(s, "p-value", "%.4g, of %lld permutations", r->p_value, (long long)r->permutations);
-        return EXIT_DONE;
-    }
     json_t *object = json_object();
     json_put(object, "test", json_text(t->independence ? "hsic" : "mmd"));
     json_put(object, "kernel", json_text(mercer_kernel_text(t->kernel)));
+    if (t->other)
+        json_put(object, "other_kernel", json_text(mercer_kernel_text(t->other)));
     json_put(object, "statistic", json_value(r->statistic));
     json_put(object, "p_value", json_value(r->p_value));
     json_put(object, "permutations", json_integer(r->permutations));
@@ -80,7 +80,7 @@ static int report(session *s, const testing *t) {
     json_put(object, "null_std", json_value(r->null_std));
     json_put(object, "n", json_integer(r->n));
     json_put(object, "m", json_integer(r->m));
-    return json_finish(s, object);
+    return report_fields(s, object, test_rows);
 }
 
 static int run_test(session *s) {

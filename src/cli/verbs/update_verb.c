@@ -60,60 +60,58 @@ static int64_t learned(const updating *u) {
     return mercer_model_report(u->to)->n - mercer_model_report(u->from)->n;
 }
 
-static void say_errors(session *s, const updating *u) {
-    if (mercer_model_classes(u->to))
-        say(s, "new rows", "accuracy %.4g%% before, %.4g%% now", 100 * u->before.accuracy, 100 * u->after.accuracy);
-    else
-        say(s, "new rows", "RMSE %.4g before, %.4g now", u->before.rmse, u->after.rmse);
-}
-
 /* A model does not keep the targets of its rows: what it said of them before is what it is compared with. */
-static void say_old(session *s, const updating *u) {
-    const mercer_report *r = mercer_model_report(u->to);
-    const text centres = text_count(mercer_model_centres(u->from), "old centre");
-    if (!isnan(r->changed))
-        say(s, "old rows", "%.4g%% of %s are of another class now", 100 * r->changed, centres.bytes);
-    else if (!isnan(r->moved))
-        say(s, "old rows", "predictions at %s moved by %.4g (root mean square)", centres.bytes, r->moved);
-}
+static const report_row update_rows[] = {
+    {"update", NULL, "{new_rows:new row} learned with step {step:.4g}"},
+    {"weights", "0<features", "{features} of the features of the kernel, as many as before"},
+    {"centres", "features<1", "{centres}[; {dropped} dropped, the least important]"},
+    {"machine", "machine_before=ridge", "lms now: the ridge solution was where it started"},
+    {"new rows", NULL, "accuracy {accuracy_before:%.4g} before, {accuracy_now:%.4g} now"},
+    {"new rows", NULL, "RMSE {rmse_before:.4g} before, {rmse_now:.4g} now"},
+    {"old rows", NULL, "{old_rows_changed_class:%.4g} of {old_centres:old centre} are of another class now"},
+    {"old rows", "!old_rows_changed_class",
+     "predictions at {old_centres:old centre} moved by {old_rows_moved:.4g} (root mean square)"},
+    {0},
+};
 
-static void report_people(session *s, const updating *u) {
-    const mercer_report *r = mercer_model_report(u->to);
-    const long long centres = (long long)mercer_model_centres(u->to);
-    const int64_t dropped = mercer_model_centres(u->from) + learned(u) - mercer_model_centres(u->to);
-    say(s, "update", "%s learned with %s", text_count(learned(u), "new row").bytes, text_penalty(r).bytes);
-    if (mercer_model_features(u->to) > 0)
-        say(s, "weights", "%lld of the features of the kernel, as many as before",
-            (long long)mercer_model_features(u->to));
-    else if (dropped > 0)
-        say(s, "centres", "%lld; %lld dropped, the least important", centres, (long long)dropped);
-    else
-        say(s, "centres", "%lld", centres);
-    if (strcmp(mercer_model_report(u->from)->machine, "ridge") == 0)
-        say(s, "machine", "lms now: the ridge solution was where it started");
-    say_errors(s, u);
-    say_old(s, u);
-    say_certificate(s, r);
-    say(s, "time", "%s", text_seconds(u->seconds).bytes);
-    if (was_stopped(u))
-        say(s, "stopped", "early by the %s: %lld of %lld passes are finished",
-            s->expired || strcmp(r->stopped, "time") == 0 ? "time limit" : "user", (long long)r->iterations,
-            (long long)u->set.passes);
-    say(s, "model", "%s", u->path);
-}
+static const report_row end_rows[] = {
+    {"time", NULL, "{seconds:time}"},
+    {"stopped", "stopped=time", "early by the time limit: {iterations} of {passes} passes are finished"},
+    {"stopped", "stopped!=time stopped!=no", "early by the user: {iterations} of {passes} passes are finished"},
+    {"model", NULL, "{model}"},
+    {0},
+};
 
-static int report_json(session *s, const updating *u) {
-    json_t *object = json_report(u->to);
-    json_put(object, "new_rows", json_integer(learned(u)));
+static json_t *json_update(const session *s, const updating *u) {
+    const mercer_report *r = mercer_model_report(u->to), *from = mercer_model_report(u->from);
     const bool classes = mercer_model_classes(u->to) > 0;
+    const int64_t dropped = mercer_model_centres(u->from) + learned(u) - mercer_model_centres(u->to);
+    json_t *object = json_report(u->to);
+    if (s->expired && was_stopped(u))
+        json_put(object, "stopped", json_text("time"));
+    json_put(object, "new_rows", json_integer(learned(u)));
     json_put(object, classes ? "accuracy_before" : "rmse_before",
              json_value(classes ? u->before.accuracy : u->before.rmse));
     json_put(object, classes ? "accuracy_now" : "rmse_now", json_value(classes ? u->after.accuracy : u->after.rmse));
-    json_put(object, "old_rows_moved", json_value(mercer_model_report(u->to)->moved));
-    json_put(object, "old_rows_changed_class", json_value(mercer_model_report(u->to)->changed));
+    json_put(object, "old_centres", json_integer(mercer_model_centres(u->from)));
+    json_put(object, "old_rows_moved", json_value(r->moved));
+    json_put(object, "old_rows_changed_class", json_value(r->changed));
     json_put(object, "centres", json_integer(mercer_model_centres(u->to)));
+    if (dropped > 0 && !mercer_model_features(u->to))
+        json_put(object, "dropped", json_integer(dropped));
+    json_put(object, "features", json_integer(mercer_model_features(u->to)));
+    json_put(object, "machine_before", json_text(from->machine));
+    json_put(object, "passes", json_integer(u->set.passes));
+    json_put(object, "seconds", json_value(u->seconds));
     json_put(object, "model", json_text(u->path));
-    return json_finish(s, object);
+    return object;
+}
+
+static int report_update(session *s, const updating *u) {
+    json_t *object = json_update(s, u);
+    say_fields(s, object, update_rows);
+    say_certificate(s, object);
+    return report_fields(s, object, end_rows);
 }
 
 static int update(session *s, updating *u) {
@@ -122,10 +120,7 @@ static int update(session *s, updating *u) {
     TRY(check_path(u));
     TRY(input_data_for(s, u->from, s->args.operand[1], MERCER_TARGET_AUTO, &u->data));
     TRY(learn(s, u));
-    if (s->json)
-        TRY(report_json(s, u));
-    else
-        report_people(s, u);
+    TRY(report_update(s, u));
     return was_stopped(u) ? EXIT_STOPPED : EXIT_DONE;
 }
 
