@@ -210,7 +210,8 @@ json_t *json_values(const double *values, int64_t count);
 void json_put(json_t *object, const char *key, json_t *value);
 void json_print(FILE *out, const json_t *value);
 
-/* report_fields.c: a report for people from the object that --json prints. A table of rows ends with one that has no format. */
+/* report_fields.c: a report for people from the object that --json prints. A table of rows ends with one that has no
+   format. */
 typedef struct report_row {
     const char *label, *when, *format;
 } report_row;

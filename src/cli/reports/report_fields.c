@@ -1,5 +1,6 @@
-/* report_fields.c: a report for people, made from the object that --json prints: a table of rows, each a label and a sentence with
-   the names of fields in it. What stands in the text stands in the object, because it comes from nowhere else.
+/* report_fields.c: a report for people, made from the object that --json prints: a table of rows, each a label and a
+   sentence with the names of fields in it. What stands in the text stands in the object, because it comes from nowhere
+   else.
 
        {path}        the field: a text, a whole number, a number in four digits; a.b is field b of the object a
        {path:.2g}    a number in this format of printf
