@@ -14,10 +14,12 @@ mercer_status mc_work_open(mercer_ctx *ctx, mc_work *work, size_t bytes) {
     return MC_ALLOC(ctx, work->block, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX));
 }
 
+/* used stays within what no limit allows, however many slices are too large. */
 void *mc_work_take(mc_work *work, int64_t count, size_t size) {
-    char *slice = work->block + work->used;
-    work->used += mc_work_need(count, size);
-    assert(work->used <= work->size);
+    char *slice = work->block ? work->block + work->used : NULL;
+    const size_t used = work->used + mc_work_need(count, size);
+    work->used = used < SIZE_MAX / 4 ? used : SIZE_MAX / 4;
+    assert(!work->block || work->used <= work->size);
     return slice;
 }
 

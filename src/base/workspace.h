@@ -5,7 +5,10 @@
        double *r = mc_work_take(&w, n, sizeof *r);
        float *s = mc_work_take(&w, m, sizeof *s);
        ...
-       mc_work_close(&w); */
+       mc_work_close(&w);
+
+   Where the same bytes are asked for in a plan, one function lays the slices out, and is run twice: on a workspace that
+   only counts, mc_work w = {0}, whose slices are NULL, and then on the block of w.used bytes. */
 #ifndef MC_BASE_WORKSPACE_H
 #define MC_BASE_WORKSPACE_H
 
@@ -19,7 +22,7 @@ typedef struct mc_work {
 /* Bytes of one slice, rounded up to the alignment; SIZE_MAX / 4 when the product overflows, which no limit allows. */
 size_t mc_work_need(int64_t count, size_t size);
 mercer_status mc_work_open(mercer_ctx *ctx, mc_work *work, size_t bytes);
-/* The next slice; never NULL when the needs were stated right (asserted). */
+/* The next slice: never NULL when the needs were stated right (asserted), always NULL where it is only counted. */
 void *mc_work_take(mc_work *work, int64_t count, size_t size);
 void mc_work_close(mc_work *work);
 

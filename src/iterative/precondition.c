@@ -49,20 +49,18 @@ static int64_t segments(int64_t n) {
     return mc_chunks(n, SEGMENT);
 }
 
-static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
-    return mc_work_need(rank * rank, sizeof(double))
-           + mc_work_need(mercer_threads(ctx) * scratch_numbers(rank, t), sizeof(double))
-           + mc_work_need(n * t, sizeof(double)) + mc_work_need(segments(n) * rank * t, sizeof(double))
-           + mc_work_need(2 * rank * t, sizeof(double));
+static void cut(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t t, mc_precondition *s) {
+    s->G = mc_work_take(work, r * r, sizeof(double));
+    s->scratch = mc_work_take(work, mercer_threads(ctx) * scratch_numbers(r, t), sizeof(double));
+    s->V = mc_work_take(work, n * t, sizeof(double));
+    s->part = mc_work_take(work, segments(n) * r * t, sizeof(double));
+    s->C = mc_work_take(work, 2 * r * t, sizeof(double));
 }
 
-static void cut(mercer_ctx *ctx, mc_precondition *s) {
-    const int64_t n = s->f->n, r = s->f->rank, t = s->t;
-    s->G = mc_work_take(&s->work, r * r, sizeof(double));
-    s->scratch = mc_work_take(&s->work, mercer_threads(ctx) * scratch_numbers(r, t), sizeof(double));
-    s->V = mc_work_take(&s->work, n * t, sizeof(double));
-    s->part = mc_work_take(&s->work, segments(n) * r * t, sizeof(double));
-    s->C = mc_work_take(&s->work, 2 * r * t, sizeof(double));
+static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
+    mc_work counted = {0};
+    cut(ctx, &counted, n, rank, t, &(mc_precondition){0});
+    return counted.used;
 }
 
 size_t mc_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
@@ -133,7 +131,7 @@ mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double 
     const int64_t r = f->rank;
     mercer_status status = mc_work_open(ctx, &s->work, work_bytes(ctx, f->n, r, t));
     if (!status) {
-        cut(ctx, s);
+        cut(ctx, &s->work, f->n, r, t, s);
         status = r ? factor(ctx, s, lambda) : MERCER_OK;
     }
     if (status) {

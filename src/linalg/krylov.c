@@ -45,13 +45,6 @@ static double *block_of(const run *r, int64_t j) {
     return r->basis + j * r->n * r->b;
 }
 
-static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t b, int64_t most) {
-    const int64_t order = most * b;
-    return mc_work_need((most + 1) * n * b, 8) + mc_work_need(mc_chunks(n, ROWS) * b * b, 8)
-           + 3 * mc_work_need(b * b, 8) + 2 * mc_work_need(order * order, 8) + mc_work_need(order, 8)
-           + mc_work_need(b, 8) + mc_work_need(mercer_threads(ctx) * ROWS * b, 8);
-}
-
 static void cut(mercer_ctx *ctx, run *r, mc_work *work) {
     const int64_t order = r->most * r->b;
     r->basis = mc_work_take(work, (r->most + 1) * r->n * r->b, 8);
@@ -64,6 +57,12 @@ static void cut(mercer_ctx *ctx, run *r, mc_work *work) {
     r->w = mc_work_take(work, order, 8);
     r->d = mc_work_take(work, r->b, 8);
     r->rows = mc_work_take(work, mercer_threads(ctx) * ROWS * r->b, 8);
+}
+
+static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t b, int64_t most) {
+    mc_work counted = {0};
+    cut(ctx, &(run){.n = n, .b = b, .most = most}, &counted);
+    return counted.used;
 }
 
 size_t mc_krylov_bytes(mercer_ctx *ctx, int64_t n, int64_t block, int64_t steps) {

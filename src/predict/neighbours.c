@@ -350,21 +350,6 @@ static int64_t room_for(int64_t k) {
     return 2 * k + 64;
 }
 
-static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
-    const int64_t strip = n < STRIP ? n : STRIP, room = floats ? room_for(k) : 0;
-    return mc_work_need(n, 8) + mc_work_need(m, 8) + mc_work_need(strip * BLOCK, 8)
-           + mc_work_need(strip * k, sizeof(neighbour)) + 3 * mc_work_need(strip, 8)
-           + mc_work_need(strip * room, sizeof(neighbour)) + 2 * mc_work_need(strip * room, 8)
-           + mc_work_need(2 * STRIP * room, 8) + mc_work_need(strip * room, 8);
-}
-
-size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
-                           const mercer_data *centres, int64_t k) {
-    const bool floats = looks(kernel, rows, centres, k);
-    return work_bytes(rows->n, centres->n, k, floats) + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
-           + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
-}
-
 static void cut(search *s, int64_t n, int64_t m, mc_work *work) {
     const int64_t strip = n < STRIP ? n : STRIP;
     s->own = mc_work_take(work, n, 8);
@@ -379,6 +364,19 @@ static void cut(search *s, int64_t n, int64_t m, mc_work *work) {
     s->pair_column = mc_work_take(work, strip * s->room, 8);
     s->order = mc_work_take(work, 2 * STRIP * s->room, 8);
     s->value = mc_work_take(work, strip * s->room, 8);
+}
+
+static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
+    mc_work counted = {0};
+    cut(&(search){.k = k, .room = floats ? room_for(k) : 0}, n, m, &counted);
+    return counted.used;
+}
+
+size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
+                           const mercer_data *centres, int64_t k) {
+    const bool floats = looks(kernel, rows, centres, k);
+    return work_bytes(rows->n, centres->n, k, floats) + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
+           + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
 }
 
 static mercer_status prepare(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work) {

@@ -54,10 +54,23 @@ static int64_t set_size(int64_t m, int64_t most) {
     return m < most ? m : most;
 }
 
+/* Of n rows and sets of q of m variables. */
+static void cut(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
+    mc_selection_open(work, m, q, &r->selection);
+    int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        *wholes[i] = mc_work_take(work, q, sizeof(int64_t));
+    r->place = mc_work_take(work, n, sizeof(int64_t));
+    double **reals[] = {&r->q, &r->low, &r->high, &r->own, &r->own_f, &r->diagonal};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(work, q, sizeof(double));
+    r->group = mc_work_take(work, q, 1);
+}
+
 static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
-    const int64_t q = set_size(m, most);
-    return mc_selection_need(m, q) + 3 * mc_work_need(q, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t))
-           + 6 * mc_work_need(q, sizeof(double)) + mc_work_need(q, 1);
+    mc_work counted = {0};
+    cut(&counted, n, m, set_size(m, most), &(run){0});
+    return counted.used;
 }
 
 size_t mc_active_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dtype) {
@@ -70,19 +83,6 @@ size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dt
     const size_t newton = mc_active_set_newton_bytes(rows, q),
                  inside = mc_interior_bytes(rows, q, dtype) + 4 * mc_work_need(rows, sizeof(double));
     return newton > inside ? newton : inside;
-}
-
-static void cut(mc_work *work, run *r) {
-    const int64_t n = r->p->matrix.n, m = r->p->dual.m, q = set_size(m, r->p->most);
-    mc_selection_open(work, m, q, &r->selection);
-    int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        *wholes[i] = mc_work_take(work, q, sizeof(int64_t));
-    r->place = mc_work_take(work, n, sizeof(int64_t));
-    double **reals[] = {&r->q, &r->low, &r->high, &r->own, &r->own_f, &r->diagonal};
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        *reals[i] = mc_work_take(work, q, sizeof(double));
-    r->group = mc_work_take(work, q, 1);
 }
 
 /* The first set is the one the caller has named. */
@@ -547,7 +547,7 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
              .room = problem->room ? problem->room : &own};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
-    cut(&work, &r);
+    cut(&work, problem->matrix.n, problem->dual.m, set_size(problem->dual.m, problem->most), &r);
     mc_progress_start(ctx);
     const mercer_status status = descend(ctx, &r);
     mc_free(own.K);

@@ -232,10 +232,22 @@ static long double objective(const mc_dual *dual, const double *beta, const doub
     return sum;
 }
 
+static void cut(mc_work *work, int64_t n, int64_t m, int64_t count, polish *p) {
+    p->X = mc_work_take(work, 3 * count, sizeof(double));
+    p->step = mc_work_take(work, count, sizeof(double));
+    p->x = mc_work_take(work, m, sizeof(double));
+    p->g = mc_work_take(work, n, sizeof(double));
+    p->variable = mc_work_take(work, count, sizeof(int64_t));
+    p->id = mc_work_take(work, count, sizeof(int64_t));
+    p->row = mc_work_take(work, count, sizeof(void *));
+    p->state = mc_work_take(work, m, 1);
+    p->taken = mc_work_take(work, n, 1);
+}
+
 static size_t need(int64_t n, int64_t m, int64_t count) {
-    return mc_work_need(3 * count, sizeof(double)) + mc_work_need(n, sizeof(double)) + mc_work_need(m, sizeof(double))
-           + mc_work_need(count, sizeof(double)) + 2 * mc_work_need(count, sizeof(int64_t))
-           + mc_work_need(count, sizeof(void *)) + mc_work_need(m, 1) + mc_work_need(n, 1);
+    mc_work counted = {0};
+    cut(&counted, n, m, count, &(polish){0});
+    return counted.used;
 }
 
 size_t mc_active_set_newton_bytes(int64_t n, int64_t m) {
@@ -251,18 +263,6 @@ static int64_t room_for(const mc_dual *dual, const double *beta) {
     return count < MOST_FREE ? count : MOST_FREE;
 }
 
-static void cut(mc_work *work, int64_t count, polish *p) {
-    p->X = mc_work_take(work, 3 * count, sizeof(double));
-    p->step = mc_work_take(work, count, sizeof(double));
-    p->x = mc_work_take(work, p->dual->m, sizeof(double));
-    p->g = mc_work_take(work, p->rows->n, sizeof(double));
-    p->variable = mc_work_take(work, count, sizeof(int64_t));
-    p->id = mc_work_take(work, count, sizeof(int64_t));
-    p->row = mc_work_take(work, count, sizeof(void *));
-    p->state = mc_work_take(work, p->dual->m, 1);
-    p->taken = mc_work_take(work, p->rows->n, 1);
-}
-
 mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double tolerance,
                                    double *beta, double *f, bool *moved) {
     const int64_t most = room_for(dual, beta);
@@ -273,7 +273,7 @@ mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const m
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
     polish p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
-    cut(&work, most, &p);
+    cut(&work, rows->n, dual->m, most, &p);
     p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);
     memcpy(p.g, f, (size_t)rows->n * sizeof *f);

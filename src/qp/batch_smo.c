@@ -50,11 +50,23 @@ typedef struct run {
 
 /* ---- Room ---- */
 
-static size_t own_bytes(int64_t n, int64_t count) {
+static void cut(mc_work *work, int64_t n, int64_t count, run *r) {
     const int64_t room = mc_padded(n);
-    return mc_selection_need(n, n) + 2 * mc_work_need(n, sizeof(double)) + mc_work_need(room, sizeof(int64_t))
-           + mc_work_need(room, sizeof(void *)) + mc_work_need(room * MC_BATCH, sizeof(double))
-           + mc_work_need(count, sizeof(mc_member)) + (size_t)count * mc_member_need(room);
+    mc_selection_open(work, n, n, &r->selection);
+    for (int side = 0; side < 2; side++)
+        r->score[side] = mc_work_take(work, n, sizeof(double));
+    r->column = mc_work_take(work, room, sizeof(int64_t));
+    r->row = mc_work_take(work, room, sizeof(void *));
+    r->change = mc_work_take(work, room * MC_BATCH, sizeof(double));
+    r->member = mc_work_take(work, count, sizeof(mc_member));
+    for (int64_t k = 0; k < count; k++)
+        mc_member_cut(work, room, r->member ? &r->member[k] : &(mc_member){0});
+}
+
+static size_t own_bytes(int64_t n, int64_t count) {
+    mc_work counted = {0};
+    cut(&counted, n, count, &(run){0});
+    return counted.used;
 }
 
 static size_t square(int64_t q) {
@@ -76,19 +88,6 @@ static int64_t widest(const mercer_ctx *ctx, const mc_batch_smo *p) {
     while (q > SET_SURE && (size_t)(1 + p->count) * square(q) > left)
         q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
     return q;
-}
-
-static void cut(mc_work *work, run *r) {
-    const int64_t n = r->p->K.n, room = mc_padded(n);
-    mc_selection_open(work, n, n, &r->selection);
-    for (int side = 0; side < 2; side++)
-        r->score[side] = mc_work_take(work, n, sizeof(double));
-    r->column = mc_work_take(work, room, sizeof(int64_t));
-    r->row = mc_work_take(work, room, sizeof(void *));
-    r->change = mc_work_take(work, room * MC_BATCH, sizeof(double));
-    r->member = mc_work_take(work, r->p->count, sizeof(mc_member));
-    for (int64_t k = 0; k < r->p->count; k++)
-        mc_member_cut(work, room, &r->member[k]);
 }
 
 /* ---- Where they stand ---- */
@@ -364,7 +363,7 @@ mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem) {
              .quick = &mc_qp_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->K.n, problem->count)));
-    cut(&work, &r);
+    cut(&work, problem->K.n, problem->count, &r);
     r.most = widest(ctx, problem);
     const mercer_status status = descend(ctx, &r);
     mc_work_close(&work);

@@ -9,11 +9,6 @@ enum { STEPS_PER_VARIABLE = 20 };
 static const double SLACK = 0.25; /* of the violation: nearer to being in question than this counts as in question */
 static const double INNER = 0.1;  /* of the violation at the start of the round */
 
-size_t mc_member_need(int64_t room) {
-    return 5 * mc_work_need(room, sizeof(double)) + 4 * mc_work_need(room, sizeof(float))
-           + 3 * mc_work_need(room, sizeof(int64_t));
-}
-
 void mc_member_cut(mc_work *work, int64_t room, mc_member *m) {
     mc_quick *b = &m->block;
     *m = (mc_member){.place = mc_work_take(work, room, sizeof(int64_t)),

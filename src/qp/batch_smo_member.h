@@ -35,7 +35,6 @@ typedef struct mc_member {
     double *f;
 } mc_member;
 
-size_t mc_member_need(int64_t room);
 void mc_member_cut(mc_work *work, int64_t room, mc_member *m);
 
 /* In this order; k: which of the quadratic programs. part: for K of those in question, the same each time, NULL where

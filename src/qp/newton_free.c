@@ -53,11 +53,23 @@ static int64_t most_held(int64_t count) {
     return count / 4 + 1 < HELD_MOST ? count / 4 + 1 : HELD_MOST;
 }
 
+static void cut(mc_work *work, int64_t count, face *s) {
+    s->count = count;
+    s->most = most_held(count);
+    s->id = mc_work_take(work, count, sizeof(int64_t));
+    s->row = mc_work_take(work, count, sizeof(void *));
+    s->X = mc_work_take(work, count, sizeof(double));
+    s->d = mc_work_take(work, count, sizeof(double));
+    s->which = mc_work_take(work, s->most, sizeof(int64_t));
+    s->is_held = mc_work_take(work, count, 1);
+    s->S = mc_work_take(work, mc_packed_count(s->most), sizeof(double));
+    s->lambda = mc_work_take(work, s->most, sizeof(double));
+}
+
 static size_t need(int64_t count) {
-    const int64_t most = most_held(count);
-    return mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(void *))
-           + 2 * mc_work_need(count, sizeof(double)) + mc_work_need(most, sizeof(int64_t)) + mc_work_need(count, 1)
-           + mc_work_need(mc_packed_count(most), sizeof(double)) + mc_work_need(most, sizeof(double));
+    mc_work counted = {0};
+    cut(&counted, count, &(face){0});
+    return counted.used;
 }
 
 /* What is large is left to the next step. */
@@ -76,19 +88,6 @@ static void cut_room(char *block, face *s) {
     s->A = (double *)(void *)block;
     s->Y = (double *)(void *)(block + triangle);
     s->fresh = (double *)(void *)(block + triangle + columns);
-}
-
-static void cut(mc_work *work, int64_t count, face *s) {
-    s->count = count;
-    s->most = most_held(count);
-    s->id = mc_work_take(work, count, sizeof(int64_t));
-    s->row = mc_work_take(work, count, sizeof(void *));
-    s->X = mc_work_take(work, count, sizeof(double));
-    s->d = mc_work_take(work, count, sizeof(double));
-    s->which = mc_work_take(work, s->most, sizeof(int64_t));
-    s->is_held = mc_work_take(work, count, 1);
-    s->S = mc_work_take(work, mc_packed_count(s->most), sizeof(double));
-    s->lambda = mc_work_take(work, s->most, sizeof(double));
 }
 
 /* ---- The factor ---- */

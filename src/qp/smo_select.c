@@ -42,15 +42,17 @@ mc_extremes mc_extremes_of(const mc_dual *dual, const double *beta, const double
     return e;
 }
 
-size_t mc_selection_need(int64_t m, int64_t q) {
-    return mc_work_need(q, sizeof(int64_t)) + mc_work_need(m, 1) + mc_work_need(m, sizeof(mc_candidate));
-}
-
 void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out) {
     *out = (mc_selection){.q = q};
     out->set = mc_work_take(work, q, sizeof *out->set);
     out->chosen = mc_work_take(work, m, 1);
     out->candidate = mc_work_take(work, m, sizeof *out->candidate);
+}
+
+size_t mc_selection_need(int64_t m, int64_t q) {
+    mc_work counted = {0};
+    mc_selection_open(&counted, m, q, &(mc_selection){0});
+    return counted.used;
 }
 
 void mc_selection_forget(mc_selection *s) {

@@ -24,36 +24,36 @@ static bool able(const mc_dual *dual, const mc_matrix *rows) {
     return same;
 }
 
-static size_t need(int64_t n, int64_t m) {
+static void cut(mc_work *work, int64_t n, int64_t m, mc_set *s) {
     const int64_t room = room_for(m);
-    return 8 * mc_work_need(room, sizeof(double)) + 3 * mc_work_need(room, sizeof(int64_t))
-           + mc_work_need(n, sizeof(int64_t)) + mc_work_need(room, sizeof(void *));
+    double **reals[] = {&s->block.v, &s->block.beta, &s->block.up, &s->block.down,
+                        &s->low,     &s->high,       &s->diagonal, &s->change};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(work, room, sizeof(double));
+    int64_t **wholes[] = {&s->place, &s->column, &s->row};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        *wholes[i] = mc_work_take(work, room, sizeof(int64_t));
+    s->row_of = mc_work_take(work, n, sizeof(int64_t));
+    s->piece = mc_work_take(work, room, sizeof(void *));
+    s->block.low = s->low;
+    s->block.high = s->high;
+    s->block.diagonal = s->diagonal;
+}
+
+static size_t need(int64_t n, int64_t m) {
+    mc_work counted = {0};
+    cut(&counted, n, m, &(mc_set){0});
+    return counted.used;
 }
 
 size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
     return need(n, m) + mc_work_need(room_for(q) * room_for(q), mc_dtype_size(dtype));
 }
 
-static void cut(mc_set *s) {
-    const int64_t room = room_for(s->dual->m);
-    double **reals[] = {&s->block.v, &s->block.beta, &s->block.up, &s->block.down,
-                        &s->low,     &s->high,       &s->diagonal, &s->change};
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        *reals[i] = mc_work_take(&s->work, room, sizeof(double));
-    int64_t **wholes[] = {&s->place, &s->column, &s->row};
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        *wholes[i] = mc_work_take(&s->work, room, sizeof(int64_t));
-    s->row_of = mc_work_take(&s->work, s->rows->n, sizeof(int64_t));
-    s->piece = mc_work_take(&s->work, room, sizeof(void *));
-    s->block.low = s->low;
-    s->block.high = s->high;
-    s->block.diagonal = s->diagonal;
-}
-
 mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q, mc_set *out) {
     *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows)};
     MC_TRY(mc_work_open(ctx, &out->work, need(rows->n, dual->m)));
-    cut(out);
+    cut(&out->work, rows->n, dual->m, out);
     if (out->able && dual->m <= q)
         return MERCER_OK;
     out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), mc_dtype_size(rows->dtype));

@@ -93,6 +93,35 @@ static void test_a_room_keeps_its_block_until_it_must_grow(void **state) {
     close_clean(ctx);
 }
 
+/* One function, run to count and run to cut. */
+static void lay_out(mc_work *work, int64_t n, double **reals, char **bytes) {
+    *reals = mc_work_take(work, n, sizeof **reals);
+    *bytes = mc_work_take(work, n + 3, 1);
+}
+
+static void test_a_workspace_that_counts_asks_for_what_cutting_takes(void **state) {
+    (void)state;
+    double *reals;
+    char *bytes;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int64_t n = 0; n < 300; n += 7) {
+        mc_work counted = {0}, work;
+        lay_out(&counted, n, &reals, &bytes);
+        assert_true(!reals && !bytes);
+        assert_ok(ctx, mc_work_open(ctx, &work, counted.used));
+        lay_out(&work, n, &reals, &bytes);
+        assert_true(work.used == counted.used && work.used == work.size);
+        assert_true(bytes == (char *)reals + mc_work_need(n, sizeof *reals));
+        mc_work_close(&work);
+    }
+    mc_work endless = {0};
+    for (int i = 0; i < 9; i++)
+        mc_work_take(&endless, INT64_MAX, 8);
+    assert_true(endless.used == SIZE_MAX / 4);
+    assert_int_equal(mc_work_open(ctx, &endless, endless.used), MERCER_MEMORY);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_aligned_and_zero),
@@ -102,6 +131,7 @@ int main(void) {
         cmocka_unit_test(test_a_block_outlives_its_context),
         cmocka_unit_test(test_open_survives_failing_memory),
         cmocka_unit_test(test_a_room_keeps_its_block_until_it_must_grow),
+        cmocka_unit_test(test_a_workspace_that_counts_asks_for_what_cutting_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

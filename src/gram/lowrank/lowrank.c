@@ -50,14 +50,6 @@ static int64_t block_most(int64_t rank) {
     return third < BLOCK_LEAST ? BLOCK_LEAST : third < BLOCK_MOST ? third : BLOCK_MOST;
 }
 
-static size_t draw_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
-    const int64_t b = block_most(rank);
-    return 3 * mc_work_need(b, sizeof(int64_t)) + mc_work_need(n, sizeof(double)) + mc_work_need(b * b, sizeof(double))
-           + mc_work_need(b * rank, sizeof(double)) + mc_work_need(b, sizeof(double))
-           + mc_work_need(b * b, sizeof(float)) + mc_work_need(b * rank, sizeof(float))
-           + mc_work_need(b * ROWS * mercer_threads(ctx), sizeof(float));
-}
-
 static void draw_cut(mercer_ctx *ctx, draw *r, mc_work *work, int64_t n, int64_t rank) {
     const int64_t b = block_most(rank);
     r->proposal = mc_work_take(work, b, sizeof(int64_t));
@@ -70,6 +62,12 @@ static void draw_cut(mercer_ctx *ctx, draw *r, mc_work *work, int64_t n, int64_t
     r->L = mc_work_take(work, b * b, sizeof(float));
     r->kept_rows = mc_work_take(work, b * rank, sizeof(float));
     r->scratch = mc_work_take(work, b * ROWS * mercer_threads(ctx), sizeof(float));
+}
+
+static size_t draw_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
+    mc_work counted = {0};
+    draw_cut(ctx, &(draw){0}, &counted, n, rank);
+    return counted.used;
 }
 
 size_t mc_lowrank_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {

@@ -259,15 +259,7 @@ static int64_t buffer_bytes(const mc_product *p) {
     return mc_sums_bytes(p->g->ops, real_size(p), p->rows_each, p->t);
 }
 
-static size_t work_bytes(const mc_product *p, int threads) {
-    return mc_work_need(p->t, sizeof(double)) + mc_work_need(p->length * p->stride, (size_t)real_size(p))
-           + mc_work_need(partial_sums(p), sizeof(double)) + mc_work_need(turns(p), sizeof *p->turn)
-           + mc_work_need(threads, (size_t)buffer_bytes(p));
-}
-
-static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, mc_work *spaces, mc_work *work) {
-    MC_TRY(mc_tile_spaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
-    MC_TRY(mc_work_open(ctx, work, work_bytes(p, threads)));
+static void cut(mc_product *p, int threads, mc_work *work) {
     p->unscale = mc_work_take(work, p->t, sizeof(double));
     p->w = mc_work_take(work, p->length * p->stride, (size_t)real_size(p));
     p->partial = mc_work_take(work, partial_sums(p), sizeof(double));
@@ -275,6 +267,14 @@ static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, m
     p->turn = mc_work_take(work, turns(p), sizeof *p->turn);
     p->buffer_bytes = buffer_bytes(p);
     p->buffers = mc_work_take(work, threads, (size_t)p->buffer_bytes);
+}
+
+static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, mc_work *spaces, mc_work *work) {
+    MC_TRY(mc_tile_spaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
+    mc_work counted = {0};
+    cut(p, threads, &counted);
+    MC_TRY(mc_work_open(ctx, work, counted.used));
+    cut(p, threads, work);
     return MERCER_OK;
 }
 

@@ -243,9 +243,19 @@ static mercer_status take_steps(mercer_ctx *ctx, state *s) {
     return MERCER_OK;
 }
 
+static void cut(mc_work *work, int64_t n, int64_t held, int64_t outputs, state *s) {
+    s->F = mc_work_take(work, n * outputs, 8);
+    s->before = mc_work_take(work, n * outputs, 8);
+    s->best = mc_work_take(work, n * outputs, 8);
+    s->held = mc_work_take(work, held * outputs, 8);
+    s->one = mc_work_take(work, outputs, 8);
+    s->order = mc_work_take(work, n, 8);
+}
+
 size_t mc_lms_steps_bytes(int64_t n, int64_t held, int64_t outputs) {
-    return 3 * mc_work_need(n * outputs, 8) + mc_work_need(held * outputs, 8) + mc_work_need(outputs, 8)
-           + mc_work_need(n, 8);
+    mc_work counted = {0};
+    cut(&counted, n, held, outputs, &(state){0});
+    return counted.used;
 }
 
 mercer_status mc_lms_steps(mercer_ctx *ctx, const mc_lms_values *values, mc_lms_run *run) {
@@ -253,12 +263,7 @@ mercer_status mc_lms_steps(mercer_ctx *ctx, const mc_lms_values *values, mc_lms_
     state s = {.v = values, .run = run};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_lms_steps_bytes(n, held, outputs)));
-    s.F = mc_work_take(&work, n * outputs, 8);
-    s.before = mc_work_take(&work, n * outputs, 8);
-    s.best = mc_work_take(&work, n * outputs, 8);
-    s.held = mc_work_take(&work, held * outputs, 8);
-    s.one = mc_work_take(&work, outputs, 8);
-    s.order = mc_work_take(&work, n, 8);
+    cut(&work, n, held, outputs, &s);
     const mercer_status status = take_steps(ctx, &s);
     mc_work_close(&work);
     return status;

@@ -43,20 +43,20 @@ typedef struct newton {
     int chords;
 } newton;
 
-size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
-    return 7 * mc_work_need(n * k, sizeof(double)) + mc_work_need(2 * k, sizeof(double))
-           + mc_work_need(k * k + 2 * k, sizeof(double));
-}
-
-static void cut(mc_work *work, newton *s) {
-    const int64_t n = s->t->n, k = s->t->k;
+static void cut(mc_work *work, int64_t n, int64_t k, newton *s) {
     double **const slices[] = {&s->g, &s->root, &s->rho, &s->D, &s->KD, &s->trial, &s->dual};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
         *slices[i] = mc_work_take(work, n * k, sizeof(double));
-    s->db = mc_work_take(work, 2 * k, sizeof(double));
-    s->trial_b = s->db + k;
-    s->mean.C = mc_work_take(work, k * k + 2 * k, sizeof(double));
-    s->mean.scratch = s->mean.C + k * k;
+    s->db = mc_work_take(work, k, sizeof(double));
+    s->trial_b = mc_work_take(work, k, sizeof(double));
+    s->mean.C = mc_work_take(work, k * k, sizeof(double));
+    s->mean.scratch = mc_work_take(work, 2 * k, sizeof(double));
+}
+
+size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
+    mc_work counted = {0};
+    cut(&counted, n, k, &(newton){0});
+    return counted.used;
 }
 
 static double dot(int64_t count, const double *a, const double *b) {
@@ -242,7 +242,7 @@ mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task
     newton s = {.t = t, .space = space, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
-    cut(&work, &s);
+    cut(&work, t->n, t->k, &s);
     mercer_status status = iterate(ctx, &s, aim, exact);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         look(&s, false); /* the answer so far is settled too */

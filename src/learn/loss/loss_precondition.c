@@ -42,25 +42,24 @@ static int64_t sides(int64_t k) {
     return k > MC_LOSS_SIDES ? k : MC_LOSS_SIDES;
 }
 
+static void cut(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t k, mc_loss_precondition *s) {
+    s->F = mc_work_take(work, n * r, 8);
+    s->S = mc_work_take(work, n * k, 8);
+    s->V = mc_work_take(work, n * sides(k), 8);
+    s->M = mc_work_take(work, k * r * r, 8);
+    s->scratch = mc_work_take(work, 2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8);
+    s->part = mc_work_take(work, segments(n) * sides(k) * r, 8);
+    s->C = mc_work_take(work, sides(k) * r, 8);
+}
+
 static size_t bytes_of(mercer_ctx *ctx, int64_t n, int64_t r, int64_t k) {
-    return mc_work_need(n * r, 8) + mc_work_need(n * k, 8) + mc_work_need(n * sides(k), 8) + mc_work_need(k * r * r, 8)
-           + mc_work_need(2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8)
-           + mc_work_need(segments(n) * sides(k) * r, 8) + mc_work_need(sides(k) * r, 8);
+    mc_work counted = {0};
+    cut(ctx, &counted, n, r, k, &(mc_loss_precondition){0});
+    return counted.used;
 }
 
 size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t columns) {
     return bytes_of(ctx, n, rank, columns) + sizeof(mc_loss_precondition) + 2 * MC_ALIGN;
-}
-
-static void cut(mercer_ctx *ctx, mc_loss_precondition *s) {
-    const int64_t n = s->n, r = s->r, k = s->columns;
-    s->F = mc_work_take(&s->work, n * r, 8);
-    s->S = mc_work_take(&s->work, n * k, 8);
-    s->V = mc_work_take(&s->work, n * sides(k), 8);
-    s->M = mc_work_take(&s->work, k * r * r, 8);
-    s->scratch = mc_work_take(&s->work, 2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8);
-    s->part = mc_work_take(&s->work, segments(n) * sides(k) * r, 8);
-    s->C = mc_work_take(&s->work, sides(k) * r, 8);
 }
 
 typedef struct copying {
@@ -90,7 +89,7 @@ mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, in
         mc_free(s);
         return status;
     }
-    cut(ctx, s);
+    cut(ctx, &s->work, s->n, s->r, s->columns, s);
     copying c = {f, s->F};
     if (s->r && (status = mc_for(ctx, s->n, GRAIN, copy_rows, &c)))
         mc_loss_precondition_close(s);

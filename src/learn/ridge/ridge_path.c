@@ -49,14 +49,7 @@ typedef struct path {
 
 /* ---- Memory ---- */
 
-static size_t small_bytes(const path *p, int threads) {
-    const int64_t n = p->s.n, columns = p->s.columns;
-    return 2 * mc_work_need(n, 8) + mc_work_need(n * columns, 8) * 2 + 2 * mc_work_need(n * p->batch, 8)
-           + 2 * mc_work_need(n * p->batch * columns, 8) + 2 * mc_work_need(p->s.outputs, 8)
-           + mc_work_need((int64_t)threads * ROWS * DEPTH, 8) + mc_work_need(p->batch, 8);
-}
-
-static void carve(path *p, mc_work *work, int threads) {
+static void cut(path *p, mc_work *work, int threads) {
     const int64_t n = p->s.n, columns = p->s.columns;
     p->m = mc_work_take(work, n, 8);
     p->diagonal = mc_work_take(work, n, 8);
@@ -70,6 +63,13 @@ static void carve(path *p, mc_work *work, int threads) {
     p->r.mean = mc_work_take(work, p->s.outputs, 8);
     p->tiles = mc_work_take(work, (int64_t)threads * ROWS * DEPTH, 8);
     p->squares = mc_work_take(work, p->batch, 8);
+}
+
+static size_t small_bytes(const path *p, int threads) {
+    mc_work counted = {0};
+    path copy = *p;
+    cut(&copy, &counted, threads);
+    return counted.used;
 }
 
 static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
@@ -262,7 +262,7 @@ static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambd
     if (!status)
         status = mc_work_open(ctx, &work, small_bytes(p, ctx->threads));
     if (!status) {
-        carve(p, &work, ctx->threads);
+        cut(p, &work, ctx->threads);
         status = run_path(ctx, p, lambdas, count, out);
         mc_work_close(&work);
     }

@@ -54,11 +54,21 @@ static int64_t lanes_for(int64_t D) {
     return D <= SMALL ? LANES : 1;
 }
 
+static void cut(mc_work *work, int64_t n, int64_t outputs, bool loo, primal *p) {
+    const int64_t D = p->D;
+    p->mean = mc_work_take(work, D, 8);
+    p->diagonal = mc_work_take(work, D, 8);
+    p->C = mc_work_take(work, p->lanes * D * D, 8);
+    p->R = mc_work_take(work, p->lanes * D * outputs, 8);
+    p->left_out = loo ? mc_work_take(work, n, 8) : NULL;
+    p->G = p->spectral ? mc_work_take(work, D * outputs, 8) : NULL;
+    p->V = loo && p->spectral ? mc_work_take(work, p->lanes * LANE * D, 8) : NULL;
+}
+
 static size_t own_bytes(int64_t n, int64_t D, int64_t outputs, bool loo, bool spectral) {
-    const int64_t lanes = lanes_for(D);
-    return 2 * mc_work_need(D, 8) + mc_work_need(lanes * D * D, 8) + mc_work_need(lanes * D * outputs, 8)
-           + (loo ? mc_work_need(n, 8) : 0) + (spectral ? mc_work_need(D * outputs, 8) : 0)
-           + (loo && spectral ? mc_work_need(lanes * LANE * D, 8) : 0);
+    mc_work counted = {0};
+    cut(&counted, n, outputs, loo, &(primal){.D = D, .lanes = lanes_for(D), .spectral = spectral});
+    return counted.used;
 }
 
 size_t mc_ridge_primal_bytes(const mc_ridge_primal_size *s) {
@@ -325,18 +335,6 @@ static mercer_status run(mercer_ctx *ctx, primal *p) {
     return p->r->loo ? leave_one_out(ctx, p) : MERCER_OK;
 }
 
-static void carve(primal *p, mc_work *work) {
-    const int64_t D = p->D, outputs = p->r->p->outputs;
-    const bool loo = p->r->loo;
-    p->mean = mc_work_take(work, D, 8);
-    p->diagonal = mc_work_take(work, D, 8);
-    p->C = mc_work_take(work, p->lanes * D * D, 8);
-    p->R = mc_work_take(work, p->lanes * D * outputs, 8);
-    p->left_out = loo ? mc_work_take(work, p->r->p->n, 8) : NULL;
-    p->G = p->spectral ? mc_work_take(work, D * outputs, 8) : NULL;
-    p->V = loo && p->spectral ? mc_work_take(work, p->panels.height * D, 8) : NULL;
-}
-
 mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *r) {
     const mc_problem *q = r->p;
     const int64_t D = mc_ridge_primal_dimension(q->kernel, q->x->d, q->n);
@@ -348,7 +346,7 @@ mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *r) {
     mc_work work;
     mercer_status status = mc_work_open(ctx, &work, own_bytes(q->n, D, q->outputs, r->loo, p.spectral));
     if (!status) {
-        carve(&p, &work);
+        cut(&work, q->n, q->outputs, r->loo, &p);
         status = run(ctx, &p);
         mc_work_close(&work);
     }

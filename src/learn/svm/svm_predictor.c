@@ -34,11 +34,6 @@ typedef struct part {
     mc_dual dual;
 } part;
 
-static size_t need(int64_t n, int64_t m) {
-    return mc_work_need(n, sizeof(int64_t)) + 2 * mc_work_need(m, sizeof(int64_t)) + 6 * mc_work_need(m, sizeof(double))
-           + 2 * mc_work_need(m, 1);
-}
-
 static void cut(mc_work *work, int64_t n, int64_t m, part *p) {
     p->row = mc_work_take(work, n, sizeof *p->row);
     p->variable = mc_work_take(work, m, sizeof *p->variable);
@@ -48,6 +43,12 @@ static void cut(mc_work *work, int64_t n, int64_t m, part *p) {
         *reals[i] = mc_work_take(work, m, sizeof(double));
     p->group = mc_work_take(work, m, 1);
     p->first = mc_work_take(work, m, 1);
+}
+
+static size_t need(int64_t n, int64_t m) {
+    mc_work counted = {0};
+    cut(&counted, n, m, &(part){0});
+    return counted.used;
 }
 
 /* ---- Which rows ---- */

@@ -66,19 +66,19 @@ typedef struct screen {
 
 enum { LISTS = 5 };
 
-static size_t need(int64_t n) {
-    return LISTS * (2 * mc_work_need(n, sizeof(int64_t)) + mc_work_need(n, sizeof(double)))
-           + mc_work_need(n, sizeof(double));
-}
-
-static void cut(mc_work *work, screen *x) {
-    const int64_t n = x->t->n;
+static void cut(mc_work *work, int64_t n, screen *x) {
     listed *lists[LISTS] = {&x->vectors, &x->near, &x->known, &x->fresh, &x->changed};
     for (int k = 0; k < LISTS; k++)
         *lists[k] = (listed){.rows = mc_work_take(work, n, sizeof(int64_t)),
                              .places = mc_work_take(work, n, sizeof(int64_t)),
                              .c = mc_work_take(work, n, sizeof(double))};
     x->values = mc_work_take(work, n, sizeof *x->values);
+}
+
+static size_t need(int64_t n) {
+    mc_work counted = {0};
+    cut(&counted, n, &(screen){0});
+    return counted.used;
 }
 
 /* Returns |c|. */
@@ -179,7 +179,7 @@ mercer_status mc_svm_program_screen(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, need(t->n)));
     screen x = {.s = s, .t = t, .entry = *entry};
-    cut(&work, &x);
+    cut(&work, t->n, &x);
     list(&x, dual);
     const mercer_status status = goes_on(&x) ? go_on(ctx, &x, sure) : compute(ctx, &x, sure);
     *entry = x.entry;

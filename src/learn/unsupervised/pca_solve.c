@@ -148,9 +148,20 @@ static void fill_random(mercer_ctx *ctx, const start *s) {
     }
 }
 
+/* w: r numbers. */
+static void cut(mercer_ctx *ctx, mc_work *work, int64_t r, int64_t b, start *s, double **w) {
+    s->along = mc_work_take(work, r, 8);
+    *w = mc_work_take(work, r, 8);
+    s->parts = mc_work_take(work, SEGMENTS * r * r, 8);
+    s->rows = mc_work_take(work, mercer_threads(ctx) * ROWS * r, 8);
+    s->T = mc_work_take(work, r * b, 8);
+}
+
 static size_t start_bytes(mercer_ctx *ctx, int64_t r, int64_t b) {
-    return 2 * mc_work_need(r, 8) + mc_work_need(SEGMENTS * r * r, 8) + mc_work_need(mercer_threads(ctx) * ROWS * r, 8)
-           + mc_work_need(r * b, 8);
+    mc_work counted = {0};
+    double *w;
+    cut(ctx, &counted, r, b, &(start){0}, &w);
+    return counted.used;
 }
 
 static mercer_status start_from(mercer_ctx *ctx, start *s) {
@@ -159,11 +170,8 @@ static mercer_status start_from(mercer_ctx *ctx, start *s) {
     if (s->r == 0)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, start_bytes(ctx, s->r, s->b)));
-    s->along = mc_work_take(&work, s->r, 8);
-    double *w = mc_work_take(&work, s->r, 8);
-    s->parts = mc_work_take(&work, SEGMENTS * s->r * s->r, 8);
-    s->rows = mc_work_take(&work, mercer_threads(ctx) * ROWS * s->r, 8);
-    s->T = mc_work_take(&work, s->r * s->b, 8);
+    double *w;
+    cut(ctx, &work, s->r, s->b, s, &w);
     mercer_status status = small_problem(ctx, s, w);
     if (!status)
         status = mc_for(ctx, s->n, ROWS, start_rows, s);
