@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/gradient/contract.h"
-#include "gram/operator/gram.h"
+#include "gram/operator/gram_matrix.h"
 #include "kernel/language/kernel.h"
 #include "linalg/cholesky.h"
 #include <math.h>
@@ -54,7 +54,8 @@ static mercer_status fill(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *
         e->shift[i] = e->root ? noise / (e->root[i] * e->root[i]) : noise;
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, kernel, e->x, NULL, MERCER_F64, &gram));
-    const mercer_status status = mc_gram_packed(ctx, gram, e->shift, e->A);
+    const mc_matrix K = mc_gram_matrix(gram);
+    const mercer_status status = K.packed(ctx, K.self, e->shift, e->A);
     mc_gram_close(gram);
     return status;
 }

@@ -72,7 +72,7 @@ static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     MC_TRY(MC_ALLOC(ctx, s->active, s->n));
     mc_phase(ctx, "gram");
     s->K = mc_gram_matrix(s->exact);
-    return mc_gram_packed(ctx, s->exact, NULL, s->packed);
+    return s->K.packed(ctx, s->K.self, NULL, s->packed);
 }
 
 /* Whether float entries are good enough beside lambda, their rounding behaving like a random matrix, and worth it. */

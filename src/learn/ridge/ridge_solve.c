@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/gram.h"
+#include "gram/operator/gram_matrix.h"
 #include "learn/ridge/ridge_system.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
@@ -188,7 +188,8 @@ mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A
     mc_gram *gram = NULL;
     mc_phase(ctx, "gram");
     MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
-    mercer_status status = mc_gram_packed(ctx, gram, NULL, A);
+    const mc_matrix K = mc_gram_matrix(gram);
+    const mercer_status status = K.packed(ctx, K.self, NULL, A);
     mc_gram_close(gram);
     return status ? status : mc_packed_scale(ctx, r->p->n, A, r->p->root, r->lambda);
 }
