@@ -697,9 +697,9 @@ MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machi
 
 /* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. The
    bounds hold for the problem as stated, in exact arithmetic; they are infinite where nothing can be said: for a kernel
-   that is not proved, and for predictions when lambda = 0. Several outputs: the residual is the root of the sum of
-   squares, the gap the sum, the prediction bound the worst. With weights the residual is that of row i times sqrt(w_i).
-   */
+   that is not proved, and for predictions when lambda = 0. The problem is that of the rows as the model scales them,
+   with the shifts and factors it keeps, which are doubles. Several outputs: the residual is the root of the sum of
+   squares, the gap the sum, the prediction bound the worst. With weights row i of the residual is times sqrt(w_i). */
 typedef struct mercer_certificate {
     /* "residual"; "gradient" when lambda = 0 and for primal; "sampled residual"; "gap" for support vector machines and
        convex losses, "numerical gap" for a loss of your own without a conjugate; "eigenvalues" for pca: residual is the
@@ -711,8 +711,10 @@ typedef struct mercer_certificate {
     double residual_relative;
     double residual; /* |r|, its rounding bound included */
     double rounding; /* the part of it that bounds the rounding of the check itself */
-    /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows */
-    double prediction_error_bound;
+    /* |prediction - optimal prediction| <= this wherever k(x,x) is no more than on the training rows, and at any x
+       constant + slope sqrt(k(x,x)), to which mercer_prediction_bound adds the rounding of the prediction. Infinite:
+       nothing can be said; NaN: the file is older than the last two */
+    double prediction_error_bound, prediction_error_constant, prediction_error_slope;
     double objective_gap; /* objective(f) - objective(f*) <= this */
     /* "sampled residual", for approximations: r is the residual of the exact problem at the coefficients w (y - b - f)
        / lambda that the fitted f implies; it is zero at the exact answer only, and over the training rows |f - f*| <=
@@ -726,7 +728,7 @@ typedef struct mercer_certificate {
        f = 0 where they are rounding. NaN otherwise. */
     double primal, dual, gap, gap_relative;
     double kkt_violation; /* the largest over the quadratic programs, in the unit of the tolerance */
-    /* convex losses, svc and svr: |f - f*| in H is no more (over all functions); NaN otherwise */
+    /* convex losses, svc, svr and one-class: |f - f*| in H is no more (over all functions); NaN otherwise */
     double distance;
 } mercer_certificate;
 
@@ -826,6 +828,11 @@ MERCER_API mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *mo
 MERCER_API int64_t mercer_model_decisions(const mercer_model *model);
 MERCER_API mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
                                        double *out);
+/* How far the values of mercer_decide at each of these rows can be from those of the exact optimum, of n rows the worst
+   of their decisions: the certificate's bound at this k(x,x) and what rounding can have done to the values. Infinite
+   where nothing can be said, see mercer_certificate. */
+MERCER_API mercer_status mercer_prediction_bound(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                                 double *out);
 /* Probabilities of the classes, n x classes, row-major; each row sums to 1 up to rounding and its first largest entry
    is the class that mercer_predict chooses, always. For machines that give them: logistic. */
 MERCER_API bool mercer_model_has_proba(const mercer_model *model);

@@ -5,8 +5,8 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "data", "kernel", "backend", "linalg", "gram", "iterative", "qp", "predict", "learn", "model", "select", "draw",
-         "cli"]
+ROOMS = ["base", "data", "kernel", "backend", "linalg", "gram", "iterative", "qp", "certify", "predict", "learn", "model", "select",
+         "draw", "cli"]
 BLAS_ROOMS = ("backend", "linalg")  # all others call BLAS and LAPACK through linalg/dense.h
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

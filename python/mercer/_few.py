@@ -14,7 +14,7 @@ ROWS = 64        # up to here, and without looking out for Ctrl-C
 _NUMBERS = 4096  # in all of them, so that the rooms stay small
 _ROOMS = 16      # kept by one thread
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
-_functions = {name: getattr(lib, name) for name in ("mercer_predict", "mercer_decide", "mercer_predict_proba")}
+_functions = {name: getattr(lib, name) for name in ("mercer_predict", "mercer_decide", "mercer_predict_proba", "mercer_prediction_bound")}
 _make, _free = lib.mercer_data_make, lib.mercer_data_free
 
 
@@ -37,7 +37,7 @@ def suits(X):
 
 
 def evaluate(model, function, X, width):
-    """mercer_predict, mercer_decide or mercer_predict_proba of the model at this address: n x width."""
+    """mercer_predict, mercer_decide, mercer_predict_proba or mercer_prediction_bound of the model at this address: n x width."""
     rooms = thread_rooms()
     key = (function, X.shape, X.itemsize, width)
     room = rooms.pop(key, None) or _Room(thread_context(), function, X.shape, X.dtype, width)

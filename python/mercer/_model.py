@@ -252,7 +252,7 @@ class Model:
     # -- what it says --
 
     def evaluate(self, function: str, X: Rows, width: int) -> NDArray:
-        """One of the calls mercer_predict, mercer_decide, mercer_predict_proba for checked rows: n x width."""
+        """One of the calls mercer_predict, mercer_decide, mercer_predict_proba, mercer_prediction_bound for checked rows: n x width."""
         if _few.suits(X):
             return _few.evaluate(self.address, function, X, width)
         out = np.empty((X.shape[0], width))
@@ -308,6 +308,18 @@ class Model:
     def decide(self, X: Rows) -> NDArray:
         """What the prediction is chosen by: n x decisions."""
         return self._values("mercer_decide", X, self.decisions)
+
+    def prediction_bound(self, X: Rows) -> NDArray:
+        """How far what decide gives at each of these rows (predict, for numbers) can be from the exact optimum, rounding included: n numbers,
+        infinite where nothing can be said.
+
+        >>> import mercer
+        >>> model = mercer.KernelRidge(kernel="linear", alpha=1.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.5]).model_
+        >>> near, far = model.prediction_bound([[1.0], [1000.0]])
+        >>> bool(near < 1e-10), bool(near < far < 1e-7)
+        (True, True)
+        """
+        return self._values("mercer_prediction_bound", X, 1)[:, 0]
 
     def predict_proba(self, X: Rows) -> NDArray:
         """Probabilities of the classes, for machines that have them."""

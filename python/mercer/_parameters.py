@@ -197,7 +197,7 @@ ARGUMENTS: dict[str, str] = {
     "estimator": "an estimator of mercer.",
     "fit_params": "further arguments of fit.",
     "folds": "a number of folds, or the fold of every row; None: every row, or every group, is one of its own.",
-    "function": "'mercer_predict', 'mercer_decide' or 'mercer_predict_proba'.",
+    "function": "'mercer_predict', 'mercer_decide', 'mercer_predict_proba' or 'mercer_prediction_bound'.",
     "format": "'svg', 'png' or 'pdf'.",
     "groups": "the group of every row; those of one group stay together.",
     "halving": "drop the worse half of the candidates on part of the rows first.",

@@ -258,6 +258,11 @@ void say_model(session *s, const char *path, const mercer_model *model); /* all 
 /* columns with their ranges, target or classes */
 int say_table(session *s, const mercer_data *data);
 void say_scores(session *s, const mercer_model *model, const mercer_scores *scores);
+/* What the largest of the bounds of some rows says, or why there is none. */
+typedef struct text_line {
+    char bytes[160];
+} text_line;
+text_line text_prediction_bound(const mercer_model *model, double bound);
 text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance 0.01", "step 0.2": what regularises */
 void say_report(session *s, const json_t *report); /* of json_report: all that a machine has to say of its fit */
 void say_certificate(session *s, const json_t *report);

@@ -40,8 +40,6 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
     MC_TRY(mc_model_can_hold(ctx, data));
     MC_TRY(settings_text(ctx, machine, NULL, settings, &model->settings));
     MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
-    double *distance = &model->f.report.certificate.distance;
-    *distance = *distance > 0 ? *distance : NAN; /* most machines bound none */
     MC_TRY(mc_finite_fitted(ctx, &model->f));
     return mc_fitted_keep(ctx, &model->f);
 }

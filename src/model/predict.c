@@ -29,8 +29,9 @@ mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model,
     return MERCER_OK;
 }
 
-/* What is asked for every row: its decisions, what they conclude to, or the class that wins. */
-typedef enum ask { DECISIONS, OUTPUTS, CLASSES } ask;
+/* What is asked for every row: its decisions, what they conclude to, the class that wins, or what bounds the decisions.
+ */
+typedef enum ask { DECISIONS, OUTPUTS, CLASSES, BOUNDS } ask;
 
 typedef struct request {
     const mc_fitted *f;
@@ -47,7 +48,9 @@ static request request_for(const mc_fitted *f, ask what, double *values, int64_t
                      .floats = what == CLASSES,
                      .values = values,
                      .classes = classes,
-                     .width = what == DECISIONS ? mc_form_decisions(f->form, f->outputs) : f->outputs};
+                     .width = what == DECISIONS ? mc_form_decisions(f->form, f->outputs)
+                              : what == BOUNDS  ? 1
+                                                : f->outputs};
 }
 
 static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
@@ -65,6 +68,8 @@ static mercer_status predict_scaled(mercer_ctx *ctx, request *r, const mercer_da
     if (r->what == CLASSES)
         return mc_fitted_classify(ctx, r->f, rows, &r->floats, r->classes + begin);
     double *out = r->values + begin * r->width;
+    if (r->what == BOUNDS)
+        return mc_fitted_bound(ctx, r->f, rows, out);
     return r->what == DECISIONS || r->f->form == MC_VALUES ? mc_fitted_decide(ctx, r->f, rows, out, NULL)
                                                            : conclude_rows(ctx, r->f, rows, out);
 }
@@ -137,6 +142,13 @@ mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const me
     MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
     return mc_model_decide(ctx, model, data, out);
+}
+
+mercer_status mercer_prediction_bound(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                      double *out) {
+    MC_NEED(ctx, model, data, out);
+    mc_begin(ctx);
+    return predict(ctx, model, data, request_for(&model->f, BOUNDS, out, NULL));
 }
 
 mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {

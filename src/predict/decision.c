@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/features/fourier.h"
+#include "predict/decision.h"
 #include "predict/check_finite.h"
 #include "predict/packed_cache.h"
 #include "predict/neighbours.h"
@@ -57,6 +58,37 @@ static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, con
         mercer_data_free(own);
     }
     return status;
+}
+
+/* ---- Their error ---- */
+
+/* Of the product with the centres of class c; c < 0: all. */
+static mercer_status measure_product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
+                                     int64_t width, double *entry, double *sum) {
+    mercer_data *own = NULL;
+    mc_gram *gram = NULL;
+    const mercer_status status = open_anew(ctx, f, c, rows, &own, &gram);
+    if (!status) {
+        *entry = fmax(*entry, mc_gram_entry_error(gram));
+        *sum = fmax(*sum, mc_gram_sum_error(gram, width));
+    }
+    mc_gram_close(gram);
+    mercer_data_free(own);
+    return status;
+}
+
+mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *entry,
+                                double *sum) {
+    *entry = *sum = 0;
+    if (f->form != MC_PAIRS || f->outputs == 2)
+        return f->centres->n == 0
+                   ? MERCER_OK
+                   : measure_product(ctx, f, -1, rows, mc_form_decisions(f->form, f->outputs), entry, sum);
+    for (int64_t c = 0; c < f->outputs; c++)
+        if (f->class_start[c + 1] > f->class_start[c])
+            MC_TRY(measure_product(ctx, f, c, rows, f->outputs - 1, entry, sum));
+    *sum += DBL_EPSILON; /* the two classes of a pair are added */
+    return MERCER_OK;
 }
 
 /* ---- Pairs ---- */

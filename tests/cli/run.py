@@ -19,6 +19,7 @@ NEUTRAL = [
     (re.compile(r'("(read|fit|total|seconds_estimate)": )[-+.e\d]+'), r"\1T"),
     (re.compile(r'("\w*memory\w*bytes": )\d+'), r"\1M"),
     (re.compile(r"(optimal f is at most )[-+.e\d]+"), r"\1BOUND"),
+    (re.compile(r"(is within )[-+.e\d]+( of the exact optimum at these rows)"), r"\1BOUND\2"),
     (re.compile(r"-?\b(\d(\.\d+)?e-(0?[89]|[1-9]\d)|0\.0e\+00)\b"), "TINY"),
     (re.compile(r"(at most )\d(\.\d+)?e-0?[67]%"), r"\1TINY%"),
     (re.compile(r"-?\b\d+\.\d{6,}(e[-+]?\d+)?\b"), lambda number: f"{float(number[0]):.6g}"),

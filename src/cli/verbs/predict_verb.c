@@ -23,6 +23,7 @@ typedef struct prediction {
     int64_t samples;
     double *proba;    /* n x classes; NULL: not asked for */
     double *decision; /* n x decisions; NULL: not asked for */
+    double *bound;    /* n: how far the values can be from the exact optimum's; NULL: nobody is told */
     int64_t n, outputs, classes, decisions;
 } prediction;
 
@@ -47,6 +48,17 @@ static int compute_decision(session *s, prediction *p) {
     if (!p->decision)
         return EXIT_MEMORY;
     TRY_CTX(s, mercer_decide(s->ctx, p->model, p->data, p->decision));
+    return session_alive(s);
+}
+
+/* For the report, for JSON, or for a note on standard error. */
+static int compute_bound(session *s, prediction *p) {
+    if (s->quiet && !s->json)
+        return EXIT_DONE;
+    p->bound = session_take(s, p->n, 1, sizeof *p->bound);
+    if (!p->bound)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_prediction_bound(s->ctx, p->model, p->data, p->bound));
     return session_alive(s);
 }
 
@@ -173,6 +185,13 @@ static int write_csv(session *s, const prediction *p, const char *path) {
 
 /* ---- JSON ---- */
 
+static double largest_bound(const prediction *p) {
+    double most = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        most = fmax(most, p->bound[i]);
+    return most;
+}
+
 static json_t *json_predictions(const prediction *p) {
     json_t *array = json_array();
     for (int64_t i = 0; i < p->n; i++)
@@ -217,19 +236,34 @@ static int report_json(session *s, const prediction *p, const char *path) {
         json_put(object, "std", json_values(p->std, p->n));
     if (!path && p->drawn)
         json_put(object, "samples", json_samples(p));
+    json_put(object, "prediction_error_bound", json_value(largest_bound(p)));
+    if (!path)
+        json_put(object, "prediction_error_bounds", json_values(p->bound, p->n));
     return json_finish(s, object);
 }
 
 /* ---- The verb ---- */
 
+/* Where the predictions themselves are the output: on standard error, before them. */
+static void note_bound(const session *s, const prediction *p) {
+    const double bound = p->bound ? largest_bound(p) : INFINITY;
+    if (isfinite(bound))
+        remark(s, "%s", text_prediction_bound(p->model, bound).bytes);
+}
+
 static int deliver(session *s, const prediction *p) {
     const char *path = args_text(&s->args, "output");
+    const bool apart = !path || strcmp(path, "-") == 0;
+    if (apart && !s->json)
+        note_bound(s, p);
     if (path || !s->json)
         TRY(write_csv(s, p, path ? path : "-"));
     if (s->json)
         return report_json(s, p, path);
-    if (path && strcmp(path, "-") != 0)
-        say(s, "predictions", "%s: %s", path, text_count(p->n, "row").bytes);
+    if (apart || !p->bound)
+        return EXIT_DONE;
+    say(s, "predictions", "%s: %s", path, text_count(p->n, "row").bytes);
+    say(s, "certificate", "%s", text_prediction_bound(p->model, largest_bound(p)).bytes);
     return EXIT_DONE;
 }
 
@@ -265,6 +299,7 @@ static int predict(session *s, prediction *p) {
         TRY(compute_decision(s, p));
     if (args_flag(a, "std") || p->samples)
         TRY(compute_uncertainty(s, p));
+    TRY(compute_bound(s, p));
     return deliver(s, p);
 }
 
@@ -276,6 +311,7 @@ static int run_predict(session *s) {
     free(p.proba);
     free(p.decision);
     free(p.values);
+    free(p.bound);
     free(p.class_of);
     mercer_data_free(p.data);
     mercer_model_free(p.model);

@@ -81,6 +81,54 @@ static bool has_margins(const mercer_report *r) {
     "objective {certificate.primal:.8g}, at most " bound " above the optimum (dual {certificate.dual:.8g})"            \
     "[; largest violation {certificate.kkt_violation:.2g}]"
 
+/* Whether k(x,x) is the same for all rows. */
+static bool is_level(const mercer_model *model) {
+    const mercer_shape shape = mercer_kernel_shape(mercer_model_kernel(model), mercer_model_columns(model));
+    return shape.stationary || shape.normalised;
+}
+
+/* Why there is no bound on predictions, as the end of a sentence. */
+static const char *why_no_bound(const mercer_model *model) {
+    const mercer_report *r = mercer_model_report(model);
+    const mercer_certificate *c = &r->certificate;
+    const struct reason {
+        bool holds;
+        const char *words;
+    } reasons[] = {
+        {strcmp(r->solver, "libsvm") == 0, "a model of LIBSVM carries no certificate"},
+        {strcmp(c->kind, "exact") == 0,
+         "nothing is optimised: neighbours are counted, and an exact tie may fall either way"},
+        {strcmp(c->kind, "eigenvalues") == 0, "the certificate of pca bounds eigenvalues, not scores"},
+        {strcmp(c->kind, "none") == 0, "an updated model solves no stated problem"},
+        {strcmp(c->kind, "sampled residual") == 0, "an approximation is certified on the rows of the fit, as a whole"},
+        {isnan(c->prediction_error_slope), "the model file is older than such bounds; fit again"},
+        {strncmp(r->machine, "nu-", 3) == 0, "nu finds its own scale together with f"},
+        {is_gap(c->kind) && isinf(c->objective_gap), "nothing bounds how far the optimum is"},
+        {is_gap(c->kind) && isinf(c->prediction_error_constant), "nothing holds the optimal intercept to one place"},
+        {r->lambda == 0, r->step > 0 ? "there is no penalty" : "lambda is 0"},
+        {strcmp(c->kind, "gradient") == 0, "lambda is too small beside the gradient"},
+        {true, "the kernel is not proved, or its k(x,x) is not known at these rows"},
+    };
+    int i = 0;
+    while (!reasons[i].holds)
+        i++;
+    return reasons[i].words;
+}
+
+text_line text_prediction_bound(const mercer_model *model, double bound) {
+    const char *what = mercer_model_classes(model) ? "decision value" : "prediction";
+    text_line t;
+    if (isfinite(bound))
+        snprintf(t.bytes, sizeof t.bytes, "every %s is within %.2g of the exact optimum at these rows", what, bound);
+    else
+        snprintf(t.bytes, sizeof t.bytes, "no bound holds for these rows: %s", why_no_bound(model));
+    return t;
+}
+
+#define WITHIN                                                                                                         \
+    "every prediction is within {certificate.prediction_error_bound:.2g} of the exact optimum (relative "              \
+    "{certificate.kind} {certificate.residual_relative:.2g})"
+
 static const report_row certificate_rows[] = {
     {"certificate", "solver=libsvm", "none: a model of LIBSVM carries none"},
     {"certificate", "certificate.kkt_violation certificate.unbounded",
@@ -109,10 +157,11 @@ static const report_row certificate_rows[] = {
     {"certificate", "certificate.kind=none solver!=libsvm",
      "none, since an updated model solves no stated problem; relative residual on the new rows "
      "{certificate.residual_relative:.2g}"},
-    {"certificate", "!certificate.primal certificate.kind!=sampled_residual",
-     "every prediction is within {certificate.prediction_error_bound:.2g} of the exact optimum (relative "
-     "{certificate.kind} {certificate.residual_relative:.2g}),"},
-    {"", "!certificate.primal certificate.prediction_error_bound certificate.kind!=sampled_residual",
+    {"certificate", "!certificate.primal certificate.kind!=sampled_residual certificate.everywhere", WITHIN},
+    {"certificate", "!certificate.primal certificate.kind!=sampled_residual !certificate.everywhere", WITHIN ","},
+    {"",
+     "!certificate.primal certificate.prediction_error_bound certificate.kind!=sampled_residual "
+     "!certificate.everywhere",
      "wherever k(x,x) is no larger than on the rows of the fit"},
     {"certificate", "!certificate.primal",
      "relative {certificate.kind} {certificate.residual_relative:.2g}; it bounds no prediction, because "
@@ -186,7 +235,18 @@ static json_t *json_components(const mercer_model *model) {
     return array;
 }
 
-static void json_gap(json_t *object, const mercer_report *r) {
+/* Of predictions: on rows like those of the fit (everywhere, where k(x,x) is level), and constant + slope sqrt(k(x,x))
+   anywhere. */
+static void json_bounds(json_t *object, const mercer_model *model) {
+    const mercer_certificate *c = &mercer_model_report(model)->certificate;
+    json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
+    json_put(object, "prediction_error_constant", json_value(c->prediction_error_constant));
+    json_put(object, "prediction_error_slope", json_value(c->prediction_error_slope));
+    json_put(object, "everywhere", json_boolean(is_level(model)));
+}
+
+static void json_gap(json_t *object, const mercer_model *model) {
+    const mercer_report *r = mercer_model_report(model);
     const mercer_certificate *c = &r->certificate;
     json_put(object, "primal", json_value(c->primal));
     json_put(object, "dual", json_value(c->dual));
@@ -198,8 +258,7 @@ static void json_gap(json_t *object, const mercer_report *r) {
         json_put(object, "kkt_violation", json_value(c->kkt_violation));
     json_put(object, "objective_gap", json_value(c->objective_gap));
     json_put(object, "distance", json_value(c->distance));
-    if (!has_margins(r))
-        json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
+    json_bounds(object, model);
     json_put(object, "rounding", json_value(c->rounding));
 }
 
@@ -210,14 +269,15 @@ static double explained_by(const mercer_model *model) {
     return sum;
 }
 
-static json_t *json_certificate(const mercer_report *r) {
+static json_t *json_certificate(const mercer_model *model) {
+    const mercer_report *r = mercer_model_report(model);
     const mercer_certificate *c = &r->certificate;
     json_t *object = json_object();
     json_put(object, "kind", json_text(c->kind));
     if (why_unbounded(r))
         json_put(object, "unbounded", json_text(why_unbounded(r)));
     if (is_gap(c->kind)) {
-        json_gap(object, r);
+        json_gap(object, model);
         return object;
     }
     if (strcmp(c->kind, "exact") == 0)
@@ -230,7 +290,7 @@ static json_t *json_certificate(const mercer_report *r) {
         json_put(object, "estimated", json_boolean(c->sampled_rows < r->n));
     }
     json_put(object, "rounding", json_value(c->rounding));
-    json_put(object, "prediction_error_bound", json_value(c->prediction_error_bound));
+    json_bounds(object, model);
     json_put(object, "objective_gap", json_value(c->objective_gap));
     return object;
 }
@@ -288,7 +348,7 @@ json_t *json_report(const mercer_model *model) {
         json_put(object, "rows_held", json_text(r->stored < 1 ? "sparse" : "dense"));
     if (r->stored > 0)
         json_put(object, "stored", json_value(r->stored));
-    json_put(object, "certificate", json_certificate(r));
+    json_put(object, "certificate", json_certificate(model));
     return object;
 }
 

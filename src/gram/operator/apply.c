@@ -186,6 +186,23 @@ static void shape(mc_product *p) {
     p->length = mc_chunks(g->z->n, g->ops->columns) * g->ops->columns;
 }
 
+/* A sum of a row is flushed after MC_BLOCK_PANELS panels, of a block with itself at its end; lanes share it where
+   right-hand sides are few, and a fused body adds what it has summed once for every run of panels. A sum of a column
+   runs over the rows of its block at most. Sums in double: what is flushed within a task, rows and columns of a block
+   with itself, then ranges or rounds. */
+mc_depth mc_product_depth(const mc_gram *g, int64_t t) {
+    mc_product p = {.g = g};
+    shape(&p);
+    const int64_t width = g->ops->columns, lanes = t > MC_SINGLES ? 1 : g->ops->lanes;
+    const int64_t panels = g->symmetric ? mc_chunks(p.rows_each, width) : p.range_panels,
+                  run = g->symmetric ? panels : least(least(panels, mc_chunks(g->z->n, width)), MC_BLOCK_PANELS);
+    const int64_t row = run * width / lanes + run + lanes, column = g->symmetric ? p.rows_each : 0;
+    const int64_t flushes =
+        mc_chunks(panels, MC_BLOCK_PANELS) + mc_chunks(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);
+    return (mc_depth){.tile = row > column ? row : column,
+                      .wide = flushes + 3 + (g->symmetric ? p.rounds_of + 1 : p.ranges)};
+}
+
 /* ---- Right-hand sides ---- */
 
 /* A power of two that brings the column near 1; 1 for zeros and for what is not finite. */

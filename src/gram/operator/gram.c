@@ -10,28 +10,33 @@
 #include <math.h>
 
 typedef struct judged {
-    const mc_gram *gram;
+    const mercer_kernel *kernel;
+    const mercer_data *x;
     double *scratch; /* d per thread */
+    double *out;
 } judged;
 
 static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const judged *j = arg;
-    const mercer_data *x = j->gram->x;
-    double *row = j->scratch + thread * mc_data_row_width(x);
+    double *row = j->scratch + thread * mc_data_row_width(j->x);
     for (int64_t i = begin; i < end; i++) {
-        mc_data_row(x, i, row);
-        j->gram->diagonal[i] = mc_eval(j->gram->kernel->root, row, row, x->d);
+        mc_data_row(j->x, i, row);
+        j->out[i] = mc_eval(j->kernel->root, row, row, j->x->d);
     }
 }
 
-static mercer_status fill_diagonal(mercer_ctx *ctx, mc_gram *g) {
-    judged j = {.gram = g};
-    MC_TRY(MC_ALLOC(ctx, g->diagonal, g->x->n));
-    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(g->x)));
-    const mercer_status status = mc_for(ctx, g->x->n, 64, judge_diagonal, &j);
+mercer_status mc_kernel_diagonal(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out) {
+    judged j = {.kernel = kernel, .x = x, .out = out};
+    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(x)));
+    const mercer_status status = mc_for(ctx, x->n, 64, judge_diagonal, &j);
     mc_free(j.scratch);
     return status;
+}
+
+static mercer_status fill_diagonal(mercer_ctx *ctx, mc_gram *g) {
+    MC_TRY(MC_ALLOC(ctx, g->diagonal, g->x->n));
+    return mc_kernel_diagonal(ctx, g->kernel, g->x, g->diagonal);
 }
 
 static mercer_status check_pair(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
@@ -109,11 +114,17 @@ void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest) {
     mc_plan_terms(&gram->plan, gram->ops, gram->bound.error, relative, rest);
 }
 
-/* A row's sum runs in the tile's precision, then in double; products, right-hand sides and coefficients are rounded
-   once each. What floats lose near 0 is far below a rounding of the largest. */
+/* gamma of the additions, and of products, right-hand sides and coefficients, which are rounded once each. */
+double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
+    const double u = gram->ops->unit;
+    const mc_depth depth = mc_product_depth(gram, t);
+    const double sum = (double)(depth.tile + 8) * u + (double)(depth.wide + 8) * DBL_EPSILON / 2;
+    return sum < 0.5 ? sum / (1 - sum) : INFINITY;
+}
+
+/* What floats lose near 0 is far below a rounding of the largest. */
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest) {
-    const double u = gram->ops->unit, adds = (double)mc_row_additions(gram->ops, t);
-    const double sum = adds * u / (1 - adds * u) + (double)(gram->z->n + 8) * DBL_EPSILON;
+    const double sum = mc_gram_sum_error(gram, t);
     double entry;
     mc_plan_terms(&gram->plan, gram->ops, gram->bound.error, &entry, rest);
     const bool positive = entry > 0 || gram->bound.low >= 0;

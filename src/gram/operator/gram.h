@@ -67,6 +67,8 @@ mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_
    together. */
 mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t *row, const int64_t *column,
                             int64_t count, double *out);
+/* k(x_i, x_i) of rows that the kernel fits, by the reference evaluator; NaN where precomputed does not tell it. */
+mercer_status mc_kernel_diagonal(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out);
 /* K_ii of a symmetric operator, by the reference evaluator's formula. */
 mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out);
 /* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular
@@ -82,6 +84,9 @@ void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest);
    sum |c|, where S_i is the product with |c| as it is computed, and 0 is taken for relative where entries may be
    negative: nothing is then known of S_i. */
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest);
+/* The part of it that summing up makes: |computed (K c)_i - (K c)_i| <= (1 + this) entry sum |c| + this sum_j |K_ij
+   c_j| with entry that of mc_gram_entry_error. It counts the additions that are made one after the other, not n. */
+double mc_gram_sum_error(const mc_gram *gram, int64_t t);
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);
 

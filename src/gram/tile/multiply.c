@@ -4,8 +4,6 @@
 #include "base/parallel.h"
 #include <string.h>
 
-enum { GROUPS_SUMMED = 60 }; /* groups of rows whose column sums stay in the tile's precision */
-
 static int64_t real_size(const mc_product *p) {
     return mc_real_size(p->g);
 }
@@ -167,7 +165,7 @@ static void clear(const mc_product *p, mc_sums *s) {
 
 /* Groups of rows in pieces, over which column sums stay in the tile's precision. */
 static int64_t groups_summed(const mc_product_task *t) {
-    return mc_chunks(t->space->groups, mc_chunks(t->space->groups, GROUPS_SUMMED));
+    return mc_chunks(t->space->groups, mc_chunks(t->space->groups, MC_GROUPS_SUMMED));
 }
 
 /* Sparse panels are unpacked once for all rows of the block. */

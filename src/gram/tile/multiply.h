@@ -6,9 +6,10 @@
 #include <stdatomic.h>
 
 enum {
-    MC_SINGLES = 4,      /* up to here each right-hand side is taken on its own */
-    MC_RIGHTS = 6,       /* times the lanes: right-hand sides that are taken at a time */
-    MC_BLOCK_PANELS = 40 /* columns whose row sums stay in the tile's precision; of a block, at most */
+    MC_SINGLES = 4,       /* up to here each right-hand side is taken on its own */
+    MC_RIGHTS = 6,        /* times the lanes: right-hand sides that are taken at a time */
+    MC_BLOCK_PANELS = 40, /* columns whose row sums stay in the tile's precision; of a block, at most */
+    MC_GROUPS_SUMMED = 60 /* groups of rows whose column sums stay in the tile's precision */
 };
 #define MC_BLOCK_CACHE (1 << 20) /* bytes of packed rows of a block */
 
@@ -86,6 +87,13 @@ typedef struct mc_cut {
 } mc_cut;
 
 mc_cut mc_product_shape(const mc_size *size);
+
+/* apply.c: the most additions that one term of a product with t right-hand sides passes through: sums in the tile's
+   precision, the sum of the lanes among them, and sums in double. */
+typedef struct mc_depth {
+    int64_t tile, wide;
+} mc_depth;
+mc_depth mc_product_depth(const mc_gram *gram, int64_t t);
 
 /* Fill the sums in double; diagonal: the block of rows with itself. */
 void mc_task_compute(mc_product_task *t, bool diagonal);

@@ -18,6 +18,7 @@
    on. An update that meets its own rows worse gives no new model. Under a budget the old model is cut down to it before
    the two are compared, and of steps from 1 / sigma up to 1 / k(x, x) the one that meets the new rows best is taken:
    what the dropped centres knew must be learned again from few rows. */
+#include "certify/certificate.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -422,10 +423,7 @@ static void write_report(const mc_updating *u, mercer_report *out) {
     out->step = u->step;
     out->stopped = u->stopped == MERCER_TIME ? "time" : u->stopped ? "caller" : "no";
     out->objective = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
-    out->certificate =
-        (mercer_certificate){.kind = "none", .prediction_error_bound = INFINITY, .objective_gap = INFINITY};
-    out->certificate.rounding = out->certificate.primal = out->certificate.dual = out->certificate.gap = NAN;
-    out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
+    out->certificate = mc_certificate_blank("none");
 }
 
 static mercer_status conclude(mercer_ctx *ctx, mc_updating *u, mc_fitted *out) {

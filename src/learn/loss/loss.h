@@ -201,8 +201,11 @@ double mc_loss_piecewise_work(mercer_ctx *ctx, const mc_problem *p);
 
 typedef struct mc_loss_findings {
     double primal, dual, rounding, square_norm;
-    double zero;  /* the objective of f = 0 */
-    double reach; /* largest k(x, x) */
+    double zero;      /* the objective of f = 0 */
+    double reach;     /* largest k(x, x) */
+    double each;      /* what a computed f can be wrong by */
+    double distance;  /* |f - f*| in H is no more */
+    double intercept; /* nor is |b - b*| */
 } mc_loss_findings;
 /* t->f <- K alpha in double precision from the rows, for all columns of the tasks, and what follows from it. */
 mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,

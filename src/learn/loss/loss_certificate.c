@@ -9,6 +9,8 @@
    in it (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each is itself
    right to a few units.
 
+   The intercept is bounded by the slopes of the losses around f (certify/intercept.c).
+
    With an intercept alpha is feasible where sum alpha = 0, which doubles reach to a rounding: the dual value is then
    wrong by lambda |b*| |sum alpha|. Of the optimal b* it is known that it lies among the y - f* of the rows where y is
    a number, and that no class is lost by more than the primal where it is one, with |f*(x)| <= sqrt(2 k(x,x) primal /
@@ -17,6 +19,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "certify/intercept.h"
 #include "gram/operator/gram.h"
 #include "learn/loss/loss.h"
 #include <float.h>
@@ -79,6 +82,36 @@ static double steepest(const mc_loss_task *t, int64_t i) {
     return fmax(fabs(low), fabs(high));
 }
 
+/* ---- The intercept ---- */
+
+typedef struct doubtful {
+    const mc_loss_task *t;
+    double doubt; /* of f at any row */
+} doubtful;
+
+static double value_of(const void *self, int64_t i, double *doubt) {
+    const doubtful *d = self;
+    *doubt = d->doubt + DBL_EPSILON * fabs(d->t->y[i]);
+    return d->t->f[i];
+}
+
+static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
+    const mc_loss_task *t = ((const doubtful *)self)->t;
+    const double y = t->y[i];
+    *low = *high = t->loss->slope(t, y, F);
+    if (!t->loss->smooth && F == y)
+        t->loss->domain(t, y, low, high);
+    *low *= t->cost[i];
+    *high *= t->cost[i];
+}
+
+/* Intercepts of softmax are free together: only their differences are held. */
+static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found) {
+    const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
+    const mc_intercept p = {.n = t->n, .b = t->b[0], .value = value_of, .slopes = slopes_of, .self = &d};
+    return !t->intercept ? 0 : t->k > 1 ? INFINITY : mc_intercept_bound(&p);
+}
+
 /* g and root are room for n x k each. */
 static void measure(const mc_loss_task *t, double entry, double reach, double *g, double *root, mc_loss_findings *out) {
     long double energy = 0, slopes = 0, bends = 0, mass = 0, size = 0;
@@ -102,6 +135,9 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
     out->rounding += infeasibility(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;
+    out->each = (double)each;
+    out->distance = sqrt((fmax(0, out->primal - out->dual) + out->rounding) / t->lambda);
+    out->intercept = bound_intercept(t, out);
 }
 
 static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks, int64_t count,

@@ -11,6 +11,7 @@
        keep       rows with a coefficient
    A stop by the clock or the caller skips what is left of the solving; the point reached is certified like any other.
    */
+#include "certify/certificate.h"
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -323,11 +324,10 @@ static void count_bounded(const machine *m, mercer_report *r) {
 
 static void write_certificate(const machine *m, mercer_report *r) {
     mercer_certificate *c = &r->certificate;
-    double norm2 = 0, worst = 0, zero = 0;
-    *c = (mercer_certificate){.kind = m->own && !m->own->conjugate ? "numerical gap" : "gap",
-                              .residual_relative = NAN,
-                              .residual = NAN,
-                              .kkt_violation = NAN};
+    double norm2 = 0, zero = 0;
+    *c = mc_certificate_blank(m->own && !m->own->conjugate ? "numerical gap" : "gap");
+    c->primal = c->dual = c->rounding = c->prediction_error_bound = c->prediction_error_constant =
+        c->prediction_error_slope = 0;
     for (int64_t j = 0; j < m->count; j++) {
         const mc_loss_findings *found = &m->found[j];
         c->primal += found->primal;
@@ -335,12 +335,14 @@ static void write_certificate(const machine *m, mercer_report *r) {
         c->rounding += found->rounding;
         norm2 += found->square_norm;
         zero += found->zero;
-        worst = fmax(worst, fmax(0, found->primal - found->dual) + found->rounding);
+        c->prediction_error_slope = fmax(c->prediction_error_slope, found->distance);
+        c->prediction_error_constant = fmax(c->prediction_error_constant, found->intercept);
+        c->prediction_error_bound =
+            fmax(c->prediction_error_bound, found->intercept + found->distance * sqrt(found->reach) + found->each);
     }
     mc_certify_gap(c, zero);
     c->objective_gap = c->gap;
     c->distance = sqrt(c->objective_gap / m->set->lambda);
-    c->prediction_error_bound = has_intercept(m) ? INFINITY : sqrt(worst / m->set->lambda * m->found[0].reach);
     r->objective = c->primal;
     r->norm = sqrt(norm2);
 }

@@ -2,6 +2,7 @@
    both are kept with the targets, multiplied by their row's weight, and the weight itself in a column of its own
    (predict/neighbours.c divides by their sum). Classes become 1 in the column of the row's class and 0 in the others.
    */
+#include "certify/certificate.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -90,9 +91,7 @@ static mercer_status keep(mercer_ctx *ctx, const mercer_knn *set, const mercer_d
     out->report.lambda = out->report.norm = out->report.objective = NAN;
     out->report.loo_rmse = out->report.log_evidence = out->report.loo_log_density = out->report.dof = out->report.gcv =
         NAN;
-    out->report.certificate =
-        (mercer_certificate){.kind = "exact", .primal = NAN, .dual = NAN, .gap = NAN, .gap_relative = NAN};
-    out->report.certificate.kkt_violation = NAN;
+    out->report.certificate = mc_certificate_blank("exact");
     return MERCER_OK;
 }
 

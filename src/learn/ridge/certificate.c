@@ -25,8 +25,14 @@
 
    for every x with k(x, x) <= kappa^2. By Jensen g >= |s|^4 / s' A s, and s' M s <= (sum w_i sqrt k_ii)^2.
 
-   Rounding. |computed (K alpha)_i - (K alpha)_i| <= entry |alpha|_1 + gamma_n sqrt(k_ii) sum_j sqrt(k_jj) |alpha_j|,
-   entry being the operator's bound on one computed value, gamma_n = n u / (1 - n u), and |K_ij| <= sqrt(k_ii k_jj). The
+   At any x the bound is a + c sqrt(k(x, x)) with c = |r| / (2 sqrt(lambda)) + |q| / sqrt g and a = |r| / sqrt(lambda g)
+   + |q| / g: both are kept.
+
+   Rounding. |computed (K alpha)_i - (K alpha)_i| <= (1 + sum) entry |alpha|_1 + sum sqrt(k_ii) sum_j sqrt(k_jj)
+   |alpha_j|, entry being the operator's bound on one computed value, sum that of the additions made one after the other
+   (n at most), and |K_ij| <= sqrt(k_ii k_jj). Where that is more than the residual itself, and entries are not
+   negative,
+   a product with |alpha| says how large the terms really are, and the operator's two terms bound the error by it. The
    few operations after it add 4 u of each term. One per cent on top covers what is of second order, the bound's own
    rounding included.
 
@@ -42,6 +48,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "certify/certificate.h"
 #include "data/table/data.h"
 #include "gram/operator/gram_matrix.h"
 #include <float.h>
@@ -57,11 +64,14 @@ typedef struct check {
     const double *alpha, *b;
     double lambda;
     bool intercept;
-    double entry;    /* error of one computed entry of K */
-    double *root;    /* sqrt K_ii */
-    double *KA;      /* K alpha, then the scaled residual: n x outputs */
-    double *scratch; /* n x outputs */
-    double kappa;    /* largest root */
+    double entry, sum; /* error of one computed entry of K, and of adding up */
+    double *root;      /* sqrt K_ii */
+    double *KA;        /* K alpha, without lambda then the scaled residual: n x outputs */
+    double *scratch;   /* n x outputs */
+    double *size;      /* K |alpha| as computed: n x outputs, once filled */
+    bool sized;
+    double relative, rest; /* the error of K alpha in terms of it */
+    double kappa;          /* largest root */
     double inverse_root_g;
     double scale; /* largest M_ii */
 } check;
@@ -107,40 +117,74 @@ static sums sum_column(const check *c, int64_t k) {
     return t;
 }
 
-/* r in place of K alpha; |r|^2, the bound on its rounding, the parts of the objective. */
-static void residual_column(const check *c, int64_t k, const sums *t, column *out) {
+/* S y - b s - A beta at row i: what the loss leaves, less what lambda makes of it. */
+static double residual_at(const check *c, int64_t i, int64_t k, double *left) {
+    const int64_t at = i * c->p->outputs + k;
+    const double s = weight_root(c, i);
+    *left = s * (c->p->Y[at] - c->b[k] - c->KA[at]);
+    return *left - c->lambda * c->alpha[at] / s;
+}
+
+/* What (K alpha)_i can be wrong by. */
+static double product_error(const check *c, int64_t i, int64_t k, const sums *t) {
+    const double mass = (double)t->absolute,
+                 plain = (1 + c->sum) * c->entry * mass + c->sum * c->root[i] * (double)t->reach;
+    return c->sized ? fmin(plain, c->relative * fabs(c->size[i * c->p->outputs + k]) + c->rest * mass) : plain;
+}
+
+/* The bound on the rounding of r. */
+static double rounding_column(const check *c, int64_t k, const sums *t) {
+    const double u = DBL_EPSILON / 2;
+    long double e2 = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const int64_t at = i * c->p->outputs + k;
+        const double s = weight_root(c, i), terms = fabs(c->p->Y[at]) + fabs(c->b[k]) + fabs(c->KA[at]);
+        const double e = s * (product_error(c, i, k, t) + 4 * u * terms) + 4 * u * c->lambda * fabs(c->alpha[at]) / s;
+        e2 += (long double)e * e;
+    }
+    return slack * (double)sqrtl(e2);
+}
+
+/* |r|^2 and the parts of the objective. */
+static void residual_column(const check *c, int64_t k, column *out) {
     const mc_problem *p = c->p;
-    const double gamma = mc_gamma(p->n + 2), u = DBL_EPSILON / 2, b = c->b[k];
-    long double r2 = 0, e2 = 0, y2 = 0, loss = 0, square = 0;
+    long double r2 = 0, y2 = 0, loss = 0, square = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = i * p->outputs + k;
-        const double s = weight_root(c, i), y = p->Y[at], v = c->KA[at], a = c->alpha[at], shrink = c->lambda * a / s;
-        const double left = s * (y - b - v), r = left - shrink;
-        const double product = c->entry * (double)t->absolute + gamma * c->root[i] * (double)t->reach;
-        const double e = s * product + 4 * u * (s * (fabs(y) + fabs(b) + fabs(v)) + fabs(shrink));
+        const double s = weight_root(c, i), y = p->Y[at];
+        double left;
+        const double r = residual_at(c, i, k, &left);
         r2 += (long double)r * r;
-        e2 += (long double)e * e;
         y2 += (long double)s * y * (s * y);
         loss += (long double)left * left;
-        square += (long double)a * v;
-        c->KA[at] = r;
+        square += (long double)c->alpha[at] * c->KA[at];
     }
-    *out = (column){.residual = (double)sqrtl(r2), .rounding = slack * (double)sqrtl(e2), .target = (double)sqrtl(y2)};
+    *out = (column){.residual = (double)sqrtl(r2), .target = (double)sqrtl(y2)};
     out->square_norm = fmax((double)square, 0);
     out->loss = (double)loss;
     out->objective = out->loss + c->lambda * out->square_norm;
 }
 
-/* Both bounds of the head comment from |r| and |q|. */
-static void bound_column(const check *c, const sums *t, column *out) {
+/* The most that rounding can make of a prediction at a row like those of the fit. */
+static double prediction_error(const check *c, int64_t k, const sums *t) {
+    double worst = 0;
+    for (int64_t i = 0; i < c->p->n; i++)
+        worst = fmax(worst, product_error(c, i, k, t) + DBL_EPSILON * fabs(c->KA[i * c->p->outputs + k] + c->b[k]));
+    return worst;
+}
+
+/* The bounds of the head comment from |r| and |q|. */
+static void bound_column(const check *c, int64_t k, const sums *t, column *out) {
     const double h = c->inverse_root_g, R = out->residual + out->rounding;
     const double drift = (double)((long double)c->p->n * LDBL_EPSILON * t->absolute);
     const double q = c->intercept ? slack * (fabs((double)t->alpha) + drift) : 0;
     const double reach = R + sqrt(c->lambda) * h * q;
     out->gap = slack * reach * reach;
-    out->prediction = slack * ((c->kappa / 2 + h) * R / sqrt(c->lambda) + (c->kappa + h) * q * h);
+    out->slope = slack * (R / (2 * sqrt(c->lambda)) + q * h);
+    out->constant = slack * (h * R / sqrt(c->lambda) + q * h * h);
+    out->prediction = out->constant + c->kappa * out->slope + slack * prediction_error(c, k, t);
     if (c->lambda == 0 || !c->p->proved)
-        out->prediction = INFINITY;
+        out->prediction = out->slope = out->constant = INFINITY;
     if (c->lambda > 0 && !c->p->proved)
         out->gap = INFINITY;
 }
@@ -158,18 +202,18 @@ static void prepare_gradient(const check *c, int64_t k, const double *scaled, co
         trace += (long double)(s * c->root[i]) * (s * c->root[i]);
     }
     for (int64_t i = 0; i < c->p->n; i++)
-        e2 += powl(weight_root(c, i) * (c->entry * absolute + mc_gamma(c->p->n + 2) * c->root[i] * reach), 2);
+        e2 += powl(weight_root(c, i) * ((1 + c->sum) * c->entry * absolute + c->sum * c->root[i] * reach), 2);
     out->residual = c->intercept ? (double)(fabsl(along) / sqrtl(length)) : 0;
     if (c->scale > 0)
         out->rounding = slack * (double)((out->rounding * trace + sqrtl(e2)) / c->scale);
 }
 
-/* lambda = 0: the gradient M r in place of r. */
+/* lambda = 0: the gradient M r in place of K alpha. */
 static mercer_status gradient(mercer_ctx *ctx, const check *c, column *columns) {
     const int64_t n = c->p->n, outputs = c->p->outputs;
-    double *scaled = c->scratch;
+    double *scaled = c->scratch, left;
     for (int64_t i = 0; i < n * outputs; i++)
-        scaled[i] = weight_root(c, i / outputs) * c->KA[i];
+        scaled[i] = weight_root(c, i / outputs) * residual_at(c, i / outputs, i % outputs, &left);
     for (int64_t k = 0; k < outputs; k++)
         prepare_gradient(c, k, scaled, &columns[k]);
     MC_TRY(mc_gram_apply(ctx, c->gram, outputs, scaled, c->KA));
@@ -194,21 +238,19 @@ void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_col
         all.square_norm += columns[k].square_norm;
         all.gap += columns[k].gap;
         all.prediction = fmax(all.prediction, columns[k].prediction);
+        all.constant = fmax(all.constant, columns[k].constant);
+        all.slope = fmax(all.slope, columns[k].slope);
     }
     *out = (mc_residual_findings){.objective = all.objective, .loss = all.loss, .norm = sqrt(all.square_norm)};
-    out->certificate = (mercer_certificate){
-        .kind = kind,
-        .residual_relative = all.residual > 0 ? all.residual / all.target : 0,
-        .residual = all.residual,
-        .rounding = all.rounding,
-        .prediction_error_bound = all.prediction,
-        .objective_gap = all.gap,
-        .primal = NAN,
-        .dual = NAN,
-        .gap = NAN,
-        .gap_relative = NAN,
-        .kkt_violation = NAN,
-    };
+    mercer_certificate *c = &out->certificate;
+    *c = mc_certificate_blank(kind);
+    c->residual_relative = all.residual > 0 ? all.residual / all.target : 0;
+    c->residual = all.residual;
+    c->rounding = all.rounding;
+    c->prediction_error_bound = all.prediction;
+    c->prediction_error_constant = all.constant;
+    c->prediction_error_slope = all.slope;
+    c->objective_gap = all.gap;
 }
 
 double mc_gap_scale(double primal, double dual, double rounding, double zero) {
@@ -222,16 +264,64 @@ void mc_certify_gap(mercer_certificate *c, double zero) {
     c->gap_relative = c->gap > 0 ? c->gap / fmax(scale, DBL_MIN) : 0;
 }
 
+/* Whether a product with |alpha| can make the bounds smaller. */
+static bool is_rounding_all(const check *c, const column *columns) {
+    double residual = 0, rounding = 0;
+    for (int64_t k = 0; k < c->p->outputs; k++) {
+        residual = hypot(residual, columns[k].residual);
+        rounding = hypot(rounding, columns[k].rounding);
+    }
+    return rounding > residual && c->lambda > 0;
+}
+
+/* K |alpha|, and what it says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms
+   and `sum` of T, and T is known by the same terms of its own product. */
+static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) {
+    const int64_t cells = c->p->n * c->p->outputs;
+    double relative, rest, known, doubt;
+    mc_gram_entry_terms(gram, &relative, &rest);
+    mc_gram_product_terms(gram, c->p->outputs, &known, &doubt);
+    if (!(known > 0 && known < 0.5))
+        return MERCER_OK;
+    for (int64_t i = 0; i < cells; i++)
+        c->scratch[i] = fabs(c->alpha[i]);
+    MC_TRY(mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size));
+    const double all = relative + c->sum + relative * c->sum, kept = c->entry - mc_gram_entry_error(gram);
+    c->relative = slack * all * (1 + known);
+    c->rest = slack * ((1 + c->sum) * (rest + kept) + all * doubt);
+    c->sized = true;
+    return MERCER_OK;
+}
+
+static mercer_status sharpen(mercer_ctx *ctx, check *c) {
+    mc_gram *own = NULL;
+    if (!c->gram)
+        MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &own));
+    const mercer_status status = size_terms(ctx, c, c->gram ? c->gram : own);
+    mc_gram_close(own);
+    return status;
+}
+
+static void bound_columns(const check *c, column *columns) {
+    for (int64_t k = 0; k < c->p->outputs; k++) {
+        const sums t = sum_column(c, k);
+        columns[k].rounding = rounding_column(c, k, &t);
+        bound_column(c, k, &t, &columns[k]);
+    }
+}
+
 static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
     MC_TRY(measure_diagonal(ctx, c));
     if (c->witness)
         memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
     else
         MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
-    for (int64_t k = 0; k < c->p->outputs; k++) {
-        const sums t = sum_column(c, k);
-        residual_column(c, k, &t, &columns[k]);
-        bound_column(c, &t, &columns[k]);
+    for (int64_t k = 0; k < c->p->outputs; k++)
+        residual_column(c, k, &columns[k]);
+    bound_columns(c, columns);
+    if (is_rounding_all(c, columns)) {
+        MC_TRY(sharpen(ctx, c));
+        bound_columns(c, columns);
     }
     if (c->lambda == 0)
         MC_TRY(gradient(ctx, c, columns));
@@ -240,7 +330,7 @@ static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual
 }
 
 size_t mc_certify_bytes(int64_t n, int64_t outputs) {
-    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
+    return mc_work_need(n, 8) + 3 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
 }
 
 /* ---- The witness ---- */
@@ -251,8 +341,12 @@ size_t mc_witness_bytes(int64_t n, int64_t outputs) {
 
 mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
     const int64_t n = mc_gram_rows(gram);
-    *out = (mc_cached_product){
-        .gram = gram, .K = mc_gram_matrix(gram), .n = n, .outputs = outputs, .entry = mc_gram_entry_error(gram)};
+    *out = (mc_cached_product){.gram = gram,
+                               .K = mc_gram_matrix(gram),
+                               .n = n,
+                               .outputs = outputs,
+                               .entry = mc_gram_entry_error(gram),
+                               .sum = mc_gram_sum_error(gram, outputs)};
     MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
     MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
     MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
@@ -284,6 +378,7 @@ mc_matrix mc_witness_matrix(mc_cached_product *w) {
 void mc_witness_through(mc_cached_product *w, const mc_matrix *K) {
     w->K = *K;
     w->entry = K->errors(K->self, w->outputs).entry;
+    w->sum = mc_gamma(w->n + 2);
 }
 
 enum { SPOT = 8 }; /* rows made anew */
@@ -303,7 +398,7 @@ static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, in
             sizes += fabsl((long double)row[j] * v);
         }
         const double seen = w->KV[i * w->outputs + k];
-        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + mc_gamma(w->n + 2) * sizes)))
+        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + w->sum * sizes)))
             return mc_fail(ctx, MERCER_INTERNAL,
                            "check: row %lld of K alpha is %.17g by the K that was kept and %.17g by the rows of the "
                            "data; use another "
@@ -344,6 +439,7 @@ static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_finding
     c->root = mc_work_take(&work, n, 8);
     c->KA = mc_work_take(&work, n * outputs, 8);
     c->scratch = mc_work_take(&work, n * outputs, 8);
+    c->size = mc_work_take(&work, n * outputs, 8);
     const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
     mc_work_close(&work);
     return status;
@@ -356,12 +452,14 @@ mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double
     if (lambda > 0 && has_seen(witness, problem, alpha)) { /* without lambda a further product is needed */
         c.witness = witness;
         c.entry = witness->entry;
+        c.sum = witness->sum;
         return certify_with(ctx, &c, out);
     }
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, problem->kernel, problem->x, NULL, MERCER_F64, &gram));
     c.gram = gram;
     c.entry = mc_gram_entry_error(gram);
+    c.sum = mc_gram_sum_error(gram, problem->outputs);
     const mercer_status status = certify_with(ctx, &c, out);
     mc_gram_close(gram);
     return status;

@@ -25,7 +25,8 @@ typedef struct mc_residual_findings {
 
 /* What one output adds, and the sum of all. */
 typedef struct mc_certify_column {
-    double residual, rounding, target, objective, loss, square_norm, gap, prediction;
+    double residual, rounding, target, objective, loss, square_norm, gap;
+    double prediction, constant, slope; /* of a prediction: on rows like those of the fit; at any x */
 } mc_certify_column;
 void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns,
                          mc_residual_findings *out);
@@ -49,7 +50,7 @@ typedef struct mc_cached_product {
     const mc_gram *gram;
     mc_matrix K; /* that of gram, or one that stands for it */
     int64_t n, outputs;
-    double entry; /* error of one computed entry of K */
+    double entry, sum; /* error of one computed entry of K, and of adding up (mc_gram_sum_error) */
     bool filled;
     double *diagonal, *V, *KV; /* of K; n x outputs */
 } mc_cached_product;

@@ -11,14 +11,13 @@
    convex with modulus lambda:
 
        J(v, b) - J* <= q^2 / W + |g'|^2 / lambda,     |v - v*| <= |g'| / lambda,
-       |f(x) + b - f*(x) - b*| <= |phi(x) - m| |v - v*| + |q| / W <= 2 kappa |g'| / lambda + |q| / W     (kappa |g| /
-       lambda without)
+       |f(x) + b - f*(x) - b*| <= |phi(x) - m| |v - v*| + |q| / W <= (sqrt(k(x, x)) + kappa) |g'| / lambda + |q| / W
 
-   for every x with k(x, x) <= kappa^2; where lambda is so small that this says nothing, none is claimed. lambda = 0: J*
-   >= 0 is all that is known, the gap is J, and no bound holds for predictions. residual is the gradient in the unit of
-   y: |g| / max |z_i|, and |q| / |s|.
+   (sqrt(k(x, x)) |g| / lambda without) for every x; where lambda is so small that this says nothing, none is claimed.
+   lambda = 0: J* >= 0 is all that is known, the gap is J, and no bound holds for predictions. residual is the gradient
+   in the unit of y: |g| / max |z_i|, and |q| / |s|.
 
-   Rounding. A feature is taken to be right to (d + FEATURE) u of |phi|, and <v, phi> to gamma_D of |v| |phi| on top;
+   Rounding. <v, phi> is right to mc_weights_error of |v| |phi|, a feature to that without a sum;
    the sums over the rows to gamma_n of the sum of |z_i| |rho_i|. */
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -27,8 +26,9 @@
 #include "learn/ridge/certificate.h"
 #include "learn/common/feature_panels.h"
 #include "linalg/dense.h"
+#include "predict/feature_weights.h"
 
-enum { LANES = 2, TILE = 256, ROWS = 64, FEATURE = 256 };
+enum { LANES = 2, TILE = 256, ROWS = 64 };
 static const double MEANINGLESS = 1e6; /* a bound on |v - v*| that many times |v| says nothing */
 
 typedef struct sums {
@@ -86,8 +86,9 @@ static void add_row(const check *c, int64_t i, int64_t k, sums *out) {
     const int64_t t = c->p->outputs;
     const double u = DBL_EPSILON / 2, s = root_at(c, i), y = c->p->Y[(c->panels.begin + i) * t + k],
                  rho = c->rho[i * t + k];
-    const double feature = (double)(c->p->x->d + FEATURE) * u, value = c->size[i] * c->length[k];
-    const double e = (mc_gamma(c->panels.D) + feature) * value + 4 * u * (s * (fabs(y) + fabs(c->b[k])) + value);
+    const double feature = mc_weights_error(c->p->x->d, 0), value = c->size[i] * c->length[k];
+    const double e =
+        mc_weights_error(c->p->x->d, c->panels.D) * value + 4 * u * (s * (fabs(y) + fabs(c->b[k])) + value);
     out->loss += (long double)rho * rho;
     out->target += (long double)(s * y) * (s * y);
     out->along += (long double)s * rho;
@@ -134,9 +135,13 @@ static mc_certify_column column_of(const check *c, int64_t k) {
     out.loss = (double)t->loss;
     out.objective = out.loss + c->lambda * v * v;
     out.gap = c->lambda > 0 ? slack * (far * far / W + g * g / c->lambda) : out.objective;
-    out.prediction = g <= MEANINGLESS * c->lambda * v
-                         ? slack * ((c->intercept ? 2 : 1) * c->kappa * g / c->lambda + far / W)
-                         : INFINITY;
+    const double step = c->lambda > 0 && g <= MEANINGLESS * c->lambda * v ? slack * g / c->lambda : INFINITY;
+    out.slope = step;
+    out.constant = isinf(step) ? INFINITY : (c->intercept ? c->kappa * step : 0) + slack * far / W;
+    out.prediction = isinf(step)
+                         ? INFINITY
+                         : out.constant + c->kappa * (step + slack * mc_weights_error(c->p->x->d, c->panels.D) * v)
+                               + DBL_EPSILON * fabs(c->b[k]);
     return out;
 }
 

@@ -15,6 +15,7 @@
    from the rest. What is told is the sum over the first and, for the rest, Student's upper limit with Johnson's (1978)
    correction for skewed numbers. It is an estimate and no bound: no sample knows what one row that it missed can hold.
    */
+#include "certify/certificate.h"
 #include "learn/ridge/sampled_residual.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -28,7 +29,7 @@
 #include "kernel/language/kernel.h"
 #include <math.h>
 
-enum { SAMPLE = 1024, ROW_GRAIN = 64 };
+enum { SAMPLE = 1024 };
 static const double QUANTILE = 2.3263478740408408; /* 99% of a normal law */
 
 typedef struct spot {
@@ -73,19 +74,7 @@ double mc_sampled_residual_upper(int64_t population, int64_t sample, double mean
 typedef struct scores {
     const mc_problem *p;
     double *self, *weight; /* k(x,x), n; what rows are ranked by, n */
-    double *scratch;       /* a row per thread */
 } scores;
-
-static void judge_selves(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const scores *s = arg;
-    const mercer_data *x = s->p->x;
-    double *row = s->scratch + thread * mc_data_row_width(x);
-    for (int64_t i = begin; i < end; i++) {
-        mc_data_row(x, i, row);
-        s->self[i] = fabs(mc_eval(s->p->kernel->root, row, row, x->d));
-    }
-}
 
 static int heavier_first(const void *arg, int64_t a, int64_t b) {
     const double *weight = arg;
@@ -113,11 +102,11 @@ static void choose(mercer_ctx *ctx, spot *s, scores *c, int64_t *room) {
         double mass = 0;
         for (int64_t k = 0; k < outputs; k++)
             mass += fabs(s->alpha[i * outputs + k]);
-        c->weight[i] = sqrt(weight_of(s->p, i)) * mass * c->self[i];
+        c->weight[i] = sqrt(weight_of(s->p, i)) * mass * fabs(c->self[i]);
     }
     rank_rows(s->rows, room, 0, n, c->weight);
     for (int64_t i = 0; i < n; i++)
-        c->weight[i] = sqrt(weight_of(s->p, i) * c->self[i]);
+        c->weight[i] = sqrt(weight_of(s->p, i) * fabs(c->self[i]));
     rank_rows(s->rows, room, quarter, n, c->weight);
     s->heavy = 2 * quarter;
     draw_rows(ctx->options.seed, n, s->heavy, s->q, s->rows);
@@ -135,8 +124,7 @@ static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
     c.self = mc_work_take(&work, n, 8);
     c.weight = mc_work_take(&work, n, 8);
     int64_t *room = mc_work_take(&work, n, 8);
-    c.scratch = mc_work_take(&work, ctx->threads * mc_data_row_width(s->p->x), 8);
-    const mercer_status status = mc_for(ctx, n, ROW_GRAIN, judge_selves, &c);
+    const mercer_status status = mc_kernel_diagonal(ctx, s->p->kernel, s->p->x, c.self);
     if (!status)
         choose(ctx, s, &c, room);
     mc_work_close(&work);
@@ -193,12 +181,11 @@ static void conclude(const spot *s, const double *F, mercer_certificate *out) {
     const double skewness = second > 0 ? third / (second * sqrt(second)) : 0;
     const double upper = mc_sampled_residual_upper(n - s->heavy, s->q - s->heavy, mean,
                                                    sqrt(second * drawn / fmax(1, drawn - 1)), skewness);
-    *out = (mercer_certificate){.kind = "sampled residual", .sampled_rows = s->q};
+    *out = mc_certificate_blank("sampled residual");
+    out->sampled_rows = s->q;
     out->residual = sqrt(heavy + rest * upper);
     out->residual_estimate = sqrt(heavy + rest * mean);
     out->residual_relative = target > 0 ? out->residual / sqrt(target) : out->residual;
-    out->prediction_error_bound = out->objective_gap = INFINITY;
-    out->primal = out->dual = out->gap = out->gap_relative = out->kkt_violation = NAN;
 }
 
 mercer_status mc_sampled_residual_check(mercer_ctx *ctx, const mc_problem *p, double lambda, const double *F,

@@ -70,6 +70,8 @@ typedef struct mc_svm_program {
     mc_smo_result result;
     double primal, dual, norm2, violation, rounding; /* by the certificate */
     double zero;                                     /* the objective of f = 0 */
+    /* of the decision: |f - f*| in H and |b - b*| are no more; infinite where nothing is known */
+    double distance, drift;
     int64_t free, bounded;
 } mc_svm_program;
 

@@ -17,11 +17,14 @@
    The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation
    itself can be wrong by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c|
    |k|, where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at most |c_i| + C_i
-   in it. The sum of the coefficients, which is to be the same for all b, is off by a rounding: that times a bound on
+   in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a few units. The sum
+   of the coefficients, which is to be the same for all b, is off by a rounding: that times a bound on
    |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the largest
    |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "certify/certificate.h"
+#include "certify/intercept.h"
 #include "data/table/data.h"
 #include "learn/ridge/certificate.h"
 #include "learn/svm/svm.h"
@@ -74,13 +77,13 @@ static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double
     return status;
 }
 
-/* What one row adds to the loss, without its C. */
+/* What one row adds to the loss, without its C; below 0 it adds nothing. */
 static double loss_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double value) {
     if (s->row->classes)
-        return fmax(0, 1 - mc_svm_program_sign(s, t, i) * value);
+        return 1 - mc_svm_program_sign(s, t, i) * value;
     if (s->row->doubled)
-        return fmax(0, fabs(s->p.Y[i * s->p.outputs + t->output] - value) - t->epsilon);
-    return fmax(0, -value);
+        return fabs(s->p.Y[i * s->p.outputs + t->output] - value) - t->epsilon;
+    return -value;
 }
 
 /* What one coefficient adds to the dual, linearly. */
@@ -110,39 +113,119 @@ static double off_balance(const mc_svm *s, const mc_svm_program *t, double sum, 
     return off > 0 ? off * (bend + sqrt(2 * fmax(t->primal, -t->dual) * mc_svm_program_top(s, t))) : 0;
 }
 
-static void measure(const mc_svm *s, mc_svm_program *t, double entry) {
-    const double scale = s->kind == MC_NU_SVC ? t->unit : 1;
-    long double norm2 = 0, loss = 0, gain = 0, mass = 0, slopes = 0, weight = 0, reach = 0, sum = 0, zero = 0;
-    double margin = INFINITY, bend = 0;
+/* What the certificate adds up over the rows of a task. */
+typedef struct totals {
+    long double norm2, loss, gain, weight, sum, zero; /* zero: the loss of f = 0 */
+    long double slopes, terms; /* of the gap in f, and of what its terms are made of, over the rows that count */
+    double margin, bend;
+} totals;
+
+static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals *all) {
+    const double scale = s->kind == MC_NU_SVC ? t->unit : 1, c = mc_svm_program_coefficient(t, i),
+                 bound = mc_svm_program_bound(s, t, i) * scale, f = t->unit * t->f[i], bend = bend_of(s, t, i);
+    const double lost = loss_of(s, t, i, f + t->intercept), terms = bend + fabs(f) + fabs(t->intercept);
+    const double error = t->unit * fmax(t->seen.error, t->error ? t->error[i] : 0), steep = isfinite(bound) ? bound : 0;
+    const bool counts = lost > -error - 8 * DBL_EPSILON * terms; /* the true loss may be above 0 */
+    all->norm2 += (long double)c * f;
+    all->loss += (long double)steep * fmax(lost, 0);
+    all->margin = isfinite(bound) ? all->margin : fmin(all->margin, mc_svm_program_sign(s, t, i) * (f + t->intercept));
+    all->gain += gain_of(s, t, i, c);
+    all->sum += c;
+    all->weight += bound;
+    all->slopes += fabs(c) + (counts ? steep : 0);
+    all->terms += fabs(c) * (bend + fabs(f)) + (counts ? steep * terms : 0);
+    all->bend = fmax(all->bend, bend);
+    all->zero += (long double)steep * fmax(loss_of(s, t, i, 0), 0);
+}
+
+/* What a computed f can be wrong by, in the unit of the multipliers. */
+static double error_of(const mc_svm *s, const mc_svm_program *t, double entry) {
+    long double mass = 0, reach = 0;
     for (int64_t i = 0; i < t->n; i++) {
-        const double c = mc_svm_program_coefficient(t, i), bound = mc_svm_program_bound(s, t, i) * scale,
-                     f = t->unit * t->f[i];
-        const double lost = loss_of(s, t, i, f + t->intercept);
-        norm2 += (long double)c * f;
-        loss += isfinite(bound) ? (long double)bound * lost : 0;
-        margin = isfinite(bound) ? margin : fmin(margin, mc_svm_program_sign(s, t, i) * (f + t->intercept));
-        gain += gain_of(s, t, i, c);
-        mass += fabs(c);
-        sum += c;
-        weight += bound;
-        slopes += fabs(c) + (lost > 0 && isfinite(bound) ? bound : 0);
-        reach = fmaxl(reach, fabs(f));
-        bend = fmax(bend, bend_of(s, t, i));
-        zero += isfinite(bound) ? (long double)bound * loss_of(s, t, i, 0) : 0;
+        mass += fabs(mc_svm_program_coefficient(t, i));
+        reach = fmaxl(reach, fabs(t->unit * t->f[i]));
     }
-    t->norm2 = (double)norm2;
-    t->primal = (double)(norm2 / 2 + loss);
-    if (isfinite(margin))
-        t->primal = margin > 0 ? t->norm2 / (2 * margin * margin) : INFINITY;
+    const long double gamma = (long double)t->n * DBL_EPSILON;
+    return (double)((entry * mass + gamma * (mass * mc_svm_program_top(s, t) + reach)) / t->unit);
+}
+
+static void measure(const mc_svm *s, mc_svm_program *t, double entry) {
+    totals all = {.margin = INFINITY};
+    t->seen.error = fmax(t->seen.error, error_of(s, t, entry));
+    for (int64_t i = 0; i < t->n; i++)
+        add_row(s, t, i, &all);
+    t->norm2 = (double)all.norm2;
+    t->primal = (double)(all.norm2 / 2 + all.loss);
+    if (isfinite(all.margin))
+        t->primal = all.margin > 0 ? t->norm2 / (2 * all.margin * all.margin) : INFINITY;
     if (s->kind == MC_ONE_CLASS)
-        t->primal += (double)(t->intercept * s->set->nu * weight);
-    t->dual = (double)(gain - norm2 / 2);
-    const long double gamma = (long double)t->n * DBL_EPSILON,
-                      each = entry * mass + gamma * (mass * mc_svm_program_top(s, t) + reach);
-    t->seen.error = fmax(t->seen.error, (double)(each / t->unit));
-    t->zero = (double)zero;
-    t->rounding = (double)(slopes * t->unit * t->seen.error) + off_balance(s, t, (double)sum, (double)weight, bend);
+        t->primal += (double)(t->intercept * s->set->nu * all.weight);
+    t->dual = (double)(all.gain - all.norm2 / 2);
+    t->zero = (double)all.zero;
+    t->rounding = (double)(all.slopes * t->unit * t->seen.error + 8 * DBL_EPSILON * all.terms)
+                  + DBL_EPSILON * (fabs(t->primal) + fabs(t->dual))
+                  + off_balance(s, t, (double)all.sum, (double)all.weight, all.bend);
     t->own = 2 * t->seen.error;
+}
+
+/* ---- How far the decision is ---- */
+
+typedef struct judged {
+    const mc_svm *s;
+    const mc_svm_program *t;
+} judged;
+
+/* f of row i, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
+static double value_of(const void *self, int64_t i, double *doubt) {
+    const mc_svm *s = ((const judged *)self)->s;
+    const mc_svm_program *t = ((const judged *)self)->t;
+    const double bend = bend_of(s, t, i), error = fmax(t->seen.error, t->error ? t->error[i] : 0) * t->unit;
+    *doubt = t->distance * sqrt(fabs(s->diagonal[mc_svm_program_row(s, t, i)])) + error + DBL_EPSILON * bend;
+    return t->unit * t->f[i];
+}
+
+/* The slope of max(0, z) at z, from below and from above. */
+static void hinge(double z, double cost, double *low, double *high) {
+    *low = z > 0 ? cost : 0;
+    *high = z >= 0 ? cost : 0;
+}
+
+static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
+    const mc_svm *s = ((const judged *)self)->s;
+    const mc_svm_program *t = ((const judged *)self)->t;
+    const double cost = mc_svm_program_bound(s, t, i), y = s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
+    const double sign = s->row->classes ? mc_svm_program_sign(s, t, i) : s->row->doubled ? copysign(1, y - F) : 1;
+    const double bend = s->row->classes ? sign : s->row->doubled ? y - sign * t->epsilon : 0;
+    hinge(sign * (bend - F), cost, low, high);
+    if (sign > 0) { /* it falls with F */
+        const double least = -*high;
+        *high = -*low;
+        *low = least;
+    }
+    if (s->row->doubled && t->epsilon == 0 && F == y)
+        *high = cost;
+}
+
+/* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
+   that of a scaled one: there the dual alone says it. What nu finds is found anew with every f, and scales it. */
+static void bound_decision(const mc_svm *s, mc_svm_program *t) {
+    const bool hard = isinf(s->C) && s->row->costly;
+    const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
+    t->distance = t->drift = INFINITY;
+    if (!s->p.proved || s->kind == MC_NU_SVC || s->kind == MC_NU_SVR || !isfinite(gap))
+        return;
+    t->distance = sqrt(hard ? 2 * gap : gap);
+    long double weight = 0;
+    for (int64_t i = 0; i < t->n && s->kind == MC_ONE_CLASS; i++)
+        weight += mc_svm_program_bound(s, t, i);
+    const judged self = {s, t};
+    const mc_intercept p = {.n = t->n,
+                            .b = t->intercept,
+                            .slope = s->kind == MC_ONE_CLASS ? (double)(s->set->nu * weight) : 0,
+                            .value = value_of,
+                            .slopes = slopes_of,
+                            .self = &self};
+    t->drift = mc_intercept_bound(&p);
 }
 
 /* The numbers of a task from its f. */
@@ -154,6 +237,7 @@ static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *fo
     t->violation = found->violation * t->unit;
     count_vectors(s, t);
     measure(s, t, entry);
+    bound_decision(s, t);
 }
 
 /* *screened: f is that of the solver, and computed here where that is not enough. It becomes false where it would have
@@ -204,25 +288,31 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {
     mercer_certificate *c = &out->certificate;
-    double norm2 = 0, zero = 0;
-    *c = (mercer_certificate){.kind = "gap", .residual_relative = NAN, .residual = NAN, .prediction_error_bound = NAN};
+    double norm2 = 0, zero = 0, apart = 0;
+    *c = mc_certificate_blank("gap");
+    c->primal = c->dual = c->rounding = c->kkt_violation = 0;
+    c->prediction_error_bound = c->prediction_error_constant = c->prediction_error_slope = 0;
     for (int64_t k = 0; k < s->tasks; k++) {
         const mc_svm_program *t = &s->task[k];
         c->primal += t->primal;
         c->dual += t->dual;
         c->rounding += t->rounding;
         c->kkt_violation = fmax(c->kkt_violation, t->violation);
+        c->prediction_error_slope = fmax(c->prediction_error_slope, t->distance);
+        c->prediction_error_constant = fmax(c->prediction_error_constant, t->drift);
+        c->prediction_error_bound =
+            fmax(c->prediction_error_bound,
+                 t->drift + t->distance * sqrt(mc_svm_program_top(s, t)) + t->unit * t->seen.error);
         norm2 += t->norm2;
         zero += t->zero;
+        apart += t->distance * t->distance;
         out->iterations += t->result.steps;
         out->free_vectors += t->free;
         out->bounded_vectors += t->bounded;
     }
     mc_certify_gap(c, zero);
     c->objective_gap = s->p.proved ? c->gap : INFINITY;
-    /* Primal and dual each lie at least |f - f*|^2/2 from the optimum. The forms with nu are rescaled after they are
-       solved. */
-    c->distance = s->p.proved && (s->kind == MC_SVC || s->kind == MC_SVR) ? sqrt(c->objective_gap) : NAN;
+    c->distance = isfinite(apart) ? sqrt(apart) : NAN;
     out->objective = c->primal;
     out->norm = sqrt(fmax(norm2, 0));
 }

@@ -200,40 +200,18 @@ mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     return MERCER_OK;
 }
 
-/* ---- The diagonal ---- */
-
-typedef struct judged {
-    const mc_svm *s;
-    double *scratch; /* d per thread */
-} judged;
-
-static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const judged *j = arg;
-    const mercer_data *x = j->s->p.x;
-    double *row = j->scratch + thread * mc_data_row_width(x);
-    for (int64_t i = begin; i < end; i++) {
-        mc_data_row(x, i, row);
-        j->s->diagonal[i] = mc_eval(j->s->p.kernel->root, row, row, x->d);
-    }
-}
-
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
-    judged j = {.s = s};
     s->dtype = mc_svm_dtype(s->set, s->p.n);
     s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->dtype);
     /* it may not depend on the memory of the moment */
     s->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, s->dtype);
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
-    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(s->p.x)));
-    const mercer_status status = mc_for(ctx, s->p.n, 64, judge_diagonal, &j);
-    mc_free(j.scratch);
-    if (!status)
-        MC_TRY(open_store(ctx, s));
+    MC_TRY(mc_kernel_diagonal(ctx, s->p.kernel, s->p.x, s->diagonal));
+    MC_TRY(open_store(ctx, s));
     mc_log(ctx, "%s: %lld rows, %s; up to %lld variables at a time, their part of K in %s precision", s->row->name,
            (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->most,
            s->dtype == MERCER_F64 ? "double" : "single");
-    return status;
+    return MERCER_OK;
 }
 
 /* ---- Solving ---- */

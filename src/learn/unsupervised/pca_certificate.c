@@ -15,6 +15,7 @@
 
    Rounding: |computed (K b)_i - (K b)_i| <= entry |b|_1 + gamma_n sum_j |k_ij| |b_j|, where of a kernel |k_ij| <=
    sqrt(k_ii k_jj), as in certificate.c; where k is not proved to be one, that sum is made from the entries. */
+#include "certify/certificate.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
@@ -190,14 +191,10 @@ static void write_report(const check *c, double rounding, mercer_report *out) {
     }
     out->variance = fmax(variance_of(c), explained);
     out->objective = out->variance - explained;
-    out->certificate = (mercer_certificate){.kind = "eigenvalues",
-                                            .residual_relative = worst / spectrum[0],
-                                            .residual = worst,
-                                            .rounding = rounding,
-                                            .prediction_error_bound = INFINITY,
-                                            .objective_gap = INFINITY};
-    out->certificate.primal = out->certificate.dual = out->certificate.gap = NAN;
-    out->certificate.gap_relative = out->certificate.kkt_violation = NAN;
+    out->certificate = mc_certificate_blank("eigenvalues");
+    out->certificate.residual_relative = worst / spectrum[0];
+    out->certificate.residual = worst;
+    out->certificate.rounding = rounding;
 }
 
 /* row: room for one of K. */

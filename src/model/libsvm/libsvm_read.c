@@ -5,6 +5,7 @@
    precomputed kernel becomes the linear one with the serial number's unit vector as support vector, because <x, e_s> is
    the s-th kernel value of the row. Whatever the file says is checked against what it holds before memory is taken for
    it. Estimates of probabilities (probA, probB, ...) are passed over. */
+#include "certify/certificate.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -357,19 +358,7 @@ static void write_report(const reader *r, mc_fitted *f) {
     report->outputs = f->outputs;
     report->lambda = report->norm = report->objective = report->loo_rmse = NAN;
     report->log_evidence = report->loo_log_density = report->dof = report->gcv = NAN;
-    report->certificate = (mercer_certificate){.kind = "none"};
-    double *const numbers[] = {&report->certificate.residual_relative,
-                               &report->certificate.residual,
-                               &report->certificate.rounding,
-                               &report->certificate.prediction_error_bound,
-                               &report->certificate.objective_gap,
-                               &report->certificate.primal,
-                               &report->certificate.dual,
-                               &report->certificate.gap,
-                               &report->certificate.gap_relative,
-                               &report->certificate.kkt_violation};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i] = NAN;
+    report->certificate = mc_certificate_blank("none");
 }
 
 /* Against what models of ours keep: labels apart, a form that goes with the type, counts that add up. */

@@ -1,0 +1,26 @@
+/* certificate.h: a certificate that claims nothing yet. */
+#ifndef MC_CERTIFY_CERTIFICATE_H
+#define MC_CERTIFY_CERTIFICATE_H
+
+#include <math.h>
+#include <mercer.h>
+
+/* No number is known and nothing is bounded: whoever knows better writes it in. */
+static inline mercer_certificate mc_certificate_blank(const char *kind) {
+    return (mercer_certificate){.kind = kind,
+                                .residual_relative = NAN,
+                                .residual = NAN,
+                                .rounding = NAN,
+                                .prediction_error_bound = INFINITY,
+                                .prediction_error_constant = INFINITY,
+                                .prediction_error_slope = INFINITY,
+                                .objective_gap = INFINITY,
+                                .primal = NAN,
+                                .dual = NAN,
+                                .gap = NAN,
+                                .gap_relative = NAN,
+                                .kkt_violation = NAN,
+                                .distance = NAN};
+}
+
+#endif
