@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "gram/operator/gram.h"
+#include "base/cpu.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,7 +208,7 @@ static mercer_data *rows_of(mercer_ctx *ctx, int64_t n, int64_t d, int64_t nonze
         column[i] = (int32_t)(k * d / each + mc_rng_below(&rng, d / each));
     }
     start[n] = n * each;
-    mercer_table table = {.n = n, .d = d, .dtype = MERCER_F64, .values = values};
+    mercer_table table = {.size = sizeof table, .n = n, .d = d, .dtype = MERCER_F64, .values = values};
     if (nonzero)
         table.row_start = start, table.column = column;
     mercer_data *data = NULL;
@@ -383,7 +384,7 @@ static void add_expressions(mercer_ctx *ctx) {
 
 /* OpenBLAS reads its core type when it is loaded: start again with the right one. */
 static void restart_with_core(char **argv) {
-    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mercer_blas_better_core();
+    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mc_blas_better_core();
     if (core && setenv("OPENBLAS_CORETYPE", core, 0) == 0)
         execv("/proc/self/exe", argv);
 }

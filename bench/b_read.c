@@ -7,6 +7,7 @@
    b_read sum FILE                prints the sum of all values but the targets
 
    read_peers.py runs both beside NumPy and scikit-learn. */
+#include "data/npy/npy_write.h"
 #include <mercer.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ static void make_npy(const char *folder, long bytes) {
         values[k] = uniform(&state);
     mercer_ctx *ctx = NULL;
     snprintf(path, sizeof path, "%s/table.npy", folder);
-    if (!values || mercer_open(NULL, &ctx) || mercer_npy_write(ctx, path, values, n, COLUMNS))
+    if (!values || mercer_open(NULL, &ctx) || mc_npy_write(ctx, path, values, n, COLUMNS))
         exit(1);
     mercer_close(ctx);
     free(values);

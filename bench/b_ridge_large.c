@@ -80,8 +80,8 @@ static double step_of(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer
     mercer_model *again = NULL;
     set.tolerance = 1e-12;
     set.rank = rank;
-    if (log->count < FEW && median(log) < 1)               /* long steps are not delayed by much */
-        mercer_ridge_fit(ctx, kernel, data, &set, &again); /* short of the tolerance it has still taken the steps */
+    if (log->count < FEW && median(log) < 1)                  /* long steps are not delayed by much */
+        mercer_fit(ctx, "ridge", &set, kernel, data, &again); /* short of the tolerance it has still taken the steps */
     mercer_model_free(again);
     return median(log);
 }
@@ -104,7 +104,7 @@ static void real(const char *folder, const char *name, const char *target, const
     read.target = target;
     if (!ctx || mercer_data_read(ctx, path, &read, &data)) {
         printf("| %s | skipped: %s |\n", name, ctx ? mercer_message(ctx) : "no memory");
-    } else if (mercer_kernel_parse(ctx, text, &kernel) || mercer_ridge_fit(ctx, kernel, data, &set, &model)) {
+    } else if (mercer_kernel_parse(ctx, text, &kernel) || mercer_fit(ctx, "ridge", &set, kernel, data, &model)) {
         printf("| %s | failed: %s |\n", name, mercer_message(ctx));
     } else {
         const mercer_report *r = mercer_model_report(model);
@@ -155,7 +155,7 @@ static bool one(const growth *g, int64_t n, double *seconds, double *bytes) {
     set.tolerance = 1e-4;
     const bool done = log && owner && ctx && !mercer_data_generate(owner, "friedman1", n, 0.1, 1, &data)
                       && !mercer_kernel_parse(owner, g->kernel, &kernel)
-                      && !mercer_ridge_fit(ctx, kernel, data, &set, &model);
+                      && !mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     if (done) {
         *seconds = mercer_model_report(model)->seconds;
         *bytes = (double)mercer_memory_peak(ctx);

@@ -17,7 +17,7 @@ import mercer  # noqa: E402  before NumPy: it asks OpenBLAS and OpenMP for what 
 
 import numpy as np  # noqa: E402
 
-from mercer import _header, _model  # noqa: E402
+from mercer import _header, _library  # noqa: E402
 from mercer._library import lib  # noqa: E402
 
 ROUNDS = 300
@@ -32,14 +32,12 @@ class InC:
     """KernelRidge(kernel="rbf(gamma=0.1)", alpha=1) of 100 rows by calls of the library alone."""
 
     def __init__(self, X, y, x):
-        self.machine = _model.machine("ridge")
         self.table = _header.mercer_table(n=len(X), d=X.shape[1], dtype=_header.MERCER_F64, values=X.ctypes.data, target=y.ctypes.data,
                                           outputs=1)
         self.one = _header.mercer_table(n=1, d=X.shape[1], dtype=_header.MERCER_F64, values=x.ctypes.data)
-        self.options = lib.mercer_options_defaults()
+        self.options = _library.defaults("options")
         self.options.threads = 1
-        self.settings = ctypes.create_string_buffer(self.machine.contents.size)
-        lib.mercer_settings_defaults(self.machine, self.settings)
+        self.settings = _library.defaults("ridge")
         self.keep, self.out, self.model, self.ctx = (X, y, x), np.empty(1), address(), address()
         lib.mercer_open(ctypes.byref(self.options), ctypes.byref(self.ctx))
 
@@ -48,7 +46,7 @@ class InC:
         failed = (lib.mercer_open(ctypes.byref(self.options), ctypes.byref(ctx))
                   or lib.mercer_data_make(ctx, ctypes.byref(self.table), ctypes.byref(data))
                   or lib.mercer_kernel_parse(ctx, b"rbf(gamma=0.1)", ctypes.byref(kernel))
-                  or lib.mercer_fit(ctx, self.machine, self.settings, kernel, data, ctypes.byref(model)))
+                  or lib.mercer_fit(ctx, b"ridge", ctypes.byref(self.settings), kernel, data, ctypes.byref(model)))
         assert not failed
         lib.mercer_data_free(data)
         lib.mercer_kernel_free(kernel)

@@ -12,7 +12,7 @@ static mercer_status fit_and_save(mercer_ctx *ctx, const mercer_data *data, cons
     set.lambda = 1e-6;
     mercer_status status = mercer_kernel_parse(ctx, "rbf(sigma=1)", &kernel);
     if (!status)
-        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     if (!status)
         status = mercer_model_save(ctx, model, path);
     mercer_model_free(model);
@@ -25,7 +25,9 @@ static mercer_status load_and_predict(mercer_ctx *ctx, const char *path, const d
     mercer_data *points = NULL;
     mercer_status status = mercer_model_load(ctx, path, &model);
     if (!status)
-        status = mercer_data_make(ctx, &(mercer_table){.n = M, .d = 1, .dtype = MERCER_F64, .values = x}, &points);
+        status = mercer_data_make(
+            ctx, &(mercer_table){.size = sizeof(mercer_table), .n = M, .d = 1, .dtype = MERCER_F64, .values = x},
+            &points);
     if (!status)
         status = mercer_predict(ctx, model, points, f);
     mercer_data_free(points);
@@ -41,7 +43,8 @@ int main(void) {
     }
     mercer_ctx *ctx = NULL;
     mercer_data *data = NULL;
-    const mercer_table table = {.n = N, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = N, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     const int failed = mercer_open(NULL, &ctx) || mercer_data_make(ctx, &table, &data)
                        || fit_and_save(ctx, data, "sine.mercer") || load_and_predict(ctx, "sine.mercer", new_x, f);
     for (int i = 0; i < M && !failed; i++)

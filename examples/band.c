@@ -12,7 +12,7 @@ static mercer_status fit(mercer_ctx *ctx, mercer_model **model) {
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf(sigma=1)", &kernel);
     if (!status)
-        status = mercer_gp_fit(ctx, kernel, data, NULL, model);
+        status = mercer_fit(ctx, "gp", NULL, kernel, data, model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -25,7 +25,7 @@ int main(void) {
     mercer_model *model = NULL;
     mercer_data *points = NULL;
     mercer_posterior *posterior = NULL;
-    const mercer_table table = {.n = M, .d = 1, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = M, .d = 1, .dtype = MERCER_F64, .values = x};
     const int failed = mercer_open(NULL, &ctx) || fit(ctx, &model) || mercer_data_make(ctx, &table, &points)
                        || mercer_predict(ctx, model, points, mean) || mercer_posterior_open(ctx, model, &posterior)
                        || mercer_posterior_std(ctx, posterior, points, deviation);

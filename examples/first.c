@@ -9,14 +9,15 @@ int main(int argc, char **argv) {
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     mercer_ridge set = mercer_ridge_defaults();
     set.lambda = 0.1;
     set.intercept = true;
     set.loo = true;
     const int failed = mercer_open(NULL, &ctx) || mercer_data_read(ctx, argc > 1 ? argv[1] : "table.csv", NULL, &data)
                        || mercer_kernel_parse(ctx, "rbf + 0.1*linear", &kernel)
-                       || mercer_ridge_fit(ctx, kernel, data, &set, &model) || mercer_score(ctx, model, data, &scores);
+                       || mercer_fit(ctx, "ridge", &set, kernel, data, &model)
+                       || mercer_score(ctx, model, data, &scores);
     if (failed) {
         fprintf(stderr, "%s\n", mercer_message(ctx));
     } else {

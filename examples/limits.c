@@ -33,12 +33,11 @@ int main(void) {
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
-    mercer_plan plan;
-    const mercer_machine *ridge = mercer_machine_find("ridge");
+    mercer_plan plan = {.size = sizeof plan};
     const int failed = mercer_open(&options, &ctx) || mercer_data_generate(ctx, "friedman1", 300, 0.1, 1, &data)
                        || mercer_kernel_parse(ctx, "rbf", &kernel)
-                       || mercer_plan_fit(ctx, ridge, NULL, kernel, data, &plan)
-                       || mercer_fit(ctx, ridge, NULL, kernel, data, &model) || there_and_back(ctx, model, &size);
+                       || mercer_plan_fit(ctx, "ridge", NULL, kernel, data, &plan)
+                       || mercer_fit(ctx, "ridge", NULL, kernel, data, &model) || there_and_back(ctx, model, &size);
     if (failed)
         fprintf(stderr, "%s\n", mercer_message(ctx));
     else

@@ -16,8 +16,7 @@ int main(void) {
     set.C = 10;
     const int failed = mercer_open(NULL, &ctx) || mercer_data_generate(ctx, "moons", N, 0.2, 1, &data)
                        || mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel)
-                       || mercer_fit(ctx, mercer_machine_find("svc"), &set, kernel, data, &model)
-                       || mercer_svm_rows(ctx, model, data, row);
+                       || mercer_fit(ctx, "svc", &set, kernel, data, &model) || mercer_svm_rows(ctx, model, data, row);
     for (int i = 0; i < N && !failed; i++)
         count[row[i].state]++;
     if (failed)

@@ -20,8 +20,9 @@ int main(void) {
         x[i] = 0.1 * (i + 1);
         y[i] = i < N / 2 ? 1 : -1;
     }
-    const mercer_user_kernel mine = {.name = "walk", .fill = walk, .positive = true};
-    const mercer_table table = {.n = N, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_user_kernel mine = {.size = sizeof mine, .name = "walk", .fill = walk, .positive = true};
+    const mercer_table table = {
+        .size = sizeof table, .n = N, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_ridge set = mercer_ridge_defaults();
     set.lambda = 0.01;
     mercer_ctx *ctx = NULL;
@@ -30,7 +31,7 @@ int main(void) {
     mercer_model *model = NULL;
     const int failed = mercer_open(NULL, &ctx) || mercer_data_make(ctx, &table, &data)
                        || mercer_kernel_parse_with(ctx, "user(\"walk\") + 0.1", &mine, 1, &kernel)
-                       || mercer_ridge_fit(ctx, kernel, data, &set, &model) || mercer_predict(ctx, model, data, f);
+                       || mercer_fit(ctx, "ridge", &set, kernel, data, &model) || mercer_predict(ctx, model, data, f);
     if (failed)
         fprintf(stderr, "%s\n", mercer_message(ctx));
     else

@@ -30,22 +30,28 @@ static void range(void *user, double y, double *low, double *high) {
 }
 
 int main(void) {
-    const mercer_own_loss poisson = {
-        .name = "poisson", .value = value, .slope = slope, .curvature = curvature, .range = range};
+    const mercer_own_loss poisson = {.size = sizeof poisson,
+                                     .name = "poisson",
+                                     .value = value,
+                                     .slope = slope,
+                                     .curvature = curvature,
+                                     .range = range};
     mercer_loss set = mercer_loss_defaults("own-loss");
+    set.own = &poisson;
     double hours[N], counts[N], rate[N];
     for (int i = 0; i < N; i++) { /* visitors by the hour, busiest at 14 */
         hours[i] = 24.0 * i / N;
         counts[i] = floor(20 * exp(-pow((hours[i] - 14) / 4, 2)) + i % 3);
     }
-    const mercer_table table = {.n = N, .d = 1, .dtype = MERCER_F64, .values = hours, .target = counts, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = N, .d = 1, .dtype = MERCER_F64, .values = hours, .target = counts, .outputs = 1};
     mercer_ctx *ctx = NULL;
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     const int failed = mercer_open(NULL, &ctx) || mercer_data_make(ctx, &table, &data)
                        || mercer_kernel_parse(ctx, "rbf(sigma=3)", &kernel)
-                       || mercer_own_loss_fit(ctx, kernel, data, &poisson, &set, &model)
+                       || mercer_fit(ctx, "own-loss", &set, kernel, data, &model)
                        || mercer_predict(ctx, model, data, rate);
     if (failed) {
         fprintf(stderr, "%s\n", mercer_message(ctx));

@@ -19,15 +19,15 @@ int main(void) {
     const mercer_kernel *const kernels[] = {gauss, line};
     set.kernels = kernels;
     set.kernel_count = 2;
-    failed = failed || mercer_tune_run(ctx, mercer_machine_find("svc"), NULL, &set, data, &search)
+    failed = failed || mercer_tune_run(ctx, "svc", NULL, &set, data, &search)
              || mercer_search_fit(ctx, search, data, &model);
     if (failed) {
         fprintf(stderr, "%s\n", mercer_message(ctx));
     } else {
-        const mercer_search_report result = mercer_search_result(search);
-        const mercer_candidate best = mercer_search_candidate(search, result.best);
-        printf("%s with %s: %s %.3f on %s, of %lld candidates\n", best.kernel, best.settings, result.score, best.score,
-               result.splits, (long long)mercer_search_count(search));
+        const mercer_search_report *result = mercer_search_result(search);
+        const mercer_candidate best = mercer_search_candidate(search, result->best);
+        printf("%s with %s: %s %.3f on %s, of %lld candidates\n", best.kernel, best.settings, result->score, best.score,
+               result->splits, (long long)mercer_search_count(search));
     }
     mercer_model_free(model);
     mercer_search_free(search);

@@ -7,22 +7,33 @@
        set.lambda = 1e-3;
        if (mercer_open(NULL, &ctx) || mercer_data_read(ctx, "table.csv", NULL, &data)
            || mercer_kernel_parse(ctx, "0.5*rbf(sigma=1) + linear", &kernel)
-           || mercer_ridge_fit(ctx, kernel, data, &set, &model))
+           || mercer_fit(ctx, "ridge", &set, kernel, data, &model))
            fprintf(stderr, "%s\n", mercer_message(ctx));
        mercer_model_free(model); mercer_kernel_free(kernel); mercer_data_free(data); mercer_close(ctx);
 
-   Rules that hold everywhere: - A function that can fail returns mercer_status; MERCER_OK is 0. The text is
-   mercer_message(ctx). - Inputs are const and borrowed for the call. What the library keeps it copies. A pointer that
-   is NULL where nothing says what that
-     means is MERCER_INVALID, with its name; of a function that returns no status the answer is then 0, NULL or NaN. set
-     NULL: defaults.
+   Rules that hold everywhere:
+
+   - A function that can fail returns mercer_status; MERCER_OK is 0. The text is mercer_message(ctx).
+   - Inputs are const and borrowed for the call. What the library keeps it copies. A pointer that is NULL where nothing
+     says what that means is MERCER_INVALID, with its name; of a function that returns no status the answer is then 0,
+     NULL or NaN. Settings that are NULL are the defaults.
    - Outputs come last as T **out and are set to NULL first. Whoever gets a T * frees it with mercer_T_free, which takes
-   NULL. - A const char * result lives as long as the object it came from. - A mercer_ctx belongs to one thread at a
-   time. Data, kernels, proofs and models never change once made: share them freely.
-     They may outlive the context that made them.
+     NULL. A const char * or const T * result lives as long as the object it came from.
    - The library keeps no mutable global, prints nothing, never exits and installs no signal handler. A BLAS whose
-   number of threads is one setting for the whole process (OpenBLAS with threads of its own) has one thread while any
-   context is inside a call of it: that keeps the bits. The setting found is put back when the last of them leaves. */
+     number of threads is one setting for the whole process (OpenBLAS with threads of its own) has one thread while any
+     context is inside a call of it: that keeps the bits. The setting found is put back when the last of them leaves.
+
+   Threads: a mercer_ctx belongs to one thread at a time; any number of contexts may work at once. Data, kernels,
+   proofs, posteriors, searches and models never change once made: share them freely between threads and contexts; they
+   may outlive the context that made them. A function without a context reads such an object, or a constant table, and
+   may be called from anywhere; freeing alone must happen after the last use.
+
+   What a later version may change, so that a program built with this header runs with it: numbers, names and fields
+   stay. A struct whose first field is size may get fields at its end, for which the program's own sizeof in size stands
+   guard: mercer_T_defaults() writes it, otherwise write mercer_T x = {.size = sizeof x}. A field that a newer library
+   has is at its default for an older program; one that an older library does not know is an error where it is set.
+   Structs reached by a const pointer (reports, progress, rows of tables) may get fields at their end too: do not make
+   arrays of them. All other structs stay as they are. Until version 1.0 a minor version may break any of this. */
 #ifndef MERCER_H
 #define MERCER_H
 
@@ -40,28 +51,40 @@ extern "C" {
 #define MERCER_API
 #endif
 
+/* init writes the defaults of a struct whose size the caller gives; defaults gives them as a value. */
+#define MERCER_DEFAULTS(type, init, defaults)                                                                          \
+    MERCER_API void init(type *set, size_t size);                                                                      \
+    static inline type defaults(void) {                                                                                \
+        type set;                                                                                                      \
+        init(&set, sizeof set);                                                                                        \
+        return set;                                                                                                    \
+    }
+
 #define MERCER_VERSION "0.1.0"
+#define MERCER_VERSION_NUMBER 100 /* 10000 major + 100 minor + patch */
+/* Of the library that is linked: may be newer than this header. */
 MERCER_API const char *mercer_version(void);
+MERCER_API int mercer_version_number(void);
 
 /* ---- Status ---- */
 
-/* One table makes the enum and the texts. The number is stable. */
+/* One table makes the enum and the texts. A number is never given to another. */
 #define MERCER_STATUS_MAP(X)                                                                                           \
-    X(OK, "success")                                                                                                   \
-    X(INVALID, "an argument or setting is out of range")                                                               \
-    X(SYNTAX, "a kernel expression does not parse")                                                                    \
-    X(DATA, "the data are malformed or do not fit")                                                                    \
-    X(IO, "a file could not be read or written")                                                                       \
-    X(FORMAT, "a model file is damaged or of another version")                                                         \
-    X(MEMORY, "out of memory or over the memory limit")                                                                \
-    X(NUMERIC, "a numerical method broke down")                                                                        \
-    X(NOT_A_KERNEL, "the expression is not proved to be a kernel")                                                     \
-    X(CANCELLED, "stopped by the caller")                                                                              \
-    X(TIME, "the time limit was reached")                                                                              \
-    X(INTERNAL, "a defect in Mercer")
+    X(OK, 0, "success")                                                                                                \
+    X(INVALID, 1, "an argument or setting is out of range")                                                            \
+    X(SYNTAX, 2, "a kernel expression does not parse")                                                                 \
+    X(DATA, 3, "the data are malformed or do not fit")                                                                 \
+    X(IO, 4, "a file could not be read or written")                                                                    \
+    X(FORMAT, 5, "a model file is damaged or of another version")                                                      \
+    X(MEMORY, 6, "out of memory or over the memory limit")                                                             \
+    X(NUMERIC, 7, "a numerical method broke down")                                                                     \
+    X(NOT_A_KERNEL, 8, "the expression is not proved to be a kernel")                                                  \
+    X(CANCELLED, 9, "stopped by the caller")                                                                           \
+    X(TIME, 10, "the time limit was reached")                                                                          \
+    X(INTERNAL, 11, "a defect in Mercer")
 
 typedef enum mercer_status {
-#define X(name, text) MERCER_##name,
+#define X(name, number, text) MERCER_##name = number,
     MERCER_STATUS_MAP(X)
 #undef X
 } mercer_status;
@@ -73,7 +96,6 @@ MERCER_API const char *mercer_status_text(mercer_status status);
 /* ---- Context ---- */
 
 typedef struct mercer_ctx mercer_ctx;
-
 /* What the progress callback sees. */
 typedef struct mercer_progress {
     const char *phase;   /* "read", "gram", "factor", ... */
@@ -82,20 +104,18 @@ typedef struct mercer_progress {
     double measure;      /* what the phase watches (a residual, a gap); NaN when there is none */
     const char *watches; /* its name: "residual", "relative gap", "violation", ...; NULL when there is none */
     double goal;         /* the measure at which the solver may end; NaN when it ends by other signs */
-    /* the solver has just finished this step of the problem it works on, from 1; 0: it is within one */
-    int64_t step;
-    /* support vector machines: the duality gap of the quadratic program being solved; NaN otherwise */
-    double gap;
-    int64_t vectors; /* and its multipliers that are not zero now */
+    int64_t step;        /* of the problem it works on that the solver has just finished, from 1; 0: it is within one */
+    double gap;          /* support vector machines: the duality gap of the program being solved; NaN otherwise */
+    int64_t vectors;     /* and its multipliers that are not zero now */
 } mercer_progress;
 
 typedef struct mercer_options {
+    size_t size;
     /* One realloc-style hook: new_size 0 frees, NULL makes, otherwise grows or shrinks. NULL hook: the C library's. */
     void *(*memory)(void *user, void *block, size_t old_size, size_t new_size);
     void *memory_user;
-    /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free when opened */
-    size_t memory_limit;
-    int threads; /* 0: all cores this process may use */
+    size_t memory_limit; /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free */
+    int threads;         /* 0: all cores this process may use */
     uint64_t seed;
     double time_limit; /* seconds for one public call; 0: none */
     const char *isa;   /* "portable", "avx2", "avx512"; NULL: the fastest this machine has (or $MERCER_ISA) */
@@ -103,13 +123,11 @@ typedef struct mercer_options {
        MERCER_CANCELLED. */
     int (*progress)(void *user, const mercer_progress *progress);
     void *progress_user;
-    /* progress also sees every step of an iterative solver, however many a second: for a record of its way */
-    bool every_step;
+    bool every_step; /* progress also sees every step of an iterative solver, however many a second */
     void (*log)(void *user, const char *line); /* facts about what is being done, one line each; NULL: silent */
     void *log_user;
 } mercer_options;
-
-MERCER_API mercer_options mercer_options_defaults(void);
+MERCER_DEFAULTS(mercer_options, mercer_options_init, mercer_options_defaults)
 
 /* NULL options mean the defaults. On failure *out may still be a context that carries the message; close it all the
    same. */
@@ -126,23 +144,18 @@ MERCER_API size_t mercer_memory_peak(const mercer_ctx *ctx); /* since the contex
 MERCER_API size_t mercer_memory_limit(const mercer_ctx *ctx);
 MERCER_API int mercer_threads(const mercer_ctx *ctx);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx); /* the instruction set in use */
-
-MERCER_API const char *mercer_blas(void); /* the linear algebra library in use, in its own words */
-/* The value of OPENBLAS_CORETYPE with which this program would run faster if it were started with it (OpenBLAS falls
-   back to very old kernels on a processor it does not know); NULL when all is well. */
-MERCER_API const char *mercer_blas_better_core(void);
-
-/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output; a device or a
-   pipe is written in place. */
-MERCER_API mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size);
-/* A double as the shortest text that reads back to the same double; at most 31 characters and the closing zero. */
-MERCER_API const char *mercer_number_text(double value, char text[32]);
+MERCER_API const char *mercer_blas(void);                 /* the linear algebra library in use, in its own words */
 
 /* ---- Settings ---- */
 
 /* A setting is one row: its default, range and help are read by the defaults function, the check, the command line and
    the bindings alike. */
-typedef enum mercer_setting_type { MERCER_REAL, MERCER_INTEGER, MERCER_FLAG, MERCER_TEXT } mercer_setting_type;
+typedef enum mercer_setting_type {
+    MERCER_REAL = 0,
+    MERCER_INTEGER = 1,
+    MERCER_FLAG = 2,
+    MERCER_TEXT = 3
+} mercer_setting_type;
 
 typedef struct mercer_setting {
     const char *name;          /* "lambda"; the command-line option is --lambda */
@@ -152,57 +165,61 @@ typedef struct mercer_setting {
     const char *initial_text;  /* TEXT: the default; NULL otherwise */
     const char *choices;       /* TEXT: "a|b|c", NULL: any; NULL otherwise */
     const char *help;
+    const void *reserved[2];
 } mercer_setting;
 
 /* What a target is: none, numbers (one column per output) or classes. */
 typedef enum mercer_target {
-    MERCER_TARGET_AUTO,
-    MERCER_TARGET_NONE,
-    MERCER_TARGET_NUMBER,
-    MERCER_TARGET_CLASS
+    MERCER_TARGET_AUTO = 0,
+    MERCER_TARGET_NONE = 1,
+    MERCER_TARGET_NUMBER = 2,
+    MERCER_TARGET_CLASS = 3
 } mercer_target;
 
-/* A machine by name: what it is, its settings and how large its settings struct is. */
+/* A machine: what it is, what it learns from (MERCER_TARGET_NONE: rows alone; _AUTO: numbers or classes), its settings,
+   and the struct of them with its size. */
 typedef struct mercer_machine {
     const char *name, *help;
+    mercer_target target;
     const mercer_setting *settings;
     int count;
+    const char *type; /* "mercer_ridge" */
     size_t size;
-    mercer_target target; /* what it learns from: MERCER_TARGET_CLASS, _NUMBER, _NONE (rows alone), _AUTO: either */
 } mercer_machine;
-
-MERCER_API const mercer_machine *mercer_machines(int *count);
 MERCER_API const mercer_machine *mercer_machine_find(const char *name); /* NULL when there is none */
-/* Fill a settings struct of machine->size bytes with the defaults; write one field from text, checked against its row.
-   */
-MERCER_API void mercer_settings_defaults(const mercer_machine *machine, void *settings);
-MERCER_API mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machine *machine, void *settings,
-                                             const char *name, const char *text);
+MERCER_API const mercer_machine *mercer_machine_at(int i);              /* from 0; NULL beyond the last */
+/* For programs that learn of a machine at run time: fill its settings struct of size bytes with the defaults; write one
+   field from text, checked against its row. A name that the machine does not have is an error that names who has it. */
+MERCER_API mercer_status mercer_settings_init(mercer_ctx *ctx, const char *machine, void *settings, size_t size);
+MERCER_API mercer_status mercer_settings_put(mercer_ctx *ctx, void *settings, const char *name, const char *text);
 
 /* ---- Data ---- */
 
 typedef struct mercer_data mercer_data;
-typedef enum mercer_dtype { MERCER_F32, MERCER_F64 } mercer_dtype;
-
-typedef enum mercer_missing { MERCER_MISSING_ERROR, MERCER_MISSING_MEAN, MERCER_MISSING_DROP } mercer_missing;
+typedef enum mercer_dtype { MERCER_F32 = 0, MERCER_F64 = 1 } mercer_dtype;
+typedef enum mercer_missing {
+    MERCER_MISSING_ERROR = 0,
+    MERCER_MISSING_MEAN = 1,
+    MERCER_MISSING_DROP = 2
+} mercer_missing;
 
 typedef struct mercer_read {
-    const char *target; /* column name or 1-based index, several separated by commas; NULL: the last column (CSV), the
-                                label (LIBSVM), the last column (npy); "" : there is no target */
-    mercer_target kind; /* AUTO: text, or few distinct whole numbers (at most 20 and at most n/5): classes */
+    size_t size;
+    /* column name or 1-based index, several separated by commas; NULL: the last column (CSV, npy), the label (LIBSVM);
+       "": there is no target */
+    const char *target;
+    mercer_target kind;     /* AUTO: text, or few distinct whole numbers (at most 20 and at most n/5): classes */
     mercer_missing missing; /* empty, NA, NaN, null, ? cells of CSV */
     mercer_dtype dtype;     /* what the values are stored as; default MERCER_F64 */
-    /* names of text columns kept as strings instead of one-hot, separated by commas; NULL: none */
-    const char *text;
-    const char *weights; /* name or index of the column of row weights; NULL: none */
+    const char *text;       /* text columns kept as strings instead of one-hot, names separated by commas; NULL: none */
+    const char *weights;    /* name or index of the column of row weights; NULL: none */
     /* the columns are those of a Gram matrix K, for the kernel precomputed: a column "serial" is put before them, 1, 2,
        ... n, and K must be square. Rows with numbers of their own (LIBSVM's 0:serial, a first column of that name) keep
        them: row i is then the serial-th of K. In mercer_data_make you put it there: 0 for rows that are none of K's, or
        -k(x,x) where that is known */
     bool gram;
 } mercer_read;
-
-MERCER_API mercer_read mercer_read_defaults(void);
+MERCER_DEFAULTS(mercer_read, mercer_read_init, mercer_read_defaults)
 
 /* CSV, TSV, LIBSVM text or .npy, each also gzipped, told apart by content, then name; "-" is standard input. */
 MERCER_API mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out);
@@ -210,6 +227,7 @@ MERCER_API mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, con
 /* Data from arrays in memory. Give values (dense, row-major) or values with row_start and column (CSR, columns
    increasing). */
 typedef struct mercer_table {
+    size_t size;
     int64_t n, d;
     mercer_dtype dtype;
     const void *values;
@@ -225,7 +243,6 @@ typedef struct mercer_table {
     int64_t texts;
     const char *const *text_names; /* of these columns; NULL: they go by number, from 1 */
 } mercer_table;
-
 MERCER_API mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out);
 MERCER_API void mercer_data_free(mercer_data *data);
 
@@ -235,10 +252,8 @@ MERCER_API int64_t mercer_data_outputs(const mercer_data *data); /* target colum
 MERCER_API int64_t mercer_data_classes(const mercer_data *data); /* 0 when the target is not classes */
 MERCER_API bool mercer_data_is_sparse(const mercer_data *data);
 MERCER_API int64_t mercer_data_stored(const mercer_data *data); /* values stored: n*d, or the non-zeros of CSR */
-/* "x3" where the file has none */
-MERCER_API const char *mercer_data_column_name(const mercer_data *data, int64_t column);
-/* classes sorted: numbers by value, then text */
-MERCER_API const char *mercer_data_label(const mercer_data *data, int64_t k);
+MERCER_API const char *mercer_data_column_name(const mercer_data *data, int64_t column); /* "x3": the file has none */
+MERCER_API const char *mercer_data_label(const mercer_data *data, int64_t k); /* sorted: numbers by value, then text */
 MERCER_API int64_t mercer_data_class(const mercer_data *data, int64_t row);
 MERCER_API double mercer_data_weight(const mercer_data *data, int64_t row); /* 1 where the data have none */
 MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64_t output);
@@ -265,8 +280,7 @@ MERCER_API mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *da
 MERCER_API mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k,
                                            const char *const *groups, uint64_t seed, int64_t *fold);
 
-/* Generated data: moons, circles, spirals, blobs, sinc, friedman1, ... ; the same seed gives the same bits everywhere.
-   */
+/* Generated data: moons, circles, spirals, blobs, sinc, friedman1, ...; the same seed gives the same bits. */
 MERCER_API const char *const *mercer_generators(int *count);
 MERCER_API mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n, double noise, uint64_t seed,
                                               mercer_data **out);
@@ -276,22 +290,18 @@ MERCER_API mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *d
 /* ---- Kernels ---- */
 
 typedef struct mercer_kernel mercer_kernel;
-
 /* A kernel is written as an expression. With u = x - z:
 
-     linear <x,z>    poly(degree=2, c=1, gamma=1) (gamma <x,z> + c)^degree    cosine <x,z>/(|x||z|), 0 at 0    form(A)
-     x'Az
-     rbf(gamma) exp(-gamma |u|^2), also rbf(sigma) with gamma = 1/(2 sigma^2)       laplacian(gamma) exp(-gamma |u|_1)
-     exponential(gamma) exp(-gamma |u|)    matern(nu=1.5, length_scale), nu 0.5, 1.5 or 2.5    white 1 if x = z, else 0
-     rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha    arccos(order=1), order 0, 1 or 2
-     periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)    tanh(a=1, c=0) tanh(a <x,z>
-     + c)
-     spectrum(p=3)[name]: what two strings of a text column share, the sum over all strings s of p bytes of count_s(x)
-     count_s(z)
+     linear <x,z>    poly(degree=2, c=1, gamma=1) (gamma <x,z> + c)^degree    cosine <x,z>/(|x||z|), 0 at 0
+     form(A) x'Az    white 1 if x = z, else 0    arccos(order=1), order 0, 1 or 2    tanh(a=1, c=0) tanh(a <x,z> + c)
+     rbf(gamma) exp(-gamma |u|^2), also rbf(sigma) with gamma = 1/(2 sigma^2)    laplacian(gamma) exp(-gamma |u|_1)
+     exponential(gamma) exp(-gamma |u|)    matern(nu=1.5, length_scale), nu 0.5, 1.5 or 2.5
+     rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha
+     periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)
+     chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): where no value is negative
+     spectrum(p=3)[name]: what two strings of a text column share, the sum over all strings s of p bytes of
+     count_s(x) count_s(z)
      precomputed: rows hold the values (mercer_read.gram)    user("name"): a function of yours
-     (mercer_kernel_parse_with)
-     chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): on data without negative
-     values
 
      2*k  k + k  k - k  k*k  k^2  exp(k)  normalize(k)  k[1:3, age]: some columns, from 1, both ends in
      weigh(f, k): f(x) k(x,z) f(z), f over norm2, norm, x[i], numbers, + - * / ^ and exp log sqrt sin cos tanh abs
@@ -311,6 +321,7 @@ MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, 
    counts as not proved. name and function are borrowed for the call, user until the last kernel and model made with it
    is freed. A model file keeps the rows and the name: load it with the function at hand. */
 typedef struct mercer_user_kernel {
+    size_t size; /* sizeof(mercer_user_kernel), the same in all of an array */
     const char *name;
     int (*fill)(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out);
     void *user;
@@ -344,6 +355,7 @@ MERCER_API mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_ke
                                                 const double *z, int64_t d, double *value, double *gradient);
 
 typedef struct mercer_shape {
+    size_t size;
     bool stationary;   /* a function of x - z */
     bool isotropic;    /* a function of |x - z| */
     bool dot_product;  /* a function of <x, z> */
@@ -352,7 +364,8 @@ typedef struct mercer_shape {
     double bound;      /* infinity when not bounded */
     int64_t dimension; /* of an explicit feature map for d columns; -1: infinite or unknown */
 } mercer_shape;
-MERCER_API mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d);
+MERCER_API bool mercer_kernel_shape(const mercer_kernel *kernel, int64_t d,
+                                    mercer_shape *out); /* false: no out->size */
 
 /* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other).
    Values of precomputed and user are written as given, symmetric or not; every other call refuses those that are not
@@ -363,12 +376,13 @@ MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kerne
 MERCER_API mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                            const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
                                            double *out);
-/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x mercer_kernel_shape(kernel,
-   d).dimension doubles, row-major; MERCER_INVALID for a kernel whose space has no finite dimension. */
+/* The explicit map phi with k(x, z) = <phi(x), phi(z)> over the rows of data: n x dimension (mercer_shape) doubles,
+   row-major; MERCER_INVALID for a kernel whose space has no finite dimension. */
 MERCER_API mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                          double *out);
 /* Facts about a Gram matrix that a valid kernel must satisfy. */
 typedef struct mercer_gram_facts {
+    size_t size;
     double asymmetry;                      /* max |K_ij - K_ji| */
     int64_t asymmetric[2];                 /* the pair i, j where that maximum is attained; -1, -1 where it is 0 */
     bool symmetric;                        /* asymmetry is at most 1e-12 of the largest |eigenvalue|: rounding */
@@ -378,15 +392,12 @@ typedef struct mercer_gram_facts {
     int64_t rank;                          /* eigenvalues above n * 2^-52 * the largest */
     bool positive;                         /* symmetric, and no eigenvalue below -n * 2^-52 * the largest */
 } mercer_gram_facts;
-/* A matrix as a NumPy file (float64, C order). */
-MERCER_API mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n,
-                                          int64_t m);
 MERCER_API mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out);
 
 /* ---- Proofs ---- */
 
 typedef struct mercer_proof mercer_proof;
-typedef enum mercer_verdict { MERCER_PROVED, MERCER_REFUTED, MERCER_UNKNOWN } mercer_verdict;
+typedef enum mercer_verdict { MERCER_PROVED = 0, MERCER_REFUTED = 1, MERCER_UNKNOWN = 2 } mercer_verdict;
 
 /* One line of a derivation. Premises are earlier steps. */
 typedef struct mercer_step {
@@ -413,8 +424,8 @@ MERCER_API mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kern
 MERCER_API void mercer_proof_free(mercer_proof *proof);
 MERCER_API mercer_verdict mercer_proof_verdict(const mercer_proof *proof);
 MERCER_API int mercer_proof_steps(const mercer_proof *proof);
-MERCER_API mercer_step mercer_proof_step(const mercer_proof *proof, int i);
-MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof); /* NULL unless refuted */
+MERCER_API const mercer_step *mercer_proof_step(const mercer_proof *proof, int i); /* NULL beyond the last */
+MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof);  /* NULL unless refuted */
 /* the points with a value: "with x[1] > 0"; "": all */
 MERCER_API const char *mercer_proof_domain(const mercer_proof *proof);
 MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */
@@ -422,11 +433,18 @@ MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whol
 /* ---- Machines ---- */
 
 typedef struct mercer_model mercer_model;
+/* One way for all machines: their name, their settings (the struct that mercer_machine names, NULL: the defaults), a
+   kernel, data. A settings struct knows its machine, which the defaults write into it: settings of another machine, and
+   a field that was changed and that the machine does not have, are errors that name them. */
+MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const char *machine, const void *settings,
+                                    const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
 
 /* Ridge: min over f (and b) of sum_i w_i (y_i - f(x_i) - b)^2 + lambda |f|^2. Several outputs share one factorisation.
    lambda = 0 gives the minimum-norm least-squares function. Classes are fitted as one output per class, two classes
    included: +1 on the rows of the class and -1 on the others. Rows of weight zero are left out. */
 typedef struct mercer_ridge {
+    size_t size;
+    const char *machine;
     double lambda; /* absolute; 0 interpolates */
     /* instead of lambda: min sum w (y - f - b)^2 with |f| <= norm_bound over all outputs; infinite: none */
     double norm_bound;
@@ -436,54 +454,22 @@ typedef struct mercer_ridge {
     /* auto, cholesky, mixed, eigen, pcg, primal: exact; nystrom, fourier: approximate, never chosen by auto */
     const char *solver;
     double tolerance; /* pcg, nystrom: the relative residual to reach, measured in double precision */
-    /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
-    int64_t rank;
-    const char *
-        /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row
-           numbers from 1, separated by commas, among the rows that count */
-        landmarks;
-    /* pcg: a file that holds the state of a long fit, so that it can be taken up again; "": none */
-    const char *checkpoint;
-    bool loo;              /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
-    bool allow_indefinite; /* fit although the kernel is not proved */
+    int64_t rank;     /* pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen */
+    /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row numbers
+       from 1, separated by commas, among the rows that count */
+    const char *landmarks;
+    const char *checkpoint; /* pcg: a file that holds the state of a long fit, to be taken up again; "": none */
+    bool loo;               /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
+    bool allow_indefinite;  /* fit although the kernel is not proved */
 } mercer_ridge;
-MERCER_API mercer_ridge mercer_ridge_defaults(void);
-MERCER_API mercer_status mercer_ridge_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                          const mercer_ridge *set, mercer_model **out);
-
-/* What a value of lambda would give, without fitting it. */
-typedef struct mercer_ridge_path_row {
-    double lambda;
-    double loo_rmse;  /* of rows left out one by one, weighted, over all outputs; NaN where it is not defined */
-    double fold_rmse; /* of folds left out; NaN without folds and where it is not defined */
-    double gcv;       /* generalised cross-validation: (weighted mean square) / (1 - dof/n)^2 */
-    double dof;       /* effective degrees of freedom, the intercept counted */
-    double norm;      /* sqrt(sum over outputs of |f|^2): the bound B of the constrained form that has this lambda */
-    double objective;
-} mercer_ridge_path_row;
-/* All of it for count values of lambda (>= 0, in any order) from one eigendecomposition; set NULL: the defaults. Of set
-   only intercept, scale and allow_indefinite are looked at. */
-MERCER_API mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                           const mercer_ridge *set, const double *lambdas, int64_t count,
-                                           mercer_ridge_path_row *out);
-/* The same with the error of folds as well: rows with the same number in fold leave together, as in mercer_ridge_folds.
-   A lambda costs n^3 / k operations for k folds, no refit. */
-MERCER_API mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                                 const mercer_ridge *set, const int64_t *fold, const double *lambdas,
-                                                 int64_t count, mercer_ridge_path_row *out);
-/* Exact residuals y - f of cross-validation without refitting: rows with the same number in fold leave together (a
-   fold, a group of rows that belong together, a row of its own), and each is predicted from all the others. residuals:
-   n x outputs, row-major, NaN for rows of weight zero. variances: n, of y given the rows of other folds when f ~ GP(0,
-   k) with noise lambda / w_i; NULL: not wanted. *rmse: the weighted root mean square of the residuals; NULL: not
-   wanted. Columns are scaled once, by all rows. */
-MERCER_API mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                            const mercer_ridge *set, const int64_t *fold, double *residuals,
-                                            double *variances, double *rmse);
+MERCER_DEFAULTS(mercer_ridge, mercer_ridge_init, mercer_ridge_defaults)
 
 /* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's
    parameters and the noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise
    variance is noise / weight. */
 typedef struct mercer_gp {
+    size_t size;
+    const char *machine;
     double noise;       /* variance of the noise; 0: none, an error when two rows are equal; below 0: learned */
     bool learn;         /* choose the kernel's parameters too */
     bool ard;           /* one length scale per column */
@@ -492,9 +478,7 @@ typedef struct mercer_gp {
     bool intercept;     /* m: the weighted mean of the target; 0 without */
     const char *scale;
 } mercer_gp;
-MERCER_API mercer_gp mercer_gp_defaults(void);
-MERCER_API mercer_status mercer_gp_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                       const mercer_gp *set, mercer_model **out);
+MERCER_DEFAULTS(mercer_gp, mercer_gp_init, mercer_gp_defaults)
 
 /* The posterior of a gp model: opened once (it factors a matrix of the rows kept), then asked for many rows. */
 typedef struct mercer_posterior mercer_posterior;
@@ -514,8 +498,7 @@ MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_p
    row weight.
 
        svc        classes; loss max(0, 1 - y f). C = infinity is the hard margin: no row may come inside it
-       nu-svc     classes; C is found: at most a share nu of the rows come inside the margin, at least that share
-       supports it
+       nu-svc     classes; C is found: a share nu of the rows at most comes inside the margin, at least it supports it
        svr        numbers; loss max(0, |y - f| - epsilon)
        nu-svr     numbers; epsilon is found: at most a share nu of the rows leave the tube
        one-class  no target; holds all but a share nu of the rows: 1 inside, -1 outside
@@ -523,7 +506,9 @@ MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_p
    C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one quadratic program for
    every pair ("ovo"; most votes win, the first of equals) or one for every class against the rest ("ovr"). */
 typedef struct mercer_svm {
-    double C;
+    size_t size;
+    const char *machine;
+    double C;  /* svc, svr, nu-svr */
     double nu; /* nu-svc, nu-svr, one-class */
     /* nu-svc: two classes for which nu is infeasible or leaves no margin get the nearest nu that has an answer */
     bool nearest_nu;
@@ -537,36 +522,24 @@ typedef struct mercer_svm {
     const char *scale;      /* auto, none, standard, minmax; kept in the model */
     bool allow_indefinite;  /* fit although the kernel is not proved: then only a stationary point is found */
     const char *checkpoint; /* file in which the work is kept, and from which it is taken up again; "": none */
-    const mercer_model *
-        /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel or
-           C. The optimum is the same, the way to it shorter. NULL: from nothing */
-        start;
+    /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel or C.
+       The optimum is the same, the way to it shorter. NULL: from nothing */
+    const mercer_model *start;
 } mercer_svm;
-/* The defaults of a support vector machine by name; all zero for another name. */
-MERCER_API mercer_svm mercer_svm_defaults(const char *machine);
-
-/* One value of C on a path. */
-typedef struct mercer_svm_path_row {
-    double C;
-    double primal, dual, gap_relative, kkt_violation; /* the certificate of this C */
-    int64_t support_vectors, free_vectors, bounded_vectors, steps;
-    double norm;
-    /* on the test rows: share of right classes (svc), root mean square error (svr); NaN without test rows */
-    double test;
-    double seconds;
-} mercer_svm_path_row;
-/* Fits svc or svr for count values of C, which rise. Each starts from the last, scaled, at no cost in kernel values;
-   all are certified. set NULL: the defaults; its C is not looked at. test: rows to measure each function on; NULL:
-   none. */
-MERCER_API mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel,
-                                         const mercer_data *data, const mercer_svm *set, const double *C, int64_t count,
-                                         const mercer_data *test, mercer_svm_path_row *out);
+MERCER_API void mercer_svm_init(mercer_svm *set, size_t size, const char *machine);
+static inline mercer_svm mercer_svm_defaults(const char *machine) {
+    mercer_svm set;
+    mercer_svm_init(&set, sizeof set, machine);
+    return set;
+}
 
 /* Least mean squares: f <- f + step sum_i w_i (y_i - f(x_i) - b) k(x_i, .), all rows at once or one after the other,
    from f = 0; b is the weighted mean of the target. There is no penalty: the limit is the least-squares function of
    least norm, and stopping early is what regularises. A row weight multiplies the steps of its row; on held-out rows it
    weighs the error. A step that is not safe is an error that names the bound. Classes as for ridge. */
 typedef struct mercer_lms {
+    size_t size;
+    const char *machine;
     /* 0: half of the bound, which is 2 over the largest eigenvalue of K (batch), 2 / max k(x,x) (sample) */
     double step;
     const char *mode; /* batch, sample */
@@ -580,9 +553,7 @@ typedef struct mercer_lms {
     const char *scale;  /* auto, none, standard, minmax; kept in the model */
     const char *solver; /* auto, features, stored, streamed */
 } mercer_lms;
-MERCER_API mercer_lms mercer_lms_defaults(void);
-MERCER_API mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                        const mercer_lms *set, mercer_model **out);
+MERCER_DEFAULTS(mercer_lms, mercer_lms_init, mercer_lms_defaults)
 
 /* Nearest neighbours in feature space: the rows z with the least |phi(x) - phi(z)|^2 = k(x,x) + k(z,z) - 2 k(x,z), of
    equals the earlier rows; a square within rounding of 0 counts as 0. Numbers: their mean; classes: the share of votes
@@ -590,13 +561,13 @@ MERCER_API mercer_status mercer_lms_fit(mercer_ctx *ctx, const mercer_kernel *ke
    Where neighbours stand at distance 0 and they are weighted by distance, those alone count, equally. Exact: a
    prediction looks at all rows. */
 typedef struct mercer_knn {
+    size_t size;
+    const char *machine;
     int64_t neighbors;
     const char *weighting; /* uniform; distance: 1 / |phi(x) - phi(z)| */
     const char *scale;     /* auto, none, standard, minmax; kept in the model */
 } mercer_knn;
-MERCER_API mercer_knn mercer_knn_defaults(void);
-MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                        const mercer_knn *set, mercer_model **out);
+MERCER_DEFAULTS(mercer_knn, mercer_knn_init, mercer_knn_defaults)
 
 /* Kernel principal components: the directions u of feature space along which the rows vary most, |u| = 1, and the
    scores <u, phi(x) - mu> of rows, mu the (weighted) mean; uncentred: mu = 0. They are eigenvectors of M = P S K S P, S
@@ -604,6 +575,8 @@ MERCER_API mercer_status mercer_knn_fit(mercer_ctx *ctx, const mercer_kernel *ke
    Scores are predictions, one output per component. Sign: of the eigenvector's entries the one of largest size, the
    first of those within 1e-8 of it, is positive. A target is not needed and not looked at. */
 typedef struct mercer_pca {
+    size_t size;
+    const char *machine;
     int64_t components;
     bool center;
     double tolerance;   /* krylov: the residual |M v - theta v| to reach, relative to the largest eigenvalue */
@@ -612,88 +585,119 @@ typedef struct mercer_pca {
     /* fit although the kernel is not proved: directions of positive eigenvalues, whose sum the variance is then */
     bool allow_indefinite;
 } mercer_pca;
-MERCER_API mercer_pca mercer_pca_defaults(void);
-MERCER_API mercer_status mercer_pca_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                        const mercer_pca *set, mercer_model **out);
+MERCER_DEFAULTS(mercer_pca, mercer_pca_init, mercer_pca_defaults)
 
 /* Machines that are a convex loss and a penalty: min over f and b of sum_i c_i loss(y_i, f(x_i) + b) + lambda/2 |f|^2,
    c_i = row weight x class weight.
 
        logistic       classes; log(1 + exp(-y f)), y = 1 for the first of two classes, -1 for the second. More than two:
-       softmax, one
-                      function per class, log sum_k exp(f_k) - f_y. It gives probabilities (mercer_predict_proba)
+                      softmax, one function per class, log sum_k exp(f_k) - f_y. It gives probabilities
        squared-hinge  classes; max(0, 1 - y f)^2 / 2; more than two: each against the rest
-       huber          numbers; r^2/2 for |r| = |y - f| <= delta, delta |r| - delta^2/2 beyond; for delta beyond all
-       errors this is ridge
+       huber          numbers; r^2/2 for |r| = |y - f| <= delta, delta |r| - delta^2/2 beyond
        quantile       numbers; tau r above, (tau - 1) r below, r = y - f; always with an intercept
        absolute       numbers; |y - f|; always with an intercept
+       own-loss       classes or numbers; a loss of your own
 
-   Smooth losses are solved by Newton's method, the last two as quadratic programs. The certificate is the duality gap.
-   */
+   Smooth losses are solved by Newton's method, quantile and absolute as quadratic programs. The certificate is the
+   duality gap. */
+typedef struct mercer_own_loss mercer_own_loss;
 typedef struct mercer_loss {
+    size_t size;
+    const char *machine;
     double lambda;
     double tau;       /* quantile */
     double delta;     /* huber */
     double tolerance; /* of the duality gap, relative to the objective */
     bool intercept;
-    const char *class_weight; /* as for support vector machines */
-    int64_t iterations;       /* most Newton steps of one function */
-    const char *scale;        /* auto, none, standard, minmax; kept in the model */
-    const char *solver;       /* auto, cholesky, pcg: of Newton's systems */
+    const char *class_weight;   /* as for support vector machines */
+    int64_t iterations;         /* most Newton steps of one function */
+    const char *scale;          /* auto, none, standard, minmax; kept in the model */
+    const char *solver;         /* auto, cholesky, pcg: of Newton's systems */
+    const mercer_own_loss *own; /* own-loss: the loss; NULL otherwise */
 } mercer_loss;
-/* The defaults of one of these machines by name. */
-MERCER_API mercer_loss mercer_loss_defaults(const char *machine);
-
-/* One value of lambda on a path. Scores: the share of right classes; of numbers the root mean square error (huber), the
-   mean pinball loss (quantile) or the mean absolute error (absolute). NaN where there are no rows to measure on; log
-   losses are logistic's alone. */
-typedef struct mercer_loss_path_row {
-    double lambda;
-    double primal, dual, gap_relative, distance; /* the certificate of this lambda */
-    int64_t support_vectors, steps;
-    double norm;
-    double test, test_log_loss; /* on the test rows */
-    double fold, fold_log_loss; /* on rows left out by folds: the mean over the folds */
-    double seconds;             /* without the folds */
-} mercer_loss_path_row;
-/* Fits one of these machines for count values of lambda, in any order. They are walked from the largest down, each fit
-   begins at the answer of the one before, and what is stored of K serves all; all are certified. set NULL: the
-   defaults; its lambda is not looked at. test: rows to measure each function on; NULL: none. fold: the number, from 0,
-   of the fold of each row; each fold is measured on the path of the rows outside it; NULL: none. */
-MERCER_API mercer_status mercer_loss_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel,
-                                          const mercer_data *data, const mercer_loss *set, const double *lambdas,
-                                          int64_t count, const mercer_data *test, const int64_t *fold,
-                                          mercer_loss_path_row *out);
+MERCER_API void mercer_loss_init(mercer_loss *set, size_t size, const char *machine);
+static inline mercer_loss mercer_loss_defaults(const char *machine) {
+    mercer_loss set;
+    mercer_loss_init(&set, sizeof set, machine);
+    return set;
+}
 
 /* A loss of your own, convex in F = f(x) + b for each target y and with a slope everywhere. All functions are called
    from the calling thread, in any order; an answer that is no number stops the fit with a message that names the row.
-   */
-typedef struct mercer_own_loss {
-    /* for messages and the model's settings: letters, digits and hyphens */
-    const char *name;
-    /* y is 1 or -1 (more than two classes: each against the rest), or a number */
-    bool classes;
+   The model predicts, is saved and loaded like any other (machine "own-loss"); it holds no pointer to the functions. */
+struct mercer_own_loss {
+    size_t size;      /* sizeof(mercer_own_loss) */
+    const char *name; /* for messages and the model's settings: letters, digits and hyphens */
+    bool classes;     /* y is 1 or -1 (more than two classes: each against the rest), or a number */
     double (*value)(void *user, double y, double F); /* may be infinite far from the optimum, never NaN */
     double (*slope)(void *user, double y, double F); /* d value / dF */
     /* d slope / dF >= 0; where there is none, the one from either side */
     double (*curvature)(void *user, double y, double F);
     /* sup over F of v F - value: needed for the certificate, which makes sense of v = -lambda alpha / c within the
        range of the slope. NULL: found by search for every row, as an upper bound; the certificate then is a "numerical
-       gap". */
+       gap" */
     double (*conjugate)(void *user, double y, double v);
     /* the infimum and supremum of the slope over F; NULL: all numbers */
     void (*range)(void *user, double y, double *low, double *high);
     void *user;
-} mercer_own_loss;
-/* A machine with that loss, as logistic and huber are with theirs; set: as mercer_loss_defaults("own-loss") gives it,
-   NULL for those. The model predicts, is saved and loaded like any other (machine "own-loss"); it holds no pointer to
-   the functions. */
-MERCER_API mercer_status mercer_own_loss_fit(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                             const mercer_own_loss *loss, const mercer_loss *set, mercer_model **out);
+};
 
-/* Any machine of mercer_machines(); settings is its struct, NULL for the defaults. */
-MERCER_API mercer_status mercer_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                    const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
+/* A path: one machine for many values of its penalty, each found from the others at little cost, and all certified.
+
+       ridge             lambda >= 0, in any order, from one eigendecomposition; nothing is fitted
+       svc, svr          C, which rises; each fit starts from the last, scaled, at no cost in kernel values
+       logistic, squared-hinge, huber, quantile, absolute
+                         lambda, in any order; walked from the largest down, what is stored of K serves all
+
+   Of the settings the penalty itself is not looked at, of ridge only intercept, scale and allow_indefinite. */
+typedef struct mercer_path {
+    size_t size, row_size; /* row_size: sizeof(mercer_path_row) */
+    const double *values;
+    int64_t count;
+    const mercer_data *test; /* rows to measure each function on, for all but ridge; NULL: none */
+    /* the number of the fold of each row, for all but svc and svr: rows with the same number leave together, and each
+       fold is measured by the path over the rows outside it (ridge: exactly, at n^3 / k operations for k folds); NULL:
+       none */
+    const int64_t *fold;
+} mercer_path;
+/* What one value gives. NaN, of counts 0, where the machine has no such thing or there are no rows to measure on. */
+typedef struct mercer_path_row {
+    double value;
+    double norm; /* sqrt(sum over outputs of |f|^2); of ridge the bound B of the constrained form with this lambda */
+    double objective;                  /* ridge */
+    double loo_rmse;                   /* ridge: of rows left out one by one, weighted, over all outputs */
+    double gcv;                        /* ridge: generalised cross-validation, (weighted mean square) / (1 - dof/n)^2 */
+    double dof;                        /* ridge: effective degrees of freedom, the intercept counted */
+    double primal, dual, gap_relative; /* the certificate, as below */
+    double kkt_violation;              /* svc, svr */
+    double distance;                   /* convex losses */
+    /* on the test rows, and on rows left out by folds (the mean over the folds): the share of right classes; of numbers
+       the root mean square error, of quantile the mean pinball loss, of absolute the mean absolute error; of ridge the
+       root mean square over all outputs and folds. Log losses are logistic's */
+    double test, test_log_loss, fold, fold_log_loss;
+    int64_t support_vectors, free_vectors, bounded_vectors, steps;
+    double seconds; /* without the folds */
+} mercer_path_row;
+MERCER_API void mercer_path_init(mercer_path *set, size_t size, size_t row_size);
+static inline mercer_path mercer_path_defaults(void) {
+    mercer_path set;
+    mercer_path_init(&set, sizeof set, sizeof(mercer_path_row));
+    return set;
+}
+/* out: count rows of row_size bytes each. */
+MERCER_API mercer_status mercer_fit_path(mercer_ctx *ctx, const char *machine, const void *settings,
+                                         const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                                         mercer_path_row *out);
+/* Exact residuals y - f of cross-validation without refitting, of ridge: rows with the same number in fold leave
+   together (a fold, a group of rows that belong together, a row of its own), and each is predicted from all the others.
+   residuals: n x outputs, row-major, NaN for rows of weight zero. variances: n, of y given the rows of other folds when
+   f ~ GP(0, k) with noise lambda / w_i; NULL: not wanted. *rmse: the weighted root mean square of the residuals; NULL:
+   not wanted. Columns are scaled once, by all rows. */
+MERCER_API mercer_status mercer_fit_folds(mercer_ctx *ctx, const char *machine, const void *settings,
+                                          const mercer_kernel *kernel, const mercer_data *data, const int64_t *fold,
+                                          double *residuals, double *variances, double *rmse);
+
+/* ---- Models ---- */
 
 /* How far the answer can be from the optimum, recomputed from the raw data by code that does not trust the solver. The
    bounds hold for the problem as stated, in exact arithmetic; they are infinite where nothing can be said: for a kernel
@@ -730,6 +734,7 @@ typedef struct mercer_certificate {
     double kkt_violation; /* the largest over the quadratic programs, in the unit of the tolerance */
     /* convex losses, svc, svr and one-class: |f - f*| in H is no more (over all functions); NaN otherwise */
     double distance;
+    double reserved[6]; /* 0: room for what later versions bound */
 } mercer_certificate;
 
 typedef struct mercer_report {
@@ -741,16 +746,15 @@ typedef struct mercer_report {
     double objective;
     double loo_rmse; /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
     /* ridge by primal always, by cholesky or eigen with loo_rmse: effective degrees of freedom, the intercept counted,
-       and generalised cross-validation as in mercer_ridge_path_row; NaN otherwise */
+       and generalised cross-validation as in mercer_path_row; NaN otherwise */
     double dof, gcv;
     int64_t iterations;
     /* pcg: steps that suffice, known before the first from the trace the preconditioner leaves; 0 otherwise */
     int64_t iteration_bound;
-    const char *
-        /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision": the
-           tolerance is below what double precision reaches here; "steps": too many of them; "held-out": this is an
-           earlier answer, better on held-out rows than later ones */
-        stopped;
+    /* "no": it ran to its end; "time", "caller": stopped there, this is the best answer so far; "precision": the
+       tolerance is below what double precision reaches here; "steps": too many of them; "held-out": this is an earlier
+       answer, better on held-out rows than later ones */
+    const char *stopped;
     double log_evidence;    /* gp: log marginal likelihood; NaN otherwise */
     double loo_log_density; /* gp: mean log density of rows left out one by one; NaN otherwise */
     /* eigen: eigenvalues of K above n * 2^-52 * the largest; cholesky: n; pcg: of the preconditioner; nystrom:
@@ -851,8 +855,7 @@ MERCER_API double mercer_model_intercept(const mercer_model *model, int64_t deci
    Features 0: the model has none. */
 MERCER_API int64_t mercer_model_features(const mercer_model *model);
 MERCER_API double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision);
-/* The same for all centres in one call: their places, one each, and their coefficients, centres x decisions, row-major.
-   */
+/* The same for all centres in one call: their places, and their coefficients, centres x decisions, row-major. */
 MERCER_API void mercer_model_rows(const mercer_model *model, int64_t *out);
 MERCER_API void mercer_model_coefficients(const mercer_model *model, double *out);
 
@@ -865,10 +868,10 @@ MERCER_API mercer_svm_box mercer_model_box(const mercer_model *model, int64_t de
 
 /* The primal view of a support vector machine: how it stands with a row it was fitted to, in one decision. */
 typedef enum mercer_vector {
-    MERCER_VECTOR_ABSENT, /* not in this decision: of neither class of the pair, or of weight zero */
-    MERCER_VECTOR_UNUSED, /* alpha = 0: the function would be the same without the row */
-    MERCER_VECTOR_FREE,   /* 0 < alpha < its bound: exactly on the margin, or on the edge of the tube */
-    MERCER_VECTOR_BOUNDED /* alpha at its bound: on the margin or inside it, on the edge or outside the tube */
+    MERCER_VECTOR_ABSENT = 0, /* not in this decision: of neither class of the pair, or of weight zero */
+    MERCER_VECTOR_UNUSED = 1, /* alpha = 0: the function would be the same without the row */
+    MERCER_VECTOR_FREE = 2,   /* 0 < alpha < its bound: exactly on the margin, or on the edge of the tube */
+    MERCER_VECTOR_BOUNDED = 3 /* alpha at its bound: on the margin or inside it, on the edge or outside the tube */
 } mercer_vector;
 typedef struct mercer_svm_view {
     /* classes: y (f(x) + b), y = 1 for the first class of the decision, -1 for the other. Numbers: y - f(x) - b,
@@ -893,6 +896,7 @@ MERCER_API mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_mod
                                                const mercer_model *g, int64_t decision_g, double *out);
 
 typedef struct mercer_scores {
+    size_t size;
     int64_t n;
     double accuracy, balanced_accuracy; /* classes; NaN otherwise */
     double auc;                         /* two classes; NaN otherwise. Ties count half */
@@ -902,8 +906,7 @@ typedef struct mercer_scores {
     double f1;
     double rmse, mae; /* numbers; over all outputs */
     double r2;        /* numbers; the mean over outputs, NaN when an output does not vary */
-    /* quantile: the mean of tau r above and (tau - 1) r below, r = y - f; NaN otherwise */
-    double pinball;
+    double pinball;   /* quantile: the mean of tau r above and (tau - 1) r below, r = y - f; NaN otherwise */
 } mercer_scores;
 /* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
@@ -930,13 +933,14 @@ MERCER_API mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model 
    result is an lms model and no longer a solution of the ridge problem. A model that meets the new rows worse than the
    old one, cut down to the budget, is none: MERCER_NUMERIC, with both errors. */
 typedef struct mercer_update {
+    size_t size;
     /* 0: 1 over the largest eigenvalue of W^1/2 K W^1/2 over the new rows, or less, so that their squared error falls;
        the best of longer ones under a budget. A step that reaches 2 / max w k(x,x) is an error that names it */
     double step;
     int64_t budget; /* most centres; 0: no limit */
     int64_t passes; /* over the new rows, in their order */
 } mercer_update;
-MERCER_API mercer_update mercer_update_defaults(void);
+MERCER_DEFAULTS(mercer_update, mercer_update_init, mercer_update_defaults)
 MERCER_API mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
                                              const mercer_update *set, mercer_model **out);
 
@@ -966,6 +970,7 @@ MERCER_API mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model
    any number of rows. The seed decides, the same bits on any number of threads. Row weights and targets are not looked
    at. */
 typedef struct mercer_test {
+    size_t size;
     double statistic; /* of the sample */
     double p_value;
     double null_mean, null_std; /* of the statistic over the exchanges */
@@ -984,11 +989,13 @@ MERCER_API mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *
 /* Kernel k-means: min over groups of sum_i |phi(x_i) - mean of its group|^2, by passes from several starts; for linear
    this is k-means. */
 typedef struct mercer_clustering {
+    size_t size;
     int64_t clusters, restarts, iterations; /* iterations: passes of one start at most */
     uint64_t seed;
 } mercer_clustering;
-MERCER_API mercer_clustering mercer_clustering_defaults(void);
+MERCER_DEFAULTS(mercer_clustering, mercer_clustering_init, mercer_clustering_defaults)
 typedef struct mercer_clusters {
+    size_t size;
     double objective, total; /* total: the same sum with one group */
     int64_t iterations;      /* of the best start */
 } mercer_clusters;
@@ -1014,12 +1021,13 @@ typedef struct mercer_choice {
 } mercer_choice;
 
 typedef struct mercer_plan {
+    size_t size;
     mercer_choice chosen;
     mercer_choice alternatives[8];
     int alternative_count;
 } mercer_plan;
 /* Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. */
-MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings,
                                          const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
 
 /* ---- Tuning ---- */
@@ -1028,8 +1036,7 @@ MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *
    2}, and from ranges and sets of the machine's settings, "C=0.1..1000", "epsilon={0.1, 0.2}". A range of positive
    numbers is cut on a logarithmic scale. Each candidate is measured on rows it did not learn from:
 
-       ridge      every row left out in turn, exactly and without refitting, all values of lambda at once; with folds
-       the same for folds
+       ridge      every row left out in turn, exactly and without refitting, all values of lambda at once; folds too
        gp         the evidence, largest over the kernel's parameters, from the candidate's kernel as the start
        svc, svr   folds; all values of C along one path, each from the last
        logistic, squared-hinge, huber, quantile, absolute   the same along lambda
@@ -1039,19 +1046,19 @@ MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *
    otherwise. */
 typedef struct mercer_search mercer_search;
 typedef struct mercer_tune {
-    const mercer_kernel *const
-        *kernels; /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times;
-                                            knn: with its default, every gamma having the same neighbours */
+    size_t size;
+    /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times; knn: with its default, every
+       gamma having the same neighbours */
+    const mercer_kernel *const *kernels;
     int64_t kernel_count;
     /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
     const char *const *ranges;
     int64_t points; /* of each range on the grid; 0: 8, and 50 for lambda of ridge */
-    const char *
-        /* grid; random: points of a scrambled Sobol sequence; gradient: L-BFGS down the rmse of rows or folds left out
-           (ridge), or up the evidence (gp), within the ranges, from the middle of them and from points of such a
-           sequence, for every combination of sets and whole numbers. Every point measured on the way is a candidate.
-           MERCER_INVALID for other machines and scores */
-        search;
+    /* grid; random: points of a scrambled Sobol sequence; gradient: L-BFGS down the rmse of rows or folds left out
+       (ridge), or up the evidence (gp), within the ranges, from the middle of them and from points of such a sequence,
+       for every combination of sets and whole numbers. Every point measured on the way is a candidate. MERCER_INVALID
+       for other machines and scores */
+    const char *search;
     int64_t candidates;        /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
     int64_t folds;             /* 0: every row left out (ridge), the evidence (gp), 5 folds (others) */
     int64_t repeats;           /* of the folds, with other seeds */
@@ -1059,8 +1066,8 @@ typedef struct mercer_tune {
     /* rows are in order of time: each of the folds is predicted from the rows before it alone */
     bool ordered;
     const mercer_data *hold_out; /* measure on these rows instead of folds; NULL: none */
-    const char *score; /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; gcv, of
-                                   ridge; evidence, of gp */
+    /* auto; accuracy, balanced-accuracy, log-loss, auc, f1; rmse, mae, r2, pinball; gcv, of ridge; evidence, of gp */
+    const char *score;
     /* of the candidates within one standard error of the best take the one with the strongest penalty */
     bool one_error;
     /* all candidates on few rows, the best sixteenth on four times as many, and so on; where every row is left out in
@@ -1072,9 +1079,9 @@ typedef struct mercer_tune {
     const char *journal;
     uint64_t seed; /* of folds, of the sequence and of the rows of halving */
 } mercer_tune;
-MERCER_API mercer_tune mercer_tune_defaults(void);
+MERCER_DEFAULTS(mercer_tune, mercer_tune_init, mercer_tune_defaults)
 /* The range searched where the caller names none: "C=0.1..1000"; NULL: the machine has none. */
-MERCER_API const char *mercer_tune_range(const mercer_machine *machine);
+MERCER_API const char *mercer_tune_range(const char *machine);
 
 typedef struct mercer_candidate {
     const char *kernel, *settings; /* "rbf(gamma=0.1)", "C=10 epsilon=0.1": what was searched; "" where nothing was */
@@ -1086,7 +1093,7 @@ typedef struct mercer_candidate {
 /* settings: the machine's struct, NULL: its defaults; what is searched is taken from the ranges. Texts in it must
    outlive the search. Stopped by the time limit or the caller, it gives what it has when at least one candidate is
    measured. The same input and seed give the same search on any number of threads. */
-MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const char *machine, const void *settings,
                                          const mercer_tune *set, const mercer_data *data, mercer_search **out);
 /* The short search of `mercer fit` when neither kernel nor lambda or C is given, for ridge, svc, svr and logistic:
    seven to thirteen values of gamma of rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured on
@@ -1095,7 +1102,7 @@ MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *
    candidates, and within half a standard error of the best the smallest C is taken. For ridge matern(nu=2.5) with one
    length scale for every column, learned by a Gaussian process in twenty steps, is compared with rbf and taken where it
    is clearly better. MERCER_INVALID for other machines and for fewer than 20 rows. */
-MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const void *settings,
                                              const mercer_data *data, mercer_search **out);
 MERCER_API void mercer_search_free(mercer_search *search);
 MERCER_API int64_t mercer_search_count(const mercer_search *search);
@@ -1114,7 +1121,7 @@ typedef struct mercer_search_report {
     int64_t resumed;     /* measurements taken from the journal */
     bool halved;
 } mercer_search_report;
-MERCER_API mercer_search_report mercer_search_result(const mercer_search *search);
+MERCER_API const mercer_search_report *mercer_search_result(const mercer_search *search);
 /* All of it as JSON: what mercer_model_search gives for the model. */
 MERCER_API const char *mercer_search_json(const mercer_search *search);
 /* The chosen candidate fitted to all rows; the search is recorded in the model and saved with it. */
@@ -1127,6 +1134,7 @@ MERCER_API const char *mercer_model_search(const mercer_model *model);
    operations are counted and the speed of this machine is measured; where the steps depend on the rows, part of the
    search is done on few of them, for a second. */
 typedef struct mercer_tune_plan {
+    size_t size;
     int64_t rows; /* of the data searched */
     /* fits: those that cannot be had from another one in closed form or along a path; of a search by gradients about as
        many as it takes steps, and the candidates are its starts */
@@ -1136,11 +1144,11 @@ typedef struct mercer_tune_plan {
     double seconds;
     bool possible;
 } mercer_tune_plan;
-MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const char *machine, const void *settings,
                                           const mercer_tune *set, const mercer_data *data, mercer_tune_plan *out);
 /* What the short search of mercer_tune_default would take, without the fit of its winner, which mercer_plan_fit
    foresees. rows: those it is done on. MERCER_INVALID and MERCER_MEMORY where there would be no search. */
-MERCER_API mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+MERCER_API mercer_status mercer_plan_default(mercer_ctx *ctx, const char *machine, const void *settings,
                                              const mercer_data *data, mercer_tune_plan *out);
 
 #ifdef __cplusplus

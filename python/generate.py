@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """generate.py HEADER OUT: the declarations of mercer.h as ctypes, so that nobody writes them twice.
 
-The header is regular: typedef enum, typedef struct, and MERCER_API functions. A pointer that is not text travels as c_void_p: it costs
+The header is regular: typedef enum, typedef struct, MERCER_API functions and MERCER_DEFAULTS, which declares one; its inline functions are
+left out. A struct that begins with its size has it from the start. A pointer that is not text travels as c_void_p: it costs
 nothing, takes an address, byref() or None, and the header says what it must point to. tests/python/test_header.py compares sizes and
 offsets with the compiler's."""
 import re
@@ -17,18 +18,19 @@ def without_comments(text):
 
 
 def statuses(text):
-    """Names of the table that makes the enum mercer_status."""
+    """number -> name, of the table that makes the enum mercer_status."""
     table = re.search(r"#define MERCER_STATUS_MAP\(X\)(.*?)\n\n", text, flags=re.S).group(1)
-    return re.findall(r"X\((\w+),", table)
+    return {int(number): name for name, number in re.findall(r"X\((\w+), (\d+),", table)}
 
 
 def enums(code):
-    """name -> its constants, which count from 0."""
+    """name -> its constants with their numbers."""
     found = re.findall(r"typedef enum (\w+) \{(.*?)\}", code, flags=re.S)
-    return {name: re.findall(r"\bMERCER_\w+", body) for name, body in found if name != "mercer_status"}
+    return {name: re.findall(r"\b(MERCER_\w+) = (\d+)", body) for name, body in found if name != "mercer_status"}
 
 
 def structs(code):
+    code = re.sub(r"^struct (\w+) \{(.*?)\n\};", r"typedef struct \1 {\2\n} \1;", code, flags=re.S | re.M)
     return re.findall(r"typedef struct (\w+) \{(.*?)\n\} \1;", code, flags=re.S)
 
 
@@ -77,6 +79,7 @@ def argument(text, types):
 
 
 def functions(code, types):
+    code = re.sub(r"^MERCER_DEFAULTS\((\w+), (\w+), \w+\)", r"MERCER_API void \2(\1 *set, size_t size);", code, flags=re.M)
     for result, name, inside in re.findall(r"MERCER_API\s+([\w\s*]+?)(mercer_\w+)\((.*?)\);", code, flags=re.S):
         inside = " ".join(inside.split())
         arguments = [] if inside == "void" else [argument(part.strip(), types) for part in inside.split(",")]
@@ -89,12 +92,15 @@ def generate(text):
     types = Types(enum_rows, [name for name, _ in struct_rows])
     out = ['"""Made from mercer.h by python/generate.py; do not edit."""',
            "from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64,",
-           "                    c_void_p)", "", f"STATUS = {tuple(statuses(text))!r}"]
+           "                    c_void_p, sizeof)", "", f"STATUS = {statuses(text)!r}"]
     for name, constants in enum_rows.items():
-        out += [f"{constant} = {place}" for place, constant in enumerate(constants)]
+        out += [f"{constant} = {number}" for constant, number in constants]
     for name, body in struct_rows:
         out += ["", "", f"class {name}(Structure):", "    _fields_ = ["]
-        out += [f'        ("{field}", {kind}),' for field, kind in fields(body, types)] + ["    ]"]
+        rows = list(fields(body, types))
+        out += [f'        ("{field}", {kind}),' for field, kind in rows] + ["    ]"]
+        if rows[0] == ("size", "c_size_t"):
+            out += ["", "    def __init__(self, **values):", "        super().__init__(**values)", "        self.size = sizeof(self)"]
     out += ["", "", "FUNCTIONS = {"]
     out += [f'    "{name}": ({result}, [{", ".join(arguments)}]),' for name, result, arguments in functions(code, types)]
     return "\n".join(out) + "\n}\n"

@@ -149,3 +149,29 @@ bool set_decimal_comma(void) {
     print_message("# skipped: no locale with a decimal comma is installed, and localedef makes none\n");
     return false;
 }
+
+mercer_status fit_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
+                       const void *set, const double *values, int64_t count, const mercer_data *test,
+                       const int64_t *fold, mercer_path_row *out) {
+    mercer_path path = mercer_path_defaults();
+    path.values = values;
+    path.count = count;
+    path.test = test;
+    path.fold = fold;
+    return mercer_fit_path(ctx, machine, set, kernel, data, &path, out);
+}
+
+mercer_status fit_own_loss(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                           const mercer_own_loss *loss, const mercer_loss *set, mercer_model **out) {
+    mercer_loss chosen = set ? *set : mercer_loss_defaults("own-loss");
+    chosen.machine = "own-loss";
+    chosen.own = loss;
+    return mercer_fit(ctx, "own-loss", &chosen, kernel, data, out);
+}
+
+mercer_shape shape_of(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d) {
+    mercer_shape shape = {.size = sizeof shape};
+    (void)ctx;
+    assert_true(mercer_kernel_shape(kernel, d, &shape));
+    return shape;
+}

@@ -59,4 +59,13 @@ void assert_survives_failing_memory(scenario *run, void *arg);
 /* The same for the first few and then ever fewer of the allocations, where a run takes long. */
 void assert_survives_some_failing_memory(scenario *run, void *arg);
 
+/* mercer_fit_path with all its arguments in a row; mercer_fit with a loss of the test's own (set NULL: the defaults);
+   the shape of a kernel. */
+mercer_status fit_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
+                       const void *set, const double *values, int64_t count, const mercer_data *test,
+                       const int64_t *fold, mercer_path_row *out);
+mercer_status fit_own_loss(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                           const mercer_own_loss *loss, const mercer_loss *set, mercer_model **out);
+mercer_shape shape_of(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d);
+
 #endif

@@ -24,8 +24,8 @@ class _Room:
     def __init__(self, context, function, shape, dtype, width):
         self.context, self.handle, self.function = context, context.handle, _functions[function]
         self.rows, self.out = np.empty(shape, dtype), np.empty((shape[0], width))
-        self.keep = _header.mercer_table(shape[0], shape[1], _header.MERCER_F64 if dtype is _F64 else _header.MERCER_F32,
-                                         self.rows.ctypes.data)
+        self.keep = _header.mercer_table(n=shape[0], d=shape[1], values=self.rows.ctypes.data,
+                                         dtype=_header.MERCER_F64 if dtype is _F64 else _header.MERCER_F32)
         self.table, self.out_at = ctypes.byref(self.keep), self.out.ctypes.data
         self.data = ctypes.c_void_p()
         self.data_out = ctypes.byref(self.data)

@@ -66,7 +66,7 @@ def prove(kernel: str, d: int = 0) -> Proof:
     with session() as context:
         expression = parse(context, kernel)
         proof = Handle(context.make("mercer_prove", expression, d), "proof")
-        steps = [_step(lib.mercer_proof_step(proof, i)) for i in range(lib.mercer_proof_steps(proof))]
+        steps = [_step(lib.mercer_proof_step(proof, i).contents) for i in range(lib.mercer_proof_steps(proof))]
         return Proof(text(lib.mercer_kernel_text(expression)), _VERDICTS[lib.mercer_proof_verdict(proof)],
                      text(lib.mercer_proof_text(proof)), text(lib.mercer_proof_domain(proof)), steps,
                      _witness(lib.mercer_proof_witness(proof)))
@@ -117,6 +117,12 @@ def gram_apply(kernel: str, X: Rows, V: ArrayLike, Y: Rows | None = None, *, sin
     return out[:, 0] if values.ndim == 1 else out
 
 
+def _shape(kernel, d):
+    out = _header.mercer_shape()
+    lib.mercer_kernel_shape(kernel, d, ctypes.byref(out))
+    return out
+
+
 def shape(kernel: str, d: int) -> _model.Record:
     """What is known of a kernel on R^d: stationary, isotropic, dot_product, normalised, bounded, bound, and the dimension of its feature
     space (-1: infinite or unknown).
@@ -126,7 +132,7 @@ def shape(kernel: str, d: int) -> _model.Record:
     (10, True)
     """
     with session() as context:
-        return _model.Record(record(lib.mercer_kernel_shape(parse(context, kernel), d)))
+        return _model.Record(record(_shape(parse(context, kernel), d)))
 
 
 def parameters(kernel: str) -> dict[str, float]:
@@ -154,7 +160,7 @@ def feature_map(kernel: str, X: Rows) -> NDArray:
     X = _arrays.check_rows(X, "feature_map")
     with session() as context:
         bound, data = _bound(context, kernel, X)
-        dimension = lib.mercer_kernel_shape(bound, X.shape[1]).dimension
+        dimension = _shape(bound, X.shape[1]).dimension
         out = np.empty((X.shape[0], max(dimension, 0)))
         context.call("mercer_features", bound, data, out.ctypes.data)
     return out

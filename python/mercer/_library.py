@@ -37,7 +37,7 @@ def _candidates():
 
 def _wishes():
     """What OpenMP and OpenBLAS should read when they are loaded, and read only then: threads that wait without burning a core, and kernels
-    for this processor, which OpenBLAS may not know (see mercer_blas_better_core)."""
+    for this processor, which OpenBLAS may not know."""
     yield "OMP_WAIT_POLICY", "passive"
     if _is_limited():
         yield "OMP_NUM_THREADS", "1"  # for what OpenBLAS maps; Mercer asks for its threads by number
@@ -102,6 +102,13 @@ for _name, (_result, _arguments) in _header.FUNCTIONS.items():
 def text(value):
     """Text of the library as str; None stays None."""
     return None if value is None else value.decode("utf-8", "replace")
+
+
+def defaults(kind, *arguments):
+    """A settings struct with its defaults: defaults("read") is a mercer_read."""
+    struct = getattr(_header, f"mercer_{kind}")()
+    getattr(lib, f"mercer_{kind}_init")(ctypes.byref(struct), ctypes.sizeof(struct), *arguments)
+    return struct
 
 
 # ---- Failures ----
@@ -200,7 +207,7 @@ class Context:
 
     def __init__(self, seed=0, watch=None, owner=None):
         self._owner = owner  # the estimator whose parameters messages speak of
-        options = lib.mercer_options_defaults()
+        options = defaults("options")
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
         options.seed = seed
         if watch is not None:
@@ -315,6 +322,8 @@ def record(struct):
     """A struct of the library as a dict: numbers, text, nested structs."""
     out = {}
     for name, kind in struct._fields_:
+        if name in ("size", "reserved"):
+            continue
         value = getattr(struct, name)
         if isinstance(value, bytes):
             value = text(value)
@@ -329,9 +338,8 @@ def info() -> dict[str, Any]:
 
     >>> import mercer
     >>> sorted(mercer.info())
-    ['blas', 'blas_better_core', 'isa', 'memory_limit', 'threads', 'version']
+    ['blas', 'isa', 'memory_limit', 'threads', 'version']
     """
     handle = thread_context().handle
     return {"version": text(lib.mercer_version()), "isa": text(lib.mercer_isa(handle)), "blas": text(lib.mercer_blas()),
-            "blas_better_core": text(lib.mercer_blas_better_core()), "threads": lib.mercer_threads(handle),
-            "memory_limit": lib.mercer_memory_limit(handle)}
+            "threads": lib.mercer_threads(handle), "memory_limit": lib.mercer_memory_limit(handle)}

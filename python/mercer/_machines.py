@@ -8,8 +8,8 @@ import os
 import numpy as np
 
 from . import _arrays, _header
-from ._library import Handle, lib, parse, record, session
-from ._model import Model, Record, columns, machine as machine_row, setting_names, settings_struct
+from ._library import Handle, defaults, lib, parse, record, session
+from ._model import Model, Record, machine as machine_row, setting_names, settings_struct
 from ._types import Any, ArrayLike, Callable, Path, Rows
 
 _SEARCHED = ("ridge", "svc", "svr", "logistic")  # machines for which the library chooses gamma and a penalty where nothing is said
@@ -19,7 +19,7 @@ _LEAST = 20                                      # rows for that
 def open_data(context, X, y, row, kernel=None, weights=None):
     """Rows and target as the machine wants them, from arrays or from a data file, which holds both."""
     if isinstance(X, (str, os.PathLike)):
-        reading = lib.mercer_read_defaults()
+        reading = defaults("read")
         reading.kind = row.contents.target
         if kernel is not None:
             lib.mercer_kernel_reading(kernel.address, ctypes.byref(reading))
@@ -47,8 +47,8 @@ def fit(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kern
         expression = parse(context, kernel or "rbf")
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, named)
         if not _searches(data, machine, kernel, named):
-            return Model(Handle(context.make("mercer_fit", row, struct, expression, data), "model"))
-        found = Handle(context.make("mercer_tune_default", row, struct, data), "search")
+            return Model(Handle(context.make("mercer_fit", machine.encode(), struct, expression, data), "model"))
+        found = Handle(context.make("mercer_tune_default", machine.encode(), struct, data), "search")
         return Model(Handle(context.make("mercer_search_fit", found, data), "model"))
 
 
@@ -69,10 +69,10 @@ def plan(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
     with session() as context:
         expression = parse(context, kernel or "rbf")
         data, struct = open_data(context, X, y, row, expression), settings_struct(context, row, named)
-        context.call("mercer_plan_fit", row, struct, expression, data, ctypes.byref(out))
+        context.call("mercer_plan_fit", machine.encode(), struct, expression, data, ctypes.byref(out))
         search = _searches(data, machine, kernel, named)
         if search:
-            context.call("mercer_plan_default", row, struct, data, ctypes.byref(before))
+            context.call("mercer_plan_default", machine.encode(), struct, data, ctypes.byref(before))
     chosen = Record(record(out.chosen))
     chosen["search"] = Record(record(before)) if search else None
     chosen["alternatives"] = [Record(record(out.alternatives[i])) for i in range(out.alternative_count)]
@@ -93,28 +93,26 @@ def fold_numbers(context, data, folds, groups, seed):
     return fold
 
 
-def _ridge_path(context, machine, problem, steps, fold, other, out):
-    if other is not None:
-        raise ValueError("path: ridge is measured on rows left out, not on test rows")
-    if fold is None:
-        context.call("mercer_ridge_path", *problem, *steps, out)
-    else:
-        context.call("mercer_ridge_path_folds", *problem, fold.ctypes.data, *steps, out)
+def run_path(context, machine, kernel, data, struct, values, fold=None, test=None):
+    """The rows of mercer_fit_path, one for each value."""
+    out, wish = (_header.mercer_path_row * len(values))(), _header.mercer_path()
+    wish.row_size, wish.values, wish.count = ctypes.sizeof(_header.mercer_path_row), values.ctypes.data, len(values)
+    wish.fold, wish.test = None if fold is None else fold.ctypes.data, None if test is None else test.address
+    context.call("mercer_fit_path", machine.encode(), struct, kernel, data, ctypes.byref(wish), ctypes.byref(out))
+    return out
 
 
-def _svm_path(context, machine, problem, steps, fold, other, out):
-    if fold is not None:
-        raise ValueError(f"path: {machine} is measured on test rows, not on folds")
-    context.call("mercer_svm_path", machine.encode(), *problem, *steps, other, out)
+# What a path of each kind has, by the names it has there.
+_FITS = {name: name for name in ("primal", "dual", "gap_relative", "support_vectors", "steps", "norm", "test", "seconds")}
+_OF_SVM = {"C": "value", **_FITS, **{name: name for name in ("kkt_violation", "free_vectors", "bounded_vectors")}}
+_OF_LOSS = {"lambda": "value", **_FITS, **{name: name for name in ("distance", "test_log_loss", "fold", "fold_log_loss")}}
+_OF_RIDGE = {"lambda": "value", "fold_rmse": "fold", **{name: name for name in ("loo_rmse", "gcv", "dof", "norm", "objective")}}
+_PATHS = {"ridge": _OF_RIDGE, "svc": _OF_SVM, "svr": _OF_SVM}
 
 
-def _loss_path(context, machine, problem, steps, fold, other, out):
-    context.call("mercer_loss_path", machine.encode(), *problem, *steps, other, None if fold is None else fold.ctypes.data, out)
-
-
-# machine -> (its call, what that fills)
-_PATHS = {"ridge": (_ridge_path, _header.mercer_ridge_path_row), "svc": (_svm_path, _header.mercer_svm_path_row),
-          "svr": (_svm_path, _header.mercer_svm_path_row), "others": (_loss_path, _header.mercer_loss_path_row)}
+def path_columns(machine, rows):
+    """The rows of a path as arrays by name."""
+    return Record({name: np.asarray([getattr(row, field) for row in rows]) for name, field in _PATHS.get(machine, _OF_LOSS).items()})
 
 
 def path(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str = "rbf", *, values: ArrayLike, folds: Any = None,
@@ -133,15 +131,13 @@ def path(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
     True
     """
     row, steps = machine_row(machine), np.ascontiguousarray(np.ravel(values), dtype=np.float64)
-    call, kind = _PATHS.get(machine, _PATHS["others"])
-    out = (kind * len(steps))()
     with session(random_state, verbose) as context:
         expression = parse(context, kernel)
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, setting_names(settings))
         fold = None if folds is None else fold_numbers(context, data, folds, None, random_state)
         other = None if test is None else open_data(context, test[0], test[1], row, expression)
-        call(context, machine, (expression, data, struct), (steps.ctypes.data, len(steps)), fold, other, ctypes.byref(out))
-    return columns(out)
+        out = run_path(context, machine, expression, data, struct, steps, fold, other)
+    return path_columns(machine, out)
 
 
 def folds(X: Rows | Path, y: ArrayLike | None = None, kernel: str = "rbf", *, folds: Any = None, groups: ArrayLike | None = None,
@@ -162,7 +158,7 @@ def folds(X: Rows | Path, y: ArrayLike | None = None, kernel: str = "rbf", *, fo
         fold = fold_numbers(context, data, folds, groups, random_state)
         outputs = lib.mercer_data_outputs(data) or lib.mercer_data_classes(data)
         residuals, variances = np.empty((len(fold), outputs)), np.empty(len(fold))
-        context.call("mercer_ridge_folds", expression, data, struct, fold.ctypes.data, residuals.ctypes.data,
+        context.call("mercer_fit_folds", b"ridge", struct, expression, data, fold.ctypes.data, residuals.ctypes.data,
                      variances.ctypes.data, ctypes.byref(rmse))
     return Record(residuals=residuals, variances=variances, rmse=rmse.value, fold=fold)
 
@@ -219,7 +215,8 @@ def fit_loss(X: Rows, y: ArrayLike, value: Callable[[float, float], float], slop
     loss = _OwnLoss(name, classes, {"value": value, "slope": slope, "curvature": curvature, "conjugate": conjugate}, range)
     X = _arrays.check_rows(X, "fit_loss")
     target = _arrays.target_of(_header.MERCER_TARGET_CLASS if classes else _header.MERCER_TARGET_NUMBER, y, X.shape[0])
-    set_ = lib.mercer_loss_defaults(b"own-loss")
+    set_ = defaults("loss", b"own-loss")
+    set_.own = ctypes.addressof(loss.struct)
     for key, wanted in setting_names(settings).items():
         field = key.replace("-", "_")
         if not hasattr(set_, field):
@@ -229,8 +226,7 @@ def fit_loss(X: Rows, y: ArrayLike, value: Callable[[float, float], float], slop
         with session(0, verbose) as context:
             expression = parse(context, kernel)
             data = _arrays.data(context, X, weights=_arrays.check_weights(sample_weight, X.shape[0]), **target)
-            return Model(Handle(context.make("mercer_own_loss_fit", expression, data, ctypes.byref(loss.struct),
-                                             ctypes.byref(set_)), "model"))
+            return Model(Handle(context.make("mercer_fit", b"own-loss", ctypes.byref(set_), expression, data), "model"))
     finally:
         if loss.raised is not None:
             raise loss.raised

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 
 import numpy as np
 
 from . import _arrays, _few, _header
-from ._library import Handle, lib, parse, record, session, text, thread_context
+from ._library import Handle, defaults, lib, parse, record, session, text, thread_context
 from ._types import Any, ArrayLike, NDArray, Path, Rows
 
 
@@ -38,7 +39,7 @@ _machines: dict[str, Any] = {}
 
 
 def machine(name):
-    """A row of mercer_machines()."""
+    """What the library says of a machine."""
     if name not in _machines:
         row = lib.mercer_machine_find(name.encode())
         if not row:
@@ -54,9 +55,8 @@ def machines() -> list[str]:
     >>> "ridge" in mercer.machines()
     True
     """
-    count = ctypes.c_int()
-    rows = lib.mercer_machines(ctypes.byref(count))
-    return [text(rows[i].name) for i in range(count.value)]
+    rows = iter(map(lib.mercer_machine_at, itertools.count()))
+    return [text(row.contents.name) for row in itertools.takewhile(bool, rows)]
 
 
 def _setting_text(value):
@@ -74,12 +74,11 @@ def setting_names(settings):
 
 def settings_struct(context, row, settings):
     """The settings struct of a machine: its defaults, then these by name. Texts in it live as long as the answer."""
-    size = row.contents.size
-    struct: Any = ctypes.create_string_buffer(size)
-    lib.mercer_settings_defaults(row, struct)
+    struct: Any = ctypes.create_string_buffer(row.contents.size)
+    context.call("mercer_settings_init", row.contents.name, struct, row.contents.size)
     struct.texts = [_setting_text(value) for value in settings.values()]
     for name, value in zip(settings, struct.texts):
-        context.call("mercer_settings_put", row, struct, name.encode(), value)
+        context.call("mercer_settings_put", struct, name.encode(), value)
     return struct
 
 
@@ -90,7 +89,7 @@ def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names
         rows = _arrays.data(context, X, target, labels, weights, names)
         expression = parse(context, kernel)
         struct = settings_struct(context, row, settings)
-        return Model(Handle(context.make("mercer_fit", row, struct, expression, rows), "model"))
+        return Model(Handle(context.make("mercer_fit", name.encode(), struct, expression, rows), "model"))
 
 
 # ---- A model ----
@@ -275,7 +274,7 @@ class Model:
 
     def _rows(self, X, kind=_header.MERCER_TARGET_AUTO):
         if isinstance(X, (str, os.PathLike)):
-            reading = lib.mercer_read_defaults()
+            reading = defaults("read")
             reading.kind = kind
             made = thread_context().make("mercer_model_read", self.address, os.fsencode(X), ctypes.byref(reading))
             return None, Handle(made, "data")

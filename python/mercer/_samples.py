@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from . import _arrays, _header
-from ._library import Handle, lib, parse, record, session, text
+from ._library import Handle, defaults, lib, parse, record, session, text
 from ._model import Record, number_or_text
 from ._types import Path, Rows
 
@@ -44,7 +44,7 @@ def read(path: Path, *, target: str | None = None, weights: str | None = None, m
     ways = {"error": _header.MERCER_MISSING_ERROR, "mean": _header.MERCER_MISSING_MEAN, "drop": _header.MERCER_MISSING_DROP}
     if missing not in ways:
         raise ValueError(f"missing must be one of {', '.join(ways)}, got {missing!r}")
-    reading = lib.mercer_read_defaults()
+    reading = defaults("read")
     reading.missing = ways[missing]
     reading.target = None if target is None else target.encode()
     reading.weights = None if weights is None else weights.encode()

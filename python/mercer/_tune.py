@@ -5,7 +5,7 @@ import ctypes
 import json
 
 from . import _arrays, _header, _machines, _model
-from ._library import Handle, lib, parse, record, session, text
+from ._library import Handle, defaults, lib, parse, record, session, text
 from ._types import Any, ArrayLike, Path, Rows
 
 
@@ -42,7 +42,7 @@ class _Wish:
     """The struct of the search and everything its pointers point to."""
 
     def __init__(self, context, kernels, ranges, options):
-        self.set = lib.mercer_tune_defaults()
+        self.set = defaults("tune")
         self.kernels = [parse(context, kernel) for kernel in kernels]
         self.ranges = [text_of.encode() for text_of in ranges]
         if self.kernels:
@@ -77,7 +77,7 @@ class _Task:
         if hold_out is not None:
             self.hold_out = _machines.open_data(context, hold_out[0], hold_out[1], row)
             self.wish.set.hold_out = self.hold_out.address
-        self.arguments = (row, self.struct, ctypes.byref(self.wish.set), self.data)
+        self.arguments = (machine.encode(), self.struct, ctypes.byref(self.wish.set), self.data)
 
 
 def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,
@@ -111,7 +111,7 @@ def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
         found = Handle(context.make("mercer_tune_run", *task.arguments), "search")
         model = _model.Model(Handle(context.make("mercer_search_fit", found, task.data), "model"))
         listed = [_model.Record(record(lib.mercer_search_candidate(found, i))) for i in range(lib.mercer_search_count(found))]
-        return Search(model, listed, _model.Record(record(lib.mercer_search_result(found))), text(lib.mercer_search_json(found)))
+        return Search(model, listed, _model.Record(record(lib.mercer_search_result(found).contents)), text(lib.mercer_search_json(found)))
 
 
 def plan_tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,

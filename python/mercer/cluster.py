@@ -8,7 +8,7 @@ import numpy as np
 from . import _arrays, _header, _kernels
 from ._base import KernelEstimator, seed_of
 from ._functions import gram, gram_apply
-from ._library import lib, parse, session
+from ._library import defaults, lib, parse, session
 from ._sklearn import ClusterMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
@@ -24,7 +24,7 @@ class _Clusterer(ClusterMixin, KernelEstimator):
         """labels_, inertia_, n_iter_ of one of the calls that make groups."""
         if X.shape[0] < self.n_clusters:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
-        labels, found, wish = np.empty(X.shape[0], dtype=np.int64), _header.mercer_clusters(), lib.mercer_clustering_defaults()
+        labels, found, wish = np.empty(X.shape[0], dtype=np.int64), _header.mercer_clusters(), defaults("clustering")
         wish.clusters, wish.restarts, wish.seed = self.n_clusters, self.n_init, seed_of(self.random_state)
         wish.iterations = iterations or wish.iterations
         more = () if eigenvalues is None else (eigenvalues.ctypes.data,)

@@ -1,14 +1,13 @@
 """Kernel ridge regression, with scikit-learn's parameters, and with its penalty chosen from rows left out."""
 from __future__ import annotations
 
-import ctypes
 import numbers
 
 import numpy as np
 
-from . import _arrays, _header, _machines, _model
+from . import _arrays, _machines, _model
 from ._base import RegressorBase, seed_of
-from ._library import parse, record, session
+from ._library import parse, session
 from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
@@ -147,8 +146,7 @@ class KernelRidgeCV(RegressorMixin, RegressorBase):
         if not len(alphas):
             raise ValueError("alphas must hold at least one number")
         target = _arrays.check_target(y, X.shape[0], outputs=True)
-        rows = self._path(X, target, _arrays.check_weights(sample_weight, X.shape[0]), alphas)
-        self.cv_results_ = {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
+        self.cv_results_ = dict(self._path(X, target, _arrays.check_weights(sample_weight, X.shape[0]), alphas))
         self.cv_results_["alpha"] = self.cv_results_.pop("lambda")
         errors = self.cv_results_["loo_rmse" if self.cv is None else "fold_rmse"]
         best = int(np.nanargmin(errors)) if not np.isnan(errors).all() else 0
@@ -167,15 +165,9 @@ class KernelRidgeCV(RegressorMixin, RegressorBase):
 
     def _path(self, X, target, weights, alphas):
         machine = _model.machine("ridge")
-        out = (_header.mercer_ridge_path_row * len(alphas))()
         with session(seed_of(self.random_state), bool(self.verbose), type(self).__name__) as context:
             data = _arrays.data(context, self._to_library(X, True), target, weights=weights)
             kernel = parse(context, self._expression(X, weights))
             struct = _model.settings_struct(context, machine, self._fixed())
-            common = (kernel.address, data, struct)
-            if self.cv is None:
-                context.call("mercer_ridge_path", *common, alphas.ctypes.data, len(alphas), ctypes.byref(out))
-            else:
-                fold = self._folds(context, data, X, target)
-                context.call("mercer_ridge_path_folds", *common, fold.ctypes.data, alphas.ctypes.data, len(alphas), ctypes.byref(out))
-        return [record(row) for row in out]
+            fold = None if self.cv is None else self._folds(context, data, X, target)
+            return _machines.path_columns("ridge", _machines.run_path(context, "ridge", kernel, data, struct, alphas, fold))

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrays, _kernels, _platt
 from ._base import ClassifierBase, KernelEstimator, RegressorBase, seed_of
-from ._library import InvalidError, NumericError
+from ._library import Error, InvalidError, NumericError
 from ._sklearn import ClassifierMixin, ConvergenceWarning, NotFittedError, OutlierMixin, RegressorMixin
 from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
 
@@ -313,6 +313,7 @@ class NuSVC(_SupportVectorClassifier):
     def _fit_model(self, machine, X, settings, **arrays):
         """scikit-learn answers wherever nu is feasible for the rows. Where classes overlap so that there is no margin, or where
         class_weight, which there does nothing, makes nu infeasible, the answer here is that of the nearest nu that has one."""
+        reason: Error
         try:
             return super()._fit_model(machine, X, settings, **arrays)
         except NumericError as refusal:

@@ -26,7 +26,7 @@ static bool uses(const char *core, mc_isa isa) {
     return found && found[-1] == '|' && found[strlen(core)] == '|';
 }
 
-const char *mercer_blas_better_core(void) {
+const char *mc_blas_better_core(void) {
     const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
     if (!core || !*core || strchr(core, '|'))
         return NULL;

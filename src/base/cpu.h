@@ -14,4 +14,8 @@ bool mc_isa_bytes(mc_isa isa);
 /* name, else $MERCER_ISA, else the best that runs; an unknown or impossible name is an error. */
 mercer_status mc_isa_choose(mercer_ctx *ctx, const char *name, mc_isa *out);
 
+/* The value of OPENBLAS_CORETYPE with which this program would run faster if it were started with it (OpenBLAS falls
+   back to very old kernels on a processor it does not know); NULL when all is well. */
+const char *mc_blas_better_core(void);
+
 #endif

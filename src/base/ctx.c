@@ -3,12 +3,14 @@
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include <omp.h>
 #include <stdint.h>
 
-mercer_options mercer_options_defaults(void) {
-    return (mercer_options){0};
+void mercer_options_init(mercer_options *set, size_t size) {
+    const mercer_options defaults = {0};
+    mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
 static mercer_status check_options(mercer_ctx *ctx) {
@@ -43,7 +45,8 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     if (!out)
         return MERCER_INVALID;
     *out = NULL;
-    const mercer_options chosen = options ? *options : mercer_options_defaults();
+    mercer_options chosen = mercer_options_defaults();
+    const mercer_status sized = mc_sized_read(NULL, "mercer_options", options, &chosen, sizeof chosen);
     mc_heap *heap = mc_heap_open(&chosen);
     if (!heap)
         return MERCER_MEMORY;
@@ -56,6 +59,8 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     ctx->threads = chosen.threads > 0 ? chosen.threads : omp_get_num_procs();
     mc_begin(ctx);
     *out = ctx;
+    if (sized) /* said again, now that there is a context to say it in */
+        return mc_sized_read(ctx, "mercer_options", options, &chosen, sizeof chosen);
     MC_TRY(fit_address_space(ctx));
     return check_options(ctx);
 }

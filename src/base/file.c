@@ -197,7 +197,7 @@ mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path)
                    path);
 }
 
-mercer_status mercer_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size) {
+mercer_status mc_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size) {
     MC_NEED(ctx, path);
     mc_begin(ctx);
     mc_output *output = NULL;

@@ -16,5 +16,8 @@ void mc_output_abandon(mc_output *output);
 
 /* MERCER_INVALID where there is a pipe, a device or a folder of this name: what: what it is to hold. */
 mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path);
+/* Write a whole file or nothing: to a temporary name beside it, synced, renamed. "-" is standard output; a device or a
+   pipe is written in place. */
+mercer_status mc_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size);
 
 #endif

@@ -14,4 +14,7 @@ const char *mc_number_read(const char *text, const char *end, double *out);
    9007199254740993 is none. */
 bool mc_number_survives(const char *text, const char *end);
 
+/* A double as the shortest text that reads back to the same double; at most 31 characters and the closing zero. */
+const char *mc_number_text(double value, char text[32]);
+
 #endif

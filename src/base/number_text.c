@@ -5,6 +5,7 @@
    with a 128-bit power of ten, rounded to odd, order exactly as the true values do (Giulietti, "The Schubfach way to
    render doubles", 2020). */
 #include "base/decimal.h"
+#include "base/number.h"
 #include <math.h>
 #include <mercer.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static char *put_scientific(char *to, const char *digits, int count, int exponen
     return put(to, first, (int)(room + 8 - first));
 }
 
-const char *mercer_number_text(double value, char text[32]) {
+const char *mc_number_text(double value, char text[32]) {
     if (!text)
         return NULL;
     char *to = text, room[24];

@@ -72,6 +72,21 @@ mercer_status mc_settings_check(mercer_ctx *ctx, const char *owner, const mercer
     return MERCER_OK;
 }
 
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool mc_setting_same(const mercer_setting *row, const void *a, const void *b) {
+    const char *f = (const char *)a + row->offset, *g = (const char *)b + row->offset;
+    switch (row->type) {
+    case MERCER_REAL: return memcmp(f, g, sizeof(double)) == 0;
+    case MERCER_INTEGER: return memcmp(f, g, sizeof(int64_t)) == 0;
+    case MERCER_FLAG: return *(const bool *)f == *(const bool *)g;
+    case MERCER_TEXT: return same_text(*(const char *const *)(const void *)f, *(const char *const *)(const void *)g);
+    }
+    return true;
+}
+
 static mercer_status put_number(mercer_ctx *ctx, const char *owner, const mercer_setting *row, void *settings,
                                 const char *text) {
     const char *end = text + strlen(text);

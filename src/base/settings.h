@@ -11,6 +11,8 @@ mercer_status mc_settings_check(mercer_ctx *ctx, const char *owner, const mercer
 /* A TEXT field keeps the pointer: text must outlive settings. */
 mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer_setting *rows, int count,
                                 void *settings, const char *name, const char *text);
+/* Whether the field of the row has the same value in both. */
+bool mc_setting_same(const mercer_setting *row, const void *a, const void *b);
 /* 0-based place of text in "a|b|c", -1 when absent. */
 int mc_choice(const char *choices, const char *text);
 

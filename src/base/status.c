@@ -8,7 +8,7 @@
 static const struct {
     const char *name, *text;
 } table[] = {
-#define X(name, text) {#name, text},
+#define X(name, number, text) [number] = {#name, text},
     MERCER_STATUS_MAP(X)
 #undef X
 };
@@ -16,6 +16,10 @@ enum { STATUS_COUNT = sizeof table / sizeof table[0] };
 
 const char *mercer_version(void) {
     return MERCER_VERSION;
+}
+
+int mercer_version_number(void) {
+    return MERCER_VERSION_NUMBER;
 }
 
 const char *mercer_status_name(mercer_status status) {

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/memory.h"
 #include "base/print.h"
+#include "base/number.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ void mc_text_quoted(mc_text *text, const char *bytes) {
 
 void mc_text_number(mc_text *text, double value) {
     char digits[32];
-    mc_text_add(text, "%s", mercer_number_text(value, digits));
+    mc_text_add(text, "%s", mc_number_text(value, digits));
 }
 
 mercer_status mc_text_take(mc_text *text, char **out) {

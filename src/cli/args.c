@@ -69,22 +69,19 @@ bool setting_is_default(const mercer_setting *row, const char *value) {
 }
 
 static const mercer_setting *find_setting(const char *name) {
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
     const mercer_setting *row = NULL;
-    for (int i = 0; i < count && !row; i++)
-        row = setting_find(&machines[i], name);
+    for (int i = 0; mercer_machine_at(i) && !row; i++)
+        row = setting_find(mercer_machine_at(i), name);
     return row;
 }
 
 /* ---- What is wrong ---- */
 
 static void try_settings(nearest *best) {
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < machines[i].count; k++)
-            nearest_try(best, machines[i].settings[k].name);
+    const mercer_machine *machine;
+    for (int i = 0; (machine = mercer_machine_at(i)); i++)
+        for (int k = 0; k < machine->count; k++)
+            nearest_try(best, machine->settings[k].name);
 }
 
 /* What many take for an option is a number of the kernel. */

@@ -19,11 +19,10 @@ const option job_options[] = {
 static int unknown_machine(const char *name) {
     nearest best = {.text = name};
     char list[400] = "";
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    for (int i = 0; i < count; i++) {
-        nearest_try(&best, machines[i].name);
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", machines[i].name);
+    const mercer_machine *machine;
+    for (int i = 0; (machine = mercer_machine_at(i)); i++) {
+        nearest_try(&best, machine->name);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", machine->name);
     }
     if (best.name)
         return complain("there is no machine '%s'; did you mean '%s'?", name, best.name);
@@ -121,7 +120,7 @@ static int choose_loo(session *s, job *j) {
         return EXIT_DONE;
     if (lambda && *(const double *)(const void *)((const char *)j->settings + lambda->offset) == 0)
         return EXIT_DONE;
-    TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, loo->name, "yes"));
+    TRY_CTX(s, mercer_settings_put(s->ctx, j->settings, loo->name, "yes"));
     return EXIT_DONE;
 }
 
@@ -192,7 +191,7 @@ static int put_setting(session *s, job *j, const char *name, const char *value) 
                         advise(s, &verb_tune, NULL, NULL).bytes);
     if (strcmp(name, "landmarks") == 0)
         TRY(landmarks_from_file(s, j, &value));
-    TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, name, value));
+    TRY_CTX(s, mercer_settings_put(s->ctx, j->settings, name, value));
     return EXIT_DONE;
 }
 
@@ -205,9 +204,9 @@ static int apply_settings(session *s, job *j) {
     j->settings = calloc(1, j->machine->size);
     if (!j->settings)
         return session_fail(s, MERCER_MEMORY);
-    mercer_settings_defaults(j->machine, j->settings);
+    TRY_CTX(s, mercer_settings_init(s->ctx, j->machine->name, j->settings, j->machine->size));
     if (args_text(a, "noise-column")) /* known variances are taken as they stand */
-        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, "noise", "1"));
+        TRY_CTX(s, mercer_settings_put(s->ctx, j->settings, "noise", "1"));
     for (int i = 0; i < a->count; i++)
         if (a->given[i].setting)
             TRY(put_setting(s, j, a->given[i].name, a->given[i].text));
@@ -358,12 +357,12 @@ bool job_has_room(session *s, const job *j) {
     enum { FEW = 2000 };
     const double values = (double)mercer_data_rows(j->data) * (double)mercer_data_columns(j->data);
     mercer_kernel *plain = NULL;
-    mercer_plan plan;
+    mercer_plan plan = {.size = sizeof plan};
     if (mercer_data_rows(j->data) < FEW && values < 1e6 && mercer_data_classes(j->data) < 100)
         return true;
     mercer_status status = mercer_kernel_parse(s->ctx, "rbf", &plain);
     if (!status)
-        status = mercer_plan_fit(s->ctx, j->machine, j->settings, plain, j->data, &plan);
+        status = mercer_plan_fit(s->ctx, j->machine->name, j->settings, plain, j->data, &plan);
     mercer_kernel_free(plain);
     return status || plan.chosen.possible;
 }
@@ -371,8 +370,7 @@ bool job_has_room(session *s, const job *j) {
 int job_put_intercept(session *s, job *j, bool search) {
     const mercer_setting *row = setting_find(j->machine, "intercept");
     if (row && !args_text(&s->args, "intercept"))
-        TRY_CTX(s, mercer_settings_put(s->ctx, j->machine, j->settings, "intercept",
-                                       search || row->initial != 0 ? "yes" : "no"));
+        TRY_CTX(s, mercer_settings_put(s->ctx, j->settings, "intercept", search || row->initial != 0 ? "yes" : "no"));
     return EXIT_DONE;
 }
 

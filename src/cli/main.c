@@ -1,5 +1,6 @@
 /* main.c: the command. The first word names a verb; its row says what follows. */
 #include "cli.h"
+#include "data/helpers.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static int unknown_verb(const char *name) {
    cores: measured, an eigensolver fell from 3 s to 70 s. OPENBLAS_CORETYPE: OpenBLAS falls back to its oldest kernels
    on a processor newer than itself: measured, a fifth of the speed. */
 static void set_environment(char **argv) {
-    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mercer_blas_better_core();
+    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mc_blas_better_core();
     if (getenv("OMP_WAIT_POLICY") && !core)
         return;
     if (setenv("OMP_WAIT_POLICY", "passive", 0) || (core && setenv("OPENBLAS_CORETYPE", core, 0)))

@@ -3,6 +3,7 @@
 #include "linalg/check_gram.h"
 #include "base/ctx.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "linalg/eigen.h"
@@ -94,5 +95,9 @@ mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_
 mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     MC_NEED(ctx, K, out);
     mc_begin(ctx);
-    return mc_gram_facts(ctx, K, n, out);
+    MC_TRY(mc_sized_check(ctx, "mercer_gram_facts", out));
+    mercer_gram_facts facts = {0};
+    const mercer_status status = mc_gram_facts(ctx, K, n, &facts);
+    mc_sized_write(&facts, sizeof facts, out);
+    return status;
 }

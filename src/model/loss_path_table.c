@@ -1,11 +1,10 @@
 /* loss_path_table.c: the path of learn/loss/loss_path.c as rows of a table, each function measured while it is there:
    on test rows, and once more on each fold by a path over the rows outside it. */
-#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/print.h"
-#include "base/settings.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "learn/common/path_row.h"
 #include "learn/loss/loss.h"
 #include "model/model.h"
 #include <math.h>
@@ -17,7 +16,7 @@ typedef struct table {
     int64_t count;
     const mercer_data *test;
     double share; /* of the folds, while folds are measured; 0: the path itself */
-    mercer_loss_path_row *out;
+    mercer_path_row *out;
 } table;
 
 /* By the loss itself, but for classes, and Huber's, which stands for a square. */
@@ -39,19 +38,10 @@ static mercer_status measure(mercer_ctx *ctx, const table *t, const mc_fitted *f
 static mercer_status write_row(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
     const table *t = arg;
     const mercer_report *r = &f->report;
-    t->out[k] = (mercer_loss_path_row){.lambda = t->lambda[k],
-                                       .primal = r->certificate.primal,
-                                       .dual = r->certificate.dual,
-                                       .gap_relative = r->certificate.gap_relative,
-                                       .distance = r->certificate.distance,
-                                       .support_vectors = r->support_vectors,
-                                       .steps = r->iterations,
-                                       .norm = r->norm,
-                                       .test = NAN,
-                                       .test_log_loss = NAN,
-                                       .fold = NAN,
-                                       .fold_log_loss = NAN,
-                                       .seconds = r->seconds};
+    mercer_path_row row = mc_path_row(t->lambda[k]);
+    mc_path_row_certify(&row, r);
+    row.distance = r->certificate.distance;
+    t->out[k] = row;
     if (!t->test)
         return MERCER_OK;
     mercer_scores scores;
@@ -118,22 +108,14 @@ static mercer_status measure_folds(mercer_ctx *ctx, table *t, const mercer_kerne
     return status;
 }
 
-mercer_status mercer_loss_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel,
-                               const mercer_data *data, const mercer_loss *set, const double *lambdas, int64_t count,
-                               const mercer_data *test, const int64_t *fold, mercer_loss_path_row *out) {
-    MC_NEED(ctx, machine, kernel, data, lambdas, out);
-    mc_begin(ctx);
-    const mc_loss *loss = mc_loss_named(machine);
-    if (!loss)
-        return mc_fail(
-            ctx, MERCER_INVALID,
-            "path: logistic, squared-hinge, huber, quantile and absolute have a path along lambda, '%s' has none",
-            machine);
-    const mercer_machine *row = mercer_machine_find(machine);
-    mercer_loss settings = set ? *set : mercer_loss_defaults(machine);
+mercer_status mc_loss_path_table(mercer_ctx *ctx, const mercer_machine *machine, const mercer_loss *set,
+                                 const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                                 mercer_path_row *out) {
+    const mc_loss *loss = mc_loss_named(machine->name);
+    mercer_loss settings = *set;
     settings.lambda = 1;
-    MC_TRY(mc_settings_check(ctx, machine, row->settings, row->count, &settings));
-    table t = {.loss = loss, .set = &settings, .lambda = lambdas, .count = count, .test = test, .out = out};
-    MC_TRY(mc_loss_path(ctx, loss, &settings, kernel, data, lambdas, count, write_row, &t));
-    return fold ? measure_folds(ctx, &t, kernel, data, fold) : MERCER_OK;
+    table t = {
+        .loss = loss, .set = &settings, .lambda = path->values, .count = path->count, .test = path->test, .out = out};
+    MC_TRY(mc_loss_path(ctx, loss, &settings, kernel, data, path->values, path->count, write_row, &t));
+    return path->fold ? measure_folds(ctx, &t, kernel, data, path->fold) : MERCER_OK;
 }

@@ -2,6 +2,7 @@
 #include "model/model.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include <math.h>
@@ -163,10 +164,10 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
     const mercer_data *x = model->f.centres;
     /* a region learned from no target: numbers, if any */
     const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes;
-    mercer_read rows_alone = set ? *set : mercer_read_defaults();
-    rows_alone.kind = MERCER_TARGET_NONE;
-    const bool scored = model->f.form == MC_REGION && set && set->kind == MERCER_TARGET_NUMBER;
+    mercer_read chosen = mercer_read_defaults();
+    MC_TRY(mc_sized_read(ctx, "mercer_read", set, &chosen, sizeof chosen));
+    const bool scored = model->f.form == MC_REGION && chosen.kind == MERCER_TARGET_NUMBER;
     if (model->f.spectrum || (model->f.form == MC_REGION && !scored))
-        set = &rows_alone; /* what the file called a target is passed over, whatever it holds */
-    return mc_data_read_like(ctx, path, set, &x->schema, model->f.open ? -x->d : x->d, classes, x->label, out);
+        chosen.kind = MERCER_TARGET_NONE; /* what the file called a target is passed over, whatever it holds */
+    return mc_data_read_like(ctx, path, &chosen, &x->schema, model->f.open ? -x->d : x->d, classes, x->label, out);
 }

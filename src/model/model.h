@@ -12,7 +12,7 @@ struct mercer_model {
     char **words;   /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
 };
 
-/* mercer_fit for use inside the library. */
+/* mercer_fit for use inside the library: the settings are whole. */
 mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                            const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
 /* An error unless the columns of data are the model's, in number and, where both have names, in name. */
@@ -43,5 +43,14 @@ void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *nu
 void mc_calibrate(const mercer_data *data, const int64_t *number, int64_t outputs, const double *values, int64_t bins,
                   mercer_calibration_bin *out);
 double mc_calibration_error(int64_t bins, const mercer_calibration_bin *bin);
+
+/* The table of values of C (svc, svr) and of lambda (convex losses), as mercer_fit_path gives it; the settings are
+   whole, and their penalty is not looked at. */
+mercer_status mc_svm_path_table(mercer_ctx *ctx, const mercer_machine *machine, const mercer_svm *set,
+                                const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                                mercer_path_row *out);
+mercer_status mc_loss_path_table(mercer_ctx *ctx, const mercer_machine *machine, const mercer_loss *set,
+                                 const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                                 mercer_path_row *out);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/sort.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "model/model.h"
@@ -307,7 +308,11 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, co
 mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
-    return mc_model_score(ctx, model, data, out);
+    MC_TRY(mc_sized_check(ctx, "mercer_scores", out));
+    mercer_scores scores = {0};
+    const mercer_status status = mc_model_score(ctx, model, data, &scores);
+    mc_sized_write(&scores, sizeof scores, out);
+    return status;
 }
 
 mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, const double *values) {

@@ -1,9 +1,8 @@
 /* svm_path_table.c: the path of learn/svm/svm_path.c as rows of a table, each function measured on test rows while it
    is there. */
-#include "base/ctx.h"
-#include "base/settings.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "learn/common/path_row.h"
 #include "learn/svm/svm.h"
 #include "model/model.h"
 #include <math.h>
@@ -12,24 +11,18 @@
 typedef struct table {
     const double *C;
     const mercer_data *test;
-    mercer_svm_path_row *out;
+    mercer_path_row *out;
 } table;
 
 static mercer_status write_row(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
     const table *t = arg;
     const mercer_report *r = &f->report;
-    t->out[k] = (mercer_svm_path_row){.C = t->C[k],
-                                      .primal = r->certificate.primal,
-                                      .dual = r->certificate.dual,
-                                      .gap_relative = r->certificate.gap_relative,
-                                      .kkt_violation = r->certificate.kkt_violation,
-                                      .support_vectors = r->support_vectors,
-                                      .free_vectors = r->free_vectors,
-                                      .bounded_vectors = r->bounded_vectors,
-                                      .steps = r->iterations,
-                                      .norm = r->norm,
-                                      .test = NAN,
-                                      .seconds = r->seconds};
+    mercer_path_row row = mc_path_row(t->C[k]);
+    mc_path_row_certify(&row, r);
+    row.kkt_violation = r->certificate.kkt_violation;
+    row.free_vectors = r->free_vectors;
+    row.bounded_vectors = r->bounded_vectors;
+    t->out[k] = row;
     if (!t->test)
         return MERCER_OK;
     mercer_model model = {.f = *f}; /* borrows all */
@@ -40,20 +33,17 @@ static mercer_status write_row(mercer_ctx *ctx, void *arg, int64_t k, const mc_f
     return MERCER_OK;
 }
 
-mercer_status mercer_svm_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel,
-                              const mercer_data *data, const mercer_svm *set, const double *C, int64_t count,
-                              const mercer_data *test, mercer_svm_path_row *out) {
-    MC_NEED(ctx, machine, kernel, data, C, out);
-    mc_begin(ctx);
-    const mc_svm_kind kind = strcmp(machine, "svr") == 0 ? MC_SVR : MC_SVC;
-    if (kind == MC_SVC && strcmp(machine, "svc") != 0)
-        return mc_fail(ctx, MERCER_INVALID, "path: svc and svr have a path along C, '%s' has none", machine);
-    const mercer_machine *row = mercer_machine_find(machine);
-    mercer_svm settings = set ? *set : mercer_svm_defaults(machine);
+mercer_status mc_svm_path_table(mercer_ctx *ctx, const mercer_machine *machine, const mercer_svm *set,
+                                const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                                mercer_path_row *out) {
+    const mc_svm_kind kind = strcmp(machine->name, "svr") == 0 ? MC_SVR : MC_SVC;
+    mercer_svm settings = *set;
     settings.C = 1;
     if (*settings.checkpoint || settings.start)
         return mc_fail(ctx, MERCER_INVALID, "path: a path along C has its own starts and writes no checkpoint");
-    MC_TRY(mc_settings_check(ctx, machine, row->settings, row->count, &settings));
-    table t = {.C = C, .test = test, .out = out};
-    return mc_svm_path(ctx, kind, &settings, kernel, data, C, count, write_row, &t);
+    if (path->fold)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "path: %s is measured on test rows, not on folds; mercer_tune_run has these", machine->name);
+    table t = {.C = path->values, .test = path->test, .out = out};
+    return mc_svm_path(ctx, kind, &settings, kernel, data, path->values, path->count, write_row, &t);
 }

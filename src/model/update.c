@@ -2,16 +2,17 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "predict/check_finite.h"
 #include "learn/lms/lms.h"
 #include "model/widen.h"
 
-mercer_update mercer_update_defaults(void) {
-    mercer_update set;
-    mc_settings_fill(mc_update_settings, MC_UPDATE_SETTINGS, &set);
-    return set;
+void mercer_update_init(mercer_update *set, size_t size) {
+    mercer_update defaults = {0};
+    mc_settings_fill(mc_update_settings, MC_UPDATE_SETTINGS, &defaults);
+    mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
 static mercer_status settings_text(mercer_ctx *ctx, const mercer_update *set, char **out) {
@@ -37,7 +38,8 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
     MC_CLEAR(out);
     MC_NEED(ctx, model, data, out);
     mc_begin(ctx);
-    const mercer_update chosen = set ? *set : mercer_update_defaults();
+    mercer_update chosen = mercer_update_defaults();
+    MC_TRY(mc_sized_read(ctx, "mercer_update", set, &chosen, sizeof chosen));
     mercer_model *made = NULL;
     MC_TRY(mc_settings_check(ctx, "update", mc_update_settings, MC_UPDATE_SETTINGS, &chosen));
     MC_TRY(MC_ALLOC(ctx, made, 1));

@@ -13,11 +13,13 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "data/table/folds.h"
 #include "kernel/language/kernel.h"
 #include "kernel/language/parse.h"
+#include "learn/common/machines.h"
 #include "select/plan/plan.h"
 #include "select/tune.h"
 #include <string.h>
@@ -76,10 +78,9 @@ static int64_t folds_for(const mercer_data *part, int64_t folds) {
 /* Without closed forms, for which the memory may be too little, ridge would take a fit for every candidate and fold. */
 static bool can_be_measured(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                             const mercer_tune *set, const mercer_data *part) {
-    mercer_ridge ridge = mercer_ridge_defaults();
     if (strcmp(machine->name, "ridge") != 0)
         return true;
-    return mc_engine_exact(ctx, machine, settings ? settings : &ridge, set, part);
+    return mc_engine_exact(ctx, machine, settings, set, part);
 }
 
 /* ---- One length scale for every column ---- */
@@ -202,14 +203,11 @@ static mercer_status put_kernels(mercer_ctx *ctx, const mercer_machine *machine,
 }
 
 static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings) {
-    return settings && strcmp(machine->name, "ridge") == 0 ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
+    return strcmp(machine->name, "ridge") == 0 ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
 }
 
-mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                  const mercer_data *data, mercer_search **out) {
-    MC_CLEAR(out);
-    MC_NEED(ctx, machine, data, out);
-    mc_begin(ctx);
+static mercer_status search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                            const mercer_data *data, mercer_search **out) {
     const mercer_ridge ridge = ridge_of(machine, settings);
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
@@ -221,6 +219,16 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const mercer_machine *machine
         status = mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out);
     close_choice(&c);
     return status;
+}
+
+mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_data *data,
+                                  mercer_search **out) {
+    MC_CLEAR(out);
+    MC_NEED(ctx, machine, data, out);
+    mc_begin(ctx);
+    mc_settings whole;
+    MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
+    return search(ctx, whole.machine, whole.values, data, out);
 }
 
 /* ---- What it would take ---- */
@@ -249,12 +257,8 @@ static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine,
     return MERCER_OK;
 }
 
-mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                  const mercer_data *data, mercer_tune_plan *out) {
-    MC_NEED(ctx, machine, data, out);
-    mc_begin(ctx);
-    *out = (mercer_tune_plan){.engine = ""};
-    mc_shield(ctx, true); /* the time limit is that of the search */
+static mercer_status plan(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
+                          mercer_tune_plan *out) {
     const size_t before = mercer_memory_used(ctx);
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
@@ -263,6 +267,20 @@ mercer_status mercer_plan_default(mercer_ctx *ctx, const mercer_machine *machine
         status = plan_choice(ctx, machine, settings, &c, out);
     out->memory_bytes += held;
     close_choice(&c);
+    return status;
+}
+
+mercer_status mercer_plan_default(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_data *data,
+                                  mercer_tune_plan *out) {
+    MC_NEED(ctx, machine, data, out);
+    mc_begin(ctx);
+    MC_TRY(mc_sized_check(ctx, "mercer_tune_plan", out));
+    mc_settings whole;
+    mercer_tune_plan made = {.engine = ""};
+    MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
+    mc_shield(ctx, true); /* the time limit is that of the search */
+    const mercer_status status = plan(ctx, whole.machine, whole.values, data, &made);
     mc_shield(ctx, false);
+    mc_sized_write(&made, sizeof made, out);
     return status;
 }

@@ -320,7 +320,7 @@ static bool by_factors(const mc_round *r, int64_t count) {
 }
 
 static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
-                                mercer_ridge_path_row *rows, double *out) {
+                                mercer_path_row *rows, double *out) {
     const int64_t count = run->end - run->begin;
     MC_TRY(mc_ridge_path(ctx, run->kernel, r->data, run->settings, NULL, lambda, count, NULL, NULL, rows));
     for (int64_t k = 0; k < count; k++)
@@ -331,7 +331,7 @@ static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run
 static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, absent *a) {
     const int64_t count = run->end - run->begin, last = r->space->settings - 1;
     const mercer_ridge *set = run->settings;
-    mercer_ridge_path_row *rows = NULL;
+    mercer_path_row *rows = NULL;
     double *lambda = NULL;
     mercer_status status = MC_ALLOC(ctx, rows, count);
     if (!status)

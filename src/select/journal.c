@@ -89,7 +89,7 @@ static bool parse_line(char *line, mc_entry *out) {
 static void add_line(mc_text *text, int64_t round, int64_t candidate, int64_t column, double value) {
     char line[LINE], digits[32] = "nan";
     if (!isnan(value))
-        mercer_number_text(value, digits);
+        mc_number_text(value, digits);
     mc_print(line, sizeof line, "%lld %lld %lld %s", (long long)round, (long long)candidate, (long long)column, digits);
     mc_text_add(text, "%s %016llx\n", line, (unsigned long long)check_of(line, strlen(line)));
 }

@@ -7,6 +7,7 @@
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "kernel/language/parse.h"
@@ -18,8 +19,9 @@
 enum { FOLDS = 5, KERNELS_MOST = 1000 };
 static const double WIDER = 32; /* how far around its default the gamma of rbf is searched where nothing is said */
 
-mercer_tune mercer_tune_defaults(void) {
-    return (mercer_tune){.search = "grid", .repeats = 1, .score = "auto"};
+void mercer_tune_init(mercer_tune *set, size_t size) {
+    const mercer_tune defaults = {.search = "grid", .repeats = 1, .score = "auto"};
+    mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
 static const struct {
@@ -38,11 +40,9 @@ static const struct {
     {"knn", "neighbors=1..50"},
 };
 
-const char *mercer_tune_range(const mercer_machine *machine) {
-    if (!machine)
-        return NULL;
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-        if (strcmp(ranges[i].machine, machine->name) == 0)
+const char *mercer_tune_range(const char *machine) {
+    for (size_t i = 0; machine && i < sizeof ranges / sizeof ranges[0]; i++)
+        if (strcmp(ranges[i].machine, machine) == 0)
             return ranges[i].range;
     return NULL;
 }
@@ -106,9 +106,7 @@ static mercer_status open_settings(mercer_ctx *ctx, const mercer_machine *machin
     s->settings = mc_alloc(ctx, 1, machine->size);
     if (!s->settings)
         return MERCER_MEMORY;
-    mercer_settings_defaults(machine, s->settings);
-    if (settings)
-        memcpy(s->settings, settings, machine->size);
+    memcpy(s->settings, settings, machine->size);
     return mc_settings_check(ctx, machine->name, machine->settings, machine->count, s->settings);
 }
 
@@ -153,7 +151,7 @@ static mercer_status join_winner(mercer_ctx *ctx, mercer_tune *full, mercer_sear
 }
 
 static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
-    const char *const suitable[] = {mercer_tune_range(s->machine), NULL};
+    const char *const suitable[] = {mercer_tune_range(s->machine->name), NULL};
     mercer_tune full = *set;
     if (!full.ranges)
         full.ranges = suitable;
@@ -170,8 +168,8 @@ static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const m
 
 mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                              const mercer_tune *set, const mercer_data *data, mercer_search *s) {
-    if (!mc_learner_of(machine))
-        return mc_fail(ctx, MERCER_INVALID, "tune: the machine is none of mercer_machines()");
+    if (!mc_learner_of(machine)->prepare)
+        return mc_fail(ctx, MERCER_INVALID, "tune: %s cannot be searched; fit it for each value", machine->name);
     MC_TRY(open_settings(ctx, machine, settings, s));
     MC_TRY(check_set(ctx, machine, set, s->settings));
     MC_TRY(mc_measure_find(ctx, machine, set->score, data, &s->measure));
@@ -369,13 +367,12 @@ static mercer_status run(mercer_ctx *ctx, const mercer_tune *set, const mercer_d
 mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                           mc_choosing choice, const mercer_data *data, mercer_search **out) {
     *out = NULL;
-    const mercer_tune chosen = set ? *set : mercer_tune_defaults();
     mercer_search *s = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
     s->choice = choice;
-    mercer_status status = mc_search_open(ctx, machine, settings, &chosen, data, s);
+    mercer_status status = mc_search_open(ctx, machine, settings, set, data, s);
     if (!status)
-        status = run(ctx, &chosen, data, s);
+        status = run(ctx, set, data, s);
     if (status)
         mercer_search_free(s);
     else
@@ -383,12 +380,16 @@ mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const 
     return status;
 }
 
-mercer_status mercer_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                              const mercer_tune *set, const mercer_data *data, mercer_search **out) {
+mercer_status mercer_tune_run(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_tune *set,
+                              const mercer_data *data, mercer_search **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
-    return mc_tune_run(ctx, machine, settings, set, MC_BEST, data, out);
+    mercer_tune chosen = mercer_tune_defaults();
+    mc_settings whole;
+    MC_TRY(mc_sized_read(ctx, "mercer_tune", set, &chosen, sizeof chosen));
+    MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
+    return mc_tune_run(ctx, whole.machine, whole.values, &chosen, MC_BEST, data, out);
 }
 
 /* ---- Asking ---- */
@@ -412,10 +413,8 @@ mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
                               .seconds = s->seconds[i]};
 }
 
-mercer_search_report mercer_search_result(const mercer_search *search) {
-    if (!search)
-        return (mercer_search_report){0};
-    return search->report;
+const mercer_search_report *mercer_search_result(const mercer_search *search) {
+    return search ? &search->report : NULL;
 }
 
 const char *mercer_search_json(const mercer_search *search) {

@@ -97,7 +97,7 @@ static bool fit_once(mercer_ctx *ctx, double *values) {
     set.solver = "cholesky";
     const bool fine =
         !mercer_data_generate(ctx, "sinc", ROWS, 0.1, 7, &data) && !mercer_kernel_parse(ctx, "rbf(gamma=3)", &kernel)
-        && !mercer_ridge_fit(ctx, kernel, data, &set, &model) && !mercer_predict(ctx, model, data, values);
+        && !mercer_fit(ctx, "ridge", &set, kernel, data, &model) && !mercer_predict(ctx, model, data, values);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

@@ -46,8 +46,8 @@ static int files_here(void) {
 static void test_a_committed_file_replaces_the_old_one(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    assert_ok(ctx, mercer_file_write(ctx, "a", "old", 3));
-    assert_ok(ctx, mercer_file_write(ctx, "a", "newer", 5));
+    assert_ok(ctx, mc_file_write(ctx, "a", "old", 3));
+    assert_ok(ctx, mc_file_write(ctx, "a", "newer", 5));
     char text[16] = {0};
     FILE *file = fopen("a", "r");
     assert_int_equal(fread(text, 1, sizeof text, file), 5);
@@ -72,8 +72,8 @@ static void test_abandoning_leaves_nothing(void **state) {
 static void test_a_folder_and_a_missing_folder_are_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    assert_fails(ctx, mercer_file_write(ctx, "no/such/file", "x", 1), MERCER_IO, "'no/such/file': No such file");
-    assert_fails(ctx, mercer_file_write(ctx, "/tmp", "x", 1), MERCER_IO, "directory");
+    assert_fails(ctx, mc_file_write(ctx, "no/such/file", "x", 1), MERCER_IO, "'no/such/file': No such file");
+    assert_fails(ctx, mc_file_write(ctx, "/tmp", "x", 1), MERCER_IO, "directory");
     close_clean(ctx);
 }
 
@@ -81,20 +81,20 @@ static void test_devices_stay_devices_and_a_full_one_is_an_error(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     struct stat info;
-    assert_ok(ctx, mercer_file_write(ctx, "/dev/null", "x", 1));
+    assert_ok(ctx, mc_file_write(ctx, "/dev/null", "x", 1));
     assert_int_equal(stat("/dev/null", &info), 0);
     assert_true(S_ISCHR(info.st_mode));
-    assert_fails(ctx, mercer_file_write(ctx, "/dev/full", "x", 1), MERCER_IO, "'/dev/full': No space left");
+    assert_fails(ctx, mc_file_write(ctx, "/dev/full", "x", 1), MERCER_IO, "'/dev/full': No space left");
     close_clean(ctx);
 }
 
 static void test_a_link_is_followed_and_the_mode_is_kept(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    assert_ok(ctx, mercer_file_write(ctx, "a", "old", 3));
+    assert_ok(ctx, mc_file_write(ctx, "a", "old", 3));
     assert_int_equal(chmod("a", 0600), 0);
     assert_int_equal(symlink("a", "link"), 0);
-    assert_ok(ctx, mercer_file_write(ctx, "link", "newer", 5));
+    assert_ok(ctx, mc_file_write(ctx, "link", "newer", 5));
     struct stat link, file;
     assert_int_equal(lstat("link", &link), 0);
     assert_int_equal(lstat("a", &file), 0);
@@ -109,7 +109,7 @@ static void test_the_folder_is_synced_once_the_file_has_its_name(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     folders_synced = 0;
-    assert_ok(ctx, mercer_file_write(ctx, "synced", "x", 1));
+    assert_ok(ctx, mc_file_write(ctx, "synced", "x", 1));
     assert_int_equal(folders_synced, 1);
     unlink("synced");
     close_clean(ctx);

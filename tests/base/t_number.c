@@ -230,7 +230,7 @@ static void test_text_reads_back_to_the_same_double(void **state) {
         if (!isfinite(v))
             continue;
         char text[32];
-        mercer_number_text(v, text);
+        mc_number_text(v, text);
         assert_true(strlen(text) < 32);
         const double mine = read_all(text), theirs = strtod(text, NULL);
         assert_true(bits_of(mine) == bits_of(v) && bits_of(theirs) == bits_of(v));
@@ -256,7 +256,7 @@ static void test_text_is_the_shortest_and_nearest(void **state) {
         char text[32], shorter[40];
         if (!isfinite(v) || v == 0)
             continue;
-        const int digits = significant_digits(mercer_number_text(v, text));
+        const int digits = significant_digits(mc_number_text(v, text));
         if (digits > 1) {
             snprintf(shorter, sizeof shorter, "%.*e", digits - 2, v);
             if (strtod(shorter, NULL) == v)
@@ -297,7 +297,7 @@ static void test_text_of_known_values(void **state) {
                  {0.3, "0.3"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         char text[32];
-        assert_string_equal(mercer_number_text(known[i].value, text), known[i].text);
+        assert_string_equal(mc_number_text(known[i].value, text), known[i].text);
     }
 }
 
@@ -307,7 +307,7 @@ static void test_the_locale_does_not_matter(void **state) {
         return;
     char text[32];
     const double v = read_all("2.4703282292062328e-324"), w = read_all("1234.5");
-    mercer_number_text(0.5, text);
+    mc_number_text(0.5, text);
     setlocale(LC_ALL, "C");
     assert_true(v == 5e-324 && w == 1234.5);
     assert_string_equal(text, "0.5");

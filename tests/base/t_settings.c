@@ -11,11 +11,11 @@ typedef struct toy {
 } toy;
 
 static const mercer_setting rows[] = {
-    {"lambda", MERCER_REAL, offsetof(toy, lambda), 1, 0, INFINITY, NULL, NULL, "added to the diagonal"},
-    {"rank", MERCER_INTEGER, offsetof(toy, rank), 10, 1, 100, NULL, NULL, "how many"},
-    {"intercept", MERCER_FLAG, offsetof(toy, intercept), 1, 0, 1, NULL, NULL, "b"},
-    {"scale", MERCER_TEXT, offsetof(toy, scale), 0, 0, 0, "auto", "auto|none", "how to scale"},
-    {"note", MERCER_TEXT, offsetof(toy, note), 0, 0, 0, "", NULL, "any text"},
+    {"lambda", MERCER_REAL, offsetof(toy, lambda), 1, 0, INFINITY, NULL, NULL, "added to the diagonal", {NULL}},
+    {"rank", MERCER_INTEGER, offsetof(toy, rank), 10, 1, 100, NULL, NULL, "how many", {NULL}},
+    {"intercept", MERCER_FLAG, offsetof(toy, intercept), 1, 0, 1, NULL, NULL, "b", {NULL}},
+    {"scale", MERCER_TEXT, offsetof(toy, scale), 0, 0, 0, "auto", "auto|none", "how to scale", {NULL}},
+    {"note", MERCER_TEXT, offsetof(toy, note), 0, 0, 0, "", NULL, "any text", {NULL}},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

@@ -12,7 +12,8 @@ static void test_dense_values_come_back(void **state) {
     mercer_ctx *ctx = open_ctx(0);
     const double x[] = {1, 2, 99, 3, 4, 99, 5, 6, 99}, y[] = {7, 8, 9, 10, 11, 12}, w[] = {1, 0, 2};
     const char *const names[] = {"a", "b"};
-    const mercer_table t = {.n = 3,
+    const mercer_table t = {.size = sizeof t,
+                            .n = 3,
                             .d = 2,
                             .dtype = MERCER_F64,
                             .values = x,
@@ -54,7 +55,8 @@ static void test_sparse_rows_equal_their_dense_form(void **state) {
     const float x[] = {1, 2, 3};
     const int64_t start[] = {0, 2, 2, 3};
     const int32_t column[] = {0, 3, 2};
-    const mercer_table t = {.n = 3, .d = 4, .dtype = MERCER_F32, .values = x, .row_start = start, .column = column};
+    const mercer_table t = {
+        .size = sizeof t, .n = 3, .d = 4, .dtype = MERCER_F32, .values = x, .row_start = start, .column = column};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     assert_true(mercer_data_is_sparse(data));
@@ -77,7 +79,7 @@ static void test_labels_sort_numbers_first_then_text(void **state) {
     mercer_ctx *ctx = open_ctx(0);
     const double x[6] = {0};
     const char *const labels[] = {"b", "10", "9", "B", "-1e1", "10"};
-    const mercer_table t = {.n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_table t = {.size = sizeof t, .n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     static const char *const sorted[] = {"-1e1", "9", "10", "B", "b"};
@@ -95,7 +97,7 @@ static void test_taking_keeps_classes_and_repeats_rows(void **state) {
     mercer_ctx *ctx = open_ctx(0);
     const double x[] = {1, 2, 3, 4};
     const char *const labels[] = {"a", "b", "c", "a"};
-    const mercer_table t = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_table t = {.size = sizeof t, .n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
     mercer_data *data = NULL, *some = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     const int64_t rows[] = {3, 2, 3};
@@ -128,7 +130,8 @@ static void test_sparse_take_matches_row_by_row(void **state) {
                 value[start[i + 1]++] = mc_rng_normal(&rng);
             }
     }
-    const mercer_table t = {.n = N, .d = D, .dtype = MERCER_F64, .values = value, .row_start = start, .column = column};
+    const mercer_table t = {
+        .size = sizeof t, .n = N, .d = D, .dtype = MERCER_F64, .values = value, .row_start = start, .column = column};
     mercer_data *data = NULL, *some = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     static int64_t rows[N];
@@ -184,7 +187,9 @@ static void test_bad_tables_are_refused_by_name(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mercer_data *data = NULL;
-        assert_fails(ctx, mercer_data_make(ctx, &cases[i].table, &data), cases[i].status, cases[i].text);
+        mercer_table table = cases[i].table;
+        table.size = sizeof table;
+        assert_fails(ctx, mercer_data_make(ctx, &table, &data), cases[i].status, cases[i].text);
         assert_null(data);
     }
     mercer_data_free(NULL);
@@ -252,9 +257,16 @@ static void test_make_and_take_survive_failing_memory(void **state) {
     const char *const names[] = {"a", "b"}, *const labels[] = {"p", "q"};
     const int64_t start[] = {0, 2, 4};
     const int32_t column[] = {0, 1, 0, 1};
-    mercer_table dense = {
-        .n = 2, .d = 2, .dtype = MERCER_F64, .values = x, .names = names, .labels = labels, .weights = w};
-    mercer_table sparse = {.n = 2,
+    mercer_table dense = {.size = sizeof dense,
+                          .n = 2,
+                          .d = 2,
+                          .dtype = MERCER_F64,
+                          .values = x,
+                          .names = names,
+                          .labels = labels,
+                          .weights = w};
+    mercer_table sparse = {.size = sizeof sparse,
+                           .n = 2,
                            .d = 2,
                            .dtype = MERCER_F64,
                            .values = x,

@@ -118,7 +118,8 @@ static void test_rows_of_data_get_folds_by_group_class_or_chance(void **state) {
     const double x[6] = {0};
     const char *const labels[] = {"a", "b", "a", "b", "a", "b"}, *const groups[] = {"q", "r", "q", "s", "r", "s"};
     const char *const one[] = {"q", "q", "q", "q", "q", "q"};
-    const mercer_table table = {.n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_table table = {
+        .size = sizeof table, .n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
     mercer_data *data = NULL;
     int64_t fold[6];
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));

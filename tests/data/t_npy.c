@@ -1,6 +1,7 @@
 #include "support.h"
 #include "data/table/data.h"
 #include "data/read/read.h"
+#include "data/npy/npy_write.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,7 +265,7 @@ static void test_written_arrays_read_back(void **state) {
     mercer_read set = mercer_read_defaults();
     set.target = "";
     mercer_data *data = NULL;
-    assert_ok(ctx, mercer_npy_write(ctx, path, x, 3, 2));
+    assert_ok(ctx, mc_npy_write(ctx, path, x, 3, 2));
     assert_ok(ctx, mercer_data_read(ctx, path, &set, &data));
     assert_int_equal(data->n, 3);
     assert_memory_equal(data->values, x, sizeof x);
@@ -280,8 +281,8 @@ static void test_written_arrays_read_back(void **state) {
         assert_int_equal(system(command), 0);
     }
     unlink(path);
-    assert_fails(ctx, mercer_npy_write(ctx, "/nowhere/at/all.npy", x, 3, 2), MERCER_IO, "/nowhere");
-    assert_fails(ctx, mercer_npy_write(ctx, path, x, -3, 2), MERCER_INVALID, "-3");
+    assert_fails(ctx, mc_npy_write(ctx, "/nowhere/at/all.npy", x, 3, 2), MERCER_IO, "/nowhere");
+    assert_fails(ctx, mc_npy_write(ctx, path, x, -3, 2), MERCER_INVALID, "-3");
     close_clean(ctx);
 }
 
@@ -335,7 +336,7 @@ static mercer_status read_all(mercer_ctx *ctx, void *arg) {
     mercer_status status = mc_data_parse(ctx, file, size, "t.npy", &set, &data);
     mercer_data_free(data);
     if (!status)
-        status = mercer_npy_write(ctx, "/dev/null", x, 2, 2);
+        status = mc_npy_write(ctx, "/dev/null", x, 2, 2);
     return status;
 }
 

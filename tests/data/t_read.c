@@ -2,6 +2,7 @@
 #include "data/table/means.h"
 #include "data/read/read.h"
 #include "support.h"
+#include "data/npy/npy_write.h"
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ static void test_gzip_of_each(void **state) {
     const double x[] = {1, 2, 3, 4};
     char plain[128];
     snprintf(plain, sizeof plain, "%s/c.npy", folder);
-    assert_ok(ctx, mercer_npy_write(ctx, plain, x, 2, 2));
+    assert_ok(ctx, mc_npy_write(ctx, plain, x, 2, 2));
     char bytes[512];
     FILE *file = fopen(plain, "rb");
     const size_t size = fread(bytes, 1, sizeof bytes, file);

@@ -19,7 +19,8 @@ static mercer_data *ugly(mercer_ctx *ctx, mercer_dtype dtype) {
     }
     for (int k = 0; k < N * D; k++)
         f[k] = (float)(k % D == 1 ? x[k] * 1e190 : x[k]);
-    const mercer_table t = {.n = N, .d = D, .dtype = dtype, .values = dtype == MERCER_F32 ? (void *)f : (void *)x};
+    const mercer_table t = {
+        .size = sizeof t, .n = N, .d = D, .dtype = dtype, .values = dtype == MERCER_F32 ? (void *)f : (void *)x};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
@@ -78,7 +79,7 @@ static mc_scaling chosen(mercer_ctx *ctx, double second_spread) {
         x[2 * i] = i % 2 ? 1 : -1;
         x[2 * i + 1] = 100 + (i % 2 ? second_spread : -second_spread);
     }
-    const mercer_table t = {.n = 40, .d = 2, .dtype = MERCER_F64, .values = x};
+    const mercer_table t = {.size = sizeof t, .n = 40, .d = 2, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     mc_scale scale;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
@@ -106,7 +107,8 @@ static void test_sparse_zeros_stay_zeros_and_count(void **state) {
     const double x[] = {3, -4, 3};
     const int64_t start[] = {0, 2, 3, 3, 3};
     const int32_t column[] = {0, 1, 0};
-    const mercer_table t = {.n = 4, .d = 3, .dtype = MERCER_F64, .values = x, .row_start = start, .column = column};
+    const mercer_table t = {
+        .size = sizeof t, .n = 4, .d = 3, .dtype = MERCER_F64, .values = x, .row_start = start, .column = column};
     mercer_data *data = NULL, *scaled = NULL;
     mc_scale scale;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
@@ -135,9 +137,14 @@ static void test_sparse_rows_under_a_dense_scaling_become_dense(void **state) {
     const double x[] = {2, 10, 4, 30}, value[] = {4};
     const int64_t start[] = {0, 1, 1};
     const int32_t column[] = {0};
-    const mercer_table t = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
-    const mercer_table sparse = {
-        .n = 2, .d = 2, .dtype = MERCER_F64, .values = value, .row_start = start, .column = column};
+    const mercer_table t = {.size = sizeof t, .n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
+    const mercer_table sparse = {.size = sizeof sparse,
+                                 .n = 2,
+                                 .d = 2,
+                                 .dtype = MERCER_F64,
+                                 .values = value,
+                                 .row_start = start,
+                                 .column = column};
     mercer_data *data = NULL, *rows = NULL, *scaled = NULL;
     mc_scale scale;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
@@ -176,14 +183,16 @@ static void test_spreads_beyond_a_double_are_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
     const double x[] = {1e308, 1, -1e308, 2};
-    const mercer_table t = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
-    const mercer_table far = {.n = 1, .d = 2, .dtype = MERCER_F64, .values = (double[]){1.7e308, 1e308}};
+    const mercer_table t = {.size = sizeof t, .n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
+    const mercer_table far = {
+        .size = sizeof far, .n = 1, .d = 2, .dtype = MERCER_F64, .values = (double[]){1.7e308, 1e308}};
     mercer_data *data = NULL, *there = NULL, *scaled = NULL;
     mc_scale scale;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     assert_fails(ctx, mc_scale_fit(ctx, MC_SCALE_STANDARD, data, &scale), MERCER_NUMERIC, "column 'x1' spans");
     mercer_data_free(data);
-    const mercer_table near = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = (double[]){0, 1, 1e-5, 2}};
+    const mercer_table near = {
+        .size = sizeof near, .n = 2, .d = 2, .dtype = MERCER_F64, .values = (double[]){0, 1, 1e-5, 2}};
     assert_ok(ctx, mercer_data_make(ctx, &near, &data));
     assert_ok(ctx, mercer_data_make(ctx, &far, &there));
     assert_ok(ctx, mc_scale_fit(ctx, MC_SCALE_STANDARD, data, &scale));
@@ -197,7 +206,7 @@ static void test_spreads_beyond_a_double_are_named(void **state) {
 static mercer_status fit_and_apply(mercer_ctx *ctx, void *arg) {
     (void)arg;
     const double x[] = {1, 100, 2, 300};
-    const mercer_table t = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
+    const mercer_table t = {.size = sizeof t, .n = 2, .d = 2, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL, *scaled = NULL;
     mc_scale scale = {0};
     mercer_status status = mercer_data_make(ctx, &t, &data);

@@ -57,7 +57,8 @@ static void check_kernel(mercer_ctx *ctx, const mercer_kernel *kernel) {
     must(strcmp(mercer_kernel_text(kernel), mercer_kernel_text(again)) == 0
          && mc_node_equal(kernel->root, again->root));
     mercer_kernel_free(again);
-    mercer_kernel_shape(kernel, D);
+    mercer_shape shape = {.size = sizeof shape};
+    must(mercer_kernel_shape(kernel, D, &shape));
     same_with_its_own_parameters(ctx, kernel);
     evaluate(ctx, kernel);
 }

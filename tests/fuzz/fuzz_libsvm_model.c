@@ -10,7 +10,7 @@ static void use(mercer_ctx *ctx, const mercer_model *model) {
     if (d > 100000 || decisions > 100000)
         return;
     double *x = calloc((size_t)d, sizeof *x), *out = calloc((size_t)decisions + 1, sizeof *out);
-    const mercer_table table = {.n = 1, .d = d, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = 1, .d = d, .dtype = MERCER_F64, .values = x};
     mercer_data *row = NULL;
     if (x && out && !mercer_data_make(ctx, &table, &row))
         (void)mercer_decide(ctx, model, row, out);

@@ -62,7 +62,7 @@ typedef struct trial {
 static mc_gram *open_trial(mercer_ctx *ctx, const trial *t, mercer_dtype precision, mercer_kernel **kernel,
                            mercer_data **data) {
     mc_gram *gram = NULL;
-    const mercer_table table = {.n = N, .d = t->c->d, .dtype = MERCER_F64, .values = t->x};
+    const mercer_table table = {.size = sizeof table, .n = N, .d = t->c->d, .dtype = MERCER_F64, .values = t->x};
     assert_ok(ctx, mercer_kernel_parse(ctx, t->text, kernel));
     assert_ok(ctx, mercer_data_make(ctx, &table, data));
     assert_ok(ctx, mc_gram_open(ctx, *kernel, *data, NULL, precision, &gram));
@@ -242,7 +242,7 @@ static grey *open_grey(mercer_ctx *ctx, double odd) {
     for (int64_t i = 0; i < 100 * 45; i++)
         g->x[i] = i % 45 == 7 ? 0 : (double)(mc_rng_u64(&rng) % 256) / 255;
     g->x[70 * 45 + 3] += odd;
-    const mercer_table table = {.n = 100, .d = 45, .dtype = MERCER_F64, .values = g->x};
+    const mercer_table table = {.size = sizeof table, .n = 100, .d = 45, .dtype = MERCER_F64, .values = g->x};
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.1)", &g->kernel));
     assert_ok(ctx, mercer_data_make(ctx, &table, &g->data));
     assert_ok(ctx, mc_gram_open(ctx, g->kernel, g->data, NULL, MERCER_F64, &g->gram));

@@ -27,7 +27,10 @@ static mercer_data *points(mercer_ctx *ctx, uint64_t item) {
         x[i] = 2 * mc_rng_uniform(&rng);
     memcpy(x + 3 * D, x + 7 * D, D * sizeof *x); /* a duplicate row */
     mercer_data *data = NULL;
-    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = N, .d = D, .dtype = MERCER_F64, .values = x}, &data));
+    assert_ok(ctx,
+              mercer_data_make(
+                  ctx, &(mercer_table){.size = sizeof(mercer_table), .n = N, .d = D, .dtype = MERCER_F64, .values = x},
+                  &data));
     return data;
 }
 
@@ -127,8 +130,8 @@ static mercer_status contract_again(mercer_ctx *ctx, void *arg) {
     mercer_kernel *kernel = arg;
     double x[] = {0, 0, 0, 1, 2, 3}, gradient[SLOTS];
     mercer_data *data = NULL;
-    mercer_status status =
-        mercer_data_make(ctx, &(mercer_table){.n = 2, .d = D, .dtype = MERCER_F64, .values = x}, &data);
+    mercer_status status = mercer_data_make(
+        ctx, &(mercer_table){.size = sizeof(mercer_table), .n = 2, .d = D, .dtype = MERCER_F64, .values = x}, &data);
     if (!status)
         status = mc_gram_contract(ctx, kernel, data, block, NULL, gradient);
     mercer_data_free(data);

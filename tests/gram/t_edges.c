@@ -121,7 +121,7 @@ static void compare(mercer_ctx *ctx, const trial *t, const mc_gram *gram, mercer
 static void check_here(mercer_ctx *ctx, trial *t, mercer_dtype precision) {
     mercer_kernel *kernel = NULL;
     mercer_data *data = NULL;
-    const mercer_table table = {.n = N, .d = t->d, .dtype = MERCER_F64, .values = t->x};
+    const mercer_table table = {.size = sizeof table, .n = N, .d = t->d, .dtype = MERCER_F64, .values = t->x};
     assert_ok(ctx, mercer_kernel_parse(ctx, t->text, &kernel));
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     judge(kernel->root, t);

@@ -19,7 +19,7 @@ static mercer_data *points(mercer_ctx *ctx, bool sparse) {
         column[i] = i % D;
         start[i / D + 1] = i + 1;
     }
-    mercer_table table = {.n = N, .d = D, .dtype = MERCER_F64, .values = x};
+    mercer_table table = {.size = sizeof table, .n = N, .d = D, .dtype = MERCER_F64, .values = x};
     if (sparse) {
         table.row_start = start;
         table.column = column;
@@ -193,7 +193,7 @@ static void test_sparse_rows_and_kept_frequencies_give_the_same_features(void **
     double rows[20 * D], a[N * 20], b[N * 20], c[5 * 20];
     for (int i = 0; i < 20 * D; i++)
         rows[i] = f->omega[i % D * 10 + i / D % 10];
-    const mercer_table table = {.n = 20, .d = D, .dtype = MERCER_F64, .values = rows};
+    const mercer_table table = {.size = sizeof table, .n = 20, .d = D, .dtype = MERCER_F64, .values = rows};
     assert_ok(ctx, mercer_data_make(ctx, &table, &kept));
     assert_ok(ctx, mc_fourier_of(ctx, kept, &g));
     assert_ok(ctx, mc_fourier_rows(ctx, f, dense, 0, N, a));

@@ -31,7 +31,7 @@ static points draw(int64_t n, int64_t d, uint64_t item, double offset, double sc
 }
 
 static mercer_data *make(mercer_ctx *ctx, points p) {
-    const mercer_table table = {.n = p.n, .d = p.d, .dtype = MERCER_F64, .values = p.values};
+    const mercer_table table = {.size = sizeof table, .n = p.n, .d = p.d, .dtype = MERCER_F64, .values = p.values};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;

@@ -71,8 +71,11 @@ static double grain_of(mercer_ctx *ctx, const table *t) {
         column[k] = k;
         weight[k] = 1;
     }
-    assert_ok(ctx,
-              mercer_data_make(ctx, &(mercer_table){.n = ROWS, .d = t->d, .dtype = MERCER_F64, .values = t->x}, &data));
+    assert_ok(ctx, mercer_data_make(
+                       ctx,
+                       &(mercer_table){
+                           .size = sizeof(mercer_table), .n = ROWS, .d = t->d, .dtype = MERCER_F64, .values = t->x},
+                       &data));
     assert_ok(ctx, mc_part_grain(ctx, &p, data));
     mercer_data_free(data);
     return p.grain;

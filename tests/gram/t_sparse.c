@@ -54,7 +54,8 @@ static mercer_data *make(mercer_ctx *ctx, const rows *r, mercer_dtype dtype) {
     float *single = malloc((size_t)(r->start[r->n] + 1) * sizeof(float));
     for (int64_t e = 0; e < r->start[r->n]; e++)
         single[e] = (float)r->value[e];
-    const mercer_table table = {.n = r->n,
+    const mercer_table table = {.size = sizeof table,
+                                .n = r->n,
                                 .d = r->d,
                                 .dtype = dtype,
                                 .values = dtype == MERCER_F32 ? (void *)single : (void *)r->value,
@@ -178,7 +179,7 @@ static void test_the_layout_of_the_data_does_not_matter(void **state) {
             r.value[e] = (float)r.value[e];
         for (int64_t i = 0; i < 200 * 30; i++)
             r.full[i] = (float)r.full[i];
-        const mercer_table table = {.n = 200, .d = 30, .dtype = MERCER_F64, .values = r.full};
+        const mercer_table table = {.size = sizeof table, .n = 200, .d = 30, .dtype = MERCER_F64, .values = r.full};
         mercer_data *data[3] = {make(ctx, &r, MERCER_F64), make(ctx, &r, MERCER_F32), NULL};
         assert_ok(ctx, mercer_data_make(ctx, &table, &data[2]));
         double V[200], Y[3][200];
@@ -285,7 +286,7 @@ static void test_columns_of_the_whole_serve_products(void **state) {
         const mercer_dtype precision = (mercer_dtype)(k / 5 % 2);
         mercer_ctx *ctx = open_ctx(2);
         const rows x = draw(n, d, 0.15, false, 70);
-        const mercer_table table = {.n = n, .d = d, .dtype = MERCER_F64, .values = x.full};
+        const mercer_table table = {.size = sizeof table, .n = n, .d = d, .dtype = MERCER_F64, .values = x.full};
         mercer_data *data = k < 10 ? NULL : make(ctx, &x, MERCER_F64);
         if (!data)
             assert_ok(ctx, mercer_data_make(ctx, &table, &data));

@@ -25,7 +25,7 @@ static setup *prepare(mercer_ctx *ctx, int64_t n) {
         values[i] = mc_rng_normal(&rng);
     for (int i = 0; i < N * T; i++)
         s->V[i] = mc_rng_normal(&rng);
-    const mercer_table table = {.n = n, .d = D, .dtype = MERCER_F64, .values = values};
+    const mercer_table table = {.size = sizeof table, .n = n, .d = D, .dtype = MERCER_F64, .values = values};
     assert_ok(ctx, mercer_data_make(ctx, &table, &s->data));
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4) + 0.1*linear", &s->kernel));
     assert_ok(ctx, mc_gram_open(ctx, s->kernel, s->data, NULL, MERCER_F64, &s->gram));
@@ -87,7 +87,7 @@ static void test_many_stripes_add_up(void **state) {
         v[i] = cos(3 * i) + 0.1;
         sum += x[i] * v[i];
     }
-    const mercer_table table = {.n = MANY, .d = 1, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = MANY, .d = 1, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mc_gram *gram = NULL;

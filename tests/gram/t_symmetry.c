@@ -30,7 +30,8 @@ static mercer_data *table(mercer_ctx *ctx, const double *values, int64_t d, bool
         label[i] = i % 3 ? "a" : "b";
         y[i] = i;
     }
-    const mercer_table t = {.n = N,
+    const mercer_table t = {.size = sizeof t,
+                            .n = N,
                             .d = d,
                             .dtype = MERCER_F64,
                             .values = values,
@@ -58,7 +59,8 @@ static given open_matrix(mercer_ctx *ctx) {
 
 static given open_function(mercer_ctx *ctx) {
     static double x[N];
-    static const mercer_user_kernel user = {.name = "lopsided", .fill = lopsided, .positive = true};
+    static const mercer_user_kernel user = {
+        .size = sizeof user, .name = "lopsided", .fill = lopsided, .positive = true};
     given g = {.words = "user(\"lopsided\"): the function is not symmetric: K("};
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 41);
     for (int i = 0; i < N; i++)
@@ -82,7 +84,7 @@ static void test_the_matrix_is_written_as_it_is_given(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     given g = open_matrix(ctx);
     double K[N * N];
-    mercer_gram_facts facts;
+    mercer_gram_facts facts = {.size = sizeof facts};
     assert_ok(ctx, mercer_gram(ctx, g.kernel, g.data, NULL, K));
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
@@ -102,7 +104,7 @@ static void test_a_function_is_asked_for_both_sides(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     given g = open_function(ctx);
     double K[N * N];
-    mercer_gram_facts facts;
+    mercer_gram_facts facts = {.size = sizeof facts};
     assert_ok(ctx, mercer_gram(ctx, g.kernel, g.data, NULL, K));
     assert_ok(ctx, mercer_gram_check(ctx, K, N, &facts));
     assert_close(facts.asymmetry, 0.5, 1e-12);
@@ -116,14 +118,13 @@ static void test_every_machine_refuses_it(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         given g = kinds[k](ctx);
-        int count = 0;
-        const mercer_machine *machines = mercer_machines(&count);
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; mercer_machine_at(i); i++) {
             mercer_model *model = NULL;
-            mercer_plan plan;
-            const mercer_data *data = machines[i].target == MERCER_TARGET_CLASS ? g.classes : g.data;
-            assert_fails(ctx, mercer_fit(ctx, &machines[i], NULL, g.kernel, data, &model), MERCER_DATA, g.words);
-            const mercer_status planned = mercer_plan_fit(ctx, &machines[i], NULL, g.kernel, data, &plan);
+            mercer_plan plan = {.size = sizeof plan};
+            const mercer_data *data = mercer_machine_at(i)->target == MERCER_TARGET_CLASS ? g.classes : g.data;
+            assert_fails(ctx, mercer_fit(ctx, mercer_machine_at(i)->name, NULL, g.kernel, data, &model), MERCER_DATA,
+                         g.words);
+            const mercer_status planned = mercer_plan_fit(ctx, mercer_machine_at(i)->name, NULL, g.kernel, data, &plan);
             assert_true(planned == MERCER_OK || strstr(mercer_message(ctx), g.words));
         }
         close_given(&g);
@@ -138,8 +139,8 @@ static void test_all_that_needs_a_symmetric_matrix_refuses_it(void **state) {
         given g = kinds[k](ctx);
         double v[N] = {1}, out[N];
         int64_t group[N];
-        mercer_clusters clusters;
-        mercer_test test;
+        mercer_clusters clusters = {.size = sizeof clusters};
+        mercer_test test = {.size = sizeof test};
         mercer_search *search = NULL;
         const mercer_clustering set = mercer_clustering_defaults();
         mercer_tune tune = mercer_tune_defaults();
@@ -151,8 +152,7 @@ static void test_all_that_needs_a_symmetric_matrix_refuses_it(void **state) {
         assert_fails(ctx, mercer_cluster_spectral(ctx, g.kernel, g.data, &set, group, out, &clusters), MERCER_DATA,
                      g.words);
         assert_fails(ctx, mercer_test_hsic(ctx, g.kernel, g.kernel, g.data, 9, 1, &test), MERCER_DATA, g.words);
-        assert_fails(ctx, mercer_tune_run(ctx, mercer_machine_find("svr"), NULL, &tune, g.data, &search), MERCER_DATA,
-                     "not symmetric");
+        assert_fails(ctx, mercer_tune_run(ctx, "svr", NULL, &tune, g.data, &search), MERCER_DATA, "not symmetric");
         close_given(&g);
     }
     close_clean(ctx);

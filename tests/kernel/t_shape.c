@@ -87,7 +87,7 @@ static void test_known_shapes(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         mercer_kernel *kernel = NULL;
         assert_ok(ctx, mercer_kernel_parse(ctx, known[i].text, &kernel));
-        const mercer_shape s = mercer_kernel_shape(kernel, D);
+        const mercer_shape s = shape_of(ctx, kernel, D);
         char letters[5] = "";
         strcat(letters, s.stationary ? "s" : "");
         strcat(letters, s.isotropic ? "i" : "");
@@ -108,8 +108,8 @@ static void test_one_column_makes_stationary_isotropic(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "laplacian*periodic", &kernel));
-    assert_true(mercer_kernel_shape(kernel, 1).isotropic);
-    assert_false(mercer_kernel_shape(kernel, 2).isotropic);
+    assert_true(shape_of(ctx, kernel, 1).isotropic);
+    assert_false(shape_of(ctx, kernel, 2).isotropic);
     mercer_kernel_free(kernel);
     close_clean(ctx);
 }
@@ -141,15 +141,15 @@ static void test_ranks_of_random_forms(void **state) {
         strcpy(end, "]])");
         mercer_kernel *kernel = NULL;
         assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-        assert_int_equal(mercer_kernel_shape(kernel, N).dimension, indefinite ? -1 : r);
+        assert_int_equal(shape_of(ctx, kernel, N).dimension, indefinite ? -1 : r);
         mercer_kernel_free(kernel);
     }
     close_clean(ctx);
 }
 
 /* Two pairs with the same difference, the same distance or the same inner product. */
-static void check_claims(const char *text, const mercer_kernel *kernel, mc_rng *rng) {
-    const mercer_shape s = mercer_kernel_shape(kernel, D);
+static void check_claims(mercer_ctx *ctx, const char *text, const mercer_kernel *kernel, mc_rng *rng) {
+    const mercer_shape s = shape_of(ctx, kernel, D);
     double x[D], z[D], y[D], w[D];
     for (int j = 0; j < D; j++) {
         x[j] = mc_rng_uniform(rng);
@@ -187,7 +187,7 @@ static void test_claims_hold_on_random_points(void **state) {
         mercer_kernel *kernel = NULL;
         random_kernel(&rng, D, text);
         assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-        check_claims(text, kernel, &rng);
+        check_claims(ctx, text, kernel, &rng);
         mercer_kernel_free(kernel);
     }
     close_clean(ctx);

@@ -86,7 +86,12 @@ static inline bool has_classes(const problem *p) {
 }
 
 static inline mercer_data *data_of(mercer_ctx *ctx, const problem *p) {
-    mercer_table table = {.n = p->n, .d = D, .dtype = MERCER_F64, .values = p->x, .weights = p->weighted ? p->w : NULL};
+    mercer_table table = {.size = sizeof table,
+                          .n = p->n,
+                          .d = D,
+                          .dtype = MERCER_F64,
+                          .values = p->x,
+                          .weights = p->weighted ? p->w : NULL};
     if (has_classes(p))
         table.labels = (const char *const *)p->label;
     else
@@ -103,7 +108,7 @@ static inline void put(mercer_ctx *ctx, const mercer_machine *machine, void *set
         if (strcmp(machine->settings[i].name, name) == 0) {
             snprintf(text, sizeof text, machine->settings[i].type == MERCER_FLAG ? (value > 0 ? "yes" : "no") : "%.17g",
                      value);
-            assert_ok(ctx, mercer_settings_put(ctx, machine, set, name, text));
+            assert_ok(ctx, mercer_settings_put(ctx, set, name, text));
         }
 }
 
@@ -113,8 +118,8 @@ static inline mercer_status fit(mercer_ctx *ctx, problem *p, double tolerance, m
     mercer_kernel *kernel = NULL;
     mercer_data *data = data_of(ctx, p);
     assert_ok(ctx, mercer_kernel_parse(ctx, p->kernel, &kernel));
-    mercer_settings_defaults(machine, set);
-    assert_ok(ctx, mercer_settings_put(ctx, machine, set, "scale", "none"));
+    assert_ok(ctx, mercer_settings_init(ctx, machine->name, set, machine->size));
+    assert_ok(ctx, mercer_settings_put(ctx, set, "scale", "none"));
     put(ctx, machine, set, "lambda", p->strength);
     put(ctx, machine, set, "noise", p->strength);
     put(ctx, machine, set, "C", p->strength);
@@ -127,7 +132,7 @@ static inline mercer_status fit(mercer_ctx *ctx, problem *p, double tolerance, m
     put(ctx, machine, set, "tolerance", tolerance);
     put(ctx, machine, set, "iterations", 5000);
     put(ctx, machine, set, "components", (double)((p->n + 1) / 2));
-    const mercer_status status = mercer_fit(ctx, machine, set, kernel, data, out);
+    const mercer_status status = mercer_fit(ctx, machine->name, set, kernel, data, out);
     if (!status) {
         const int64_t all = p->n + NEW;
         for (int64_t i = 0; i < all * all; i++)
@@ -177,7 +182,7 @@ static inline truth square_norm(const problem *p, const truth *alpha) {
 
 /* Decisions and their bounds at all rows. */
 static inline void decide(mercer_ctx *ctx, const problem *p, const mercer_model *model, double *out, double *bound) {
-    const mercer_table table = {.n = p->n + NEW, .d = D, .dtype = MERCER_F64, .values = p->x};
+    const mercer_table table = {.size = sizeof table, .n = p->n + NEW, .d = D, .dtype = MERCER_F64, .values = p->x};
     mercer_data *all = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &all));
     assert_ok(ctx, mercer_decide(ctx, model, all, out));

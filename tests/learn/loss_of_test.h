@@ -16,8 +16,8 @@ static inline mercer_loss settings(const char *machine, double lambda, double to
     set.scale = "none";
     set.lambda = lambda;
     set.tolerance = tolerance;
-    set.delta = 0.4;
-    set.tau = 0.7;
+    set.delta = strcmp(machine, "huber") == 0 ? 0.4 : set.delta;
+    set.tau = strcmp(machine, "quantile") == 0 ? 0.7 : set.tau;
     return set;
 }
 
@@ -72,14 +72,15 @@ static inline int64_t softmax_steps(mercer_ctx *ctx, int64_t classes) {
         snprintf(name[i], sizeof name[i], "c%d", (int)(place * (double)classes));
         labels[i] = name[i];
     }
-    const mercer_table given = {.n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_table given = {
+        .size = sizeof given, .n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
     const mercer_loss set = settings("logistic", 0.01, 1e-6);
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &given, &data));
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=4)", &kernel));
-    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("logistic"), &set, kernel, data, &model));
+    assert_ok(ctx, mercer_fit(ctx, "logistic", &set, kernel, data, &model));
     const mercer_report *r = mercer_model_report(model);
     assert_true(mercer_model_classes(model) == classes && r->certificate.gap_relative <= 1e-6);
     const int64_t steps = r->iterations;

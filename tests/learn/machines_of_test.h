@@ -32,8 +32,13 @@ static inline sheet random_sheet(int64_t n, int64_t outputs, uint64_t item) {
 }
 
 static inline mercer_data *data_of(mercer_ctx *ctx, const sheet *s) {
-    mercer_table table = {
-        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = s->outputs};
+    mercer_table table = {.size = sizeof table,
+                          .n = s->n,
+                          .d = s->d,
+                          .dtype = MERCER_F64,
+                          .values = s->x,
+                          .target = s->y,
+                          .outputs = s->outputs};
     table.weights = s->weighted ? s->w : NULL;
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -58,7 +63,7 @@ static inline mercer_model *fit_sheet(mercer_ctx *ctx, const char *kernel_text, 
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, kernel_text);
     mercer_model *model = NULL;
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", set, kernel, data, &model));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return model;

@@ -39,7 +39,7 @@ static inline mercer_data *data_of(mercer_ctx *ctx, const table *t, bool classes
     const char *labels[MOST];
     for (int64_t i = 0; i < t->n; i++)
         labels[i] = NAMES[t->class_of[i]];
-    mercer_table given = {.n = t->n, .d = D, .dtype = MERCER_F64, .values = t->x};
+    mercer_table given = {.size = sizeof given, .n = t->n, .d = D, .dtype = MERCER_F64, .values = t->x};
     given.weights = t->weighted ? t->w : NULL;
     if (classes)
         given.labels = labels;
@@ -69,7 +69,7 @@ static inline mercer_status try_machine(mercer_ctx *ctx, const char *machine, co
     mercer_kernel *kernel = NULL;
     *out = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
-    const mercer_status status = mercer_fit(ctx, mercer_machine_find(machine), set, kernel, data, out);
+    const mercer_status status = mercer_fit(ctx, machine, set, kernel, data, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;

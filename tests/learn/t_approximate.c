@@ -23,7 +23,8 @@ static mercer_data *table_of(mercer_ctx *ctx, bool weighted) {
         for (int k = 0; k < OUTPUTS; k++)
             y[i * OUTPUTS + k] = sin(2 * x[i * D] + k) * x[i * D + 1] + 0.1 * mc_rng_normal(&rng) + 4;
     }
-    const mercer_table table = {.n = N,
+    const mercer_table table = {.size = sizeof table,
+                                .n = N,
                                 .d = D,
                                 .dtype = MERCER_F64,
                                 .values = x,
@@ -49,7 +50,7 @@ static mercer_model *fit(mercer_ctx *ctx, const mercer_data *data, const char *t
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
@@ -155,16 +156,16 @@ static void test_listed_landmarks_are_taken_and_copies_dropped(void **state) {
     static const char *const wrong[] = {"0", "301", "1,x", "", "1.5", "1,301"};
     for (int i = 0; i < 6; i++) {
         set.landmarks = wrong[i];
-        assert_int_equal(mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID);
+        assert_int_equal(mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID);
         assert_non_null(strstr(mercer_message(ctx), "landmark"));
     }
     set = settings_of("fourier", 10);
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "stationary");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "stationary");
     set.lambda = 0;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "lambda > 0");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "lambda > 0");
     set = settings_of("nystrom", 10);
     set.checkpoint = "/tmp/never";
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "checkpoint");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "checkpoint");
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
@@ -209,7 +210,8 @@ static mercer_data *outlying(mercer_ctx *ctx, int how, uint64_t item, int64_t n)
     const int64_t one = mc_rng_below(&rng, n);
     y[one] += how == 0 ? 1e3 : how == 1 ? 10 : 0;
     x[one * D] += how == 1 ? 30 : 0;
-    const mercer_table table = {.n = n, .d = D, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = n, .d = D, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     free(x), free(y);
@@ -275,7 +277,8 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
 
 static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {1, 0, 2, 1, 3, 1, 0, 1};
-    const mercer_table table = {.n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     const mercer_ridge set = settings_of(arg, 3);
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
@@ -284,7 +287,7 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
     if (!status)
-        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

@@ -71,13 +71,14 @@ static void assert_all_refused(mercer_ctx *ctx, resume *fit, const lie *lies, si
 static mercer_status fit_svc(mercer_ctx *ctx, mercer_model **out) {
     static const char *const labels[] = {"a", "b", "c", "a", "b", "c", "a", "b", "c", "a"};
     static const double x[] = {0, 1, 2, 3, 4, 0.5, 1.5, 2.5, 3.5, 4.5};
-    const mercer_table table = {.n = 10, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_table table = {
+        .size = sizeof table, .n = 10, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
     mercer_svm set = mercer_svm_defaults("svc");
     mercer_data *data = NULL;
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=1)");
     set.checkpoint = path;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
-    const mercer_status status = mercer_fit(ctx, mercer_machine_find("svc"), &set, kernel, data, out);
+    const mercer_status status = mercer_fit(ctx, "svc", &set, kernel, data, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -140,7 +141,7 @@ static mercer_status fit_ridge(mercer_ctx *ctx, mercer_model **out) {
     const sheet s = random_sheet(20, 2, 5);
     mercer_data *data = data_of(ctx, &s);
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=1)");
-    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, &set, out);
+    const mercer_status status = mercer_fit(ctx, "ridge", &set, kernel, data, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;

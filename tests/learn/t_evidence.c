@@ -24,7 +24,10 @@ static setup prepare(mercer_ctx *ctx) {
         s.Y[2 * i + 1] = cos(s.x[2 * i + 1]) + 0.1 * mc_rng_normal(&rng);
         s.root[i] = sqrt(0.5 + mc_rng_uniform(&rng));
     }
-    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = N, .d = D, .dtype = MERCER_F64, .values = s.x}, &s.data));
+    assert_ok(
+        ctx, mercer_data_make(
+                 ctx, &(mercer_table){.size = sizeof(mercer_table), .n = N, .d = D, .dtype = MERCER_F64, .values = s.x},
+                 &s.data));
     return s;
 }
 
@@ -41,7 +44,10 @@ static void test_one_row_is_a_normal_density(void **state) {
     const double x[] = {3}, y[] = {1.5};
     mercer_data *data = NULL;
     mc_evidence *e = NULL;
-    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = 1, .d = 1, .dtype = MERCER_F64, .values = x}, &data));
+    assert_ok(ctx,
+              mercer_data_make(
+                  ctx, &(mercer_table){.size = sizeof(mercer_table), .n = 1, .d = 1, .dtype = MERCER_F64, .values = x},
+                  &data));
     mercer_kernel *kernel = parse(ctx, "2*rbf(gamma=1)");
     assert_ok(ctx, mc_evidence_open(ctx, data, 1, y, NULL, &e));
     double value, gradient[3], rmse;

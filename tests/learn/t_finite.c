@@ -15,7 +15,8 @@ static mercer_data *rows_of(mercer_ctx *ctx, const mercer_machine *machine, int6
         y[i] = s.y[i % ROWS];
         labels[i] = s.x[i % ROWS * COLUMNS_] > 0 ? "up" : "down";
     }
-    mercer_table table = {.n = n, .d = COLUMNS_, .dtype = MERCER_F64, .values = x, .weights = weights};
+    mercer_table table = {
+        .size = sizeof table, .n = n, .d = COLUMNS_, .dtype = MERCER_F64, .values = x, .weights = weights};
     if (machine->target == MERCER_TARGET_CLASS)
         table.labels = labels;
     else
@@ -30,9 +31,9 @@ static mercer_status fit(mercer_ctx *ctx, const mercer_machine *machine, const c
                          mercer_model **out) {
     void *set = calloc(1, machine->size);
     mercer_kernel *kernel = kernel_of(ctx, text);
-    mercer_settings_defaults(machine, set);
-    assert_ok(ctx, mercer_settings_put(ctx, machine, set, "scale", "none"));
-    const mercer_status status = mercer_fit(ctx, machine, set, kernel, data, out);
+    assert_ok(ctx, mercer_settings_init(ctx, machine->name, set, machine->size));
+    assert_ok(ctx, mercer_settings_put(ctx, set, "scale", "none"));
+    const mercer_status status = mercer_fit(ctx, machine->name, set, kernel, data, out);
     mercer_kernel_free(kernel);
     free(set);
     return status;
@@ -43,13 +44,11 @@ static void test_no_machine_fits_what_overflows(void **state) {
     static const char *const kernels[] = {"exp(linear)", "poly(degree=1000)", "1e200*rbf(gamma=1e-9)*1e200",
                                           "exp(linear)*rbf + linear"};
     mercer_ctx *ctx = open_ctx(2);
-    int machines;
-    const mercer_machine *list = mercer_machines(&machines);
-    for (int m = 0; m < machines; m++) {
-        mercer_data *data = rows_of(ctx, &list[m], ROWS, 30, NULL);
+    for (int m = 0; mercer_machine_at(m); m++) {
+        mercer_data *data = rows_of(ctx, mercer_machine_at(m), ROWS, 30, NULL);
         for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
             mercer_model *model = NULL;
-            assert_fails(ctx, fit(ctx, &list[m], kernels[k], data, &model), MERCER_NUMERIC,
+            assert_fails(ctx, fit(ctx, mercer_machine_at(m), kernels[k], data, &model), MERCER_NUMERIC,
                          "is inf, beyond the numbers that a double holds");
             assert_non_null(strstr(mercer_message(ctx), "row "));
             assert_null(model);
@@ -65,8 +64,14 @@ static void test_rows_are_named_by_their_place_in_the_data(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     const mercer_machine *machine = mercer_machine_find("huber");
     double x[6] = {9, 1, 0.5, 2, 40, 3}, y[6] = {1, 2, 3, 4, 5, 6}, w[6] = {0, 1, 0, 1, 1, 1};
-    const mercer_table table = {
-        .n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1, .weights = w};
+    const mercer_table table = {.size = sizeof table,
+                                .n = 6,
+                                .d = 1,
+                                .dtype = MERCER_F64,
+                                .values = x,
+                                .target = y,
+                                .outputs = 1,
+                                .weights = w};
     mercer_data *data = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -80,18 +85,16 @@ static void test_no_machine_predicts_what_overflows(void **state) {
     (void)state;
     enum { MANY = 20000 };
     mercer_ctx *ctx = open_ctx(2);
-    int machines;
-    const mercer_machine *list = mercer_machines(&machines);
     double *x = calloc(MANY * COLUMNS_, sizeof *x), *out = calloc(MANY * 8, sizeof *out);
     for (int j = 0; j < COLUMNS_; j++)
         x[(MANY - 2) * COLUMNS_ + j] = 1e6, x[(MANY - 1) * COLUMNS_ + j] = -1e6;
-    const mercer_table table = {.n = MANY, .d = COLUMNS_, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = MANY, .d = COLUMNS_, .dtype = MERCER_F64, .values = x};
     mercer_data *far = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &far));
-    for (int m = 0; m < machines; m++) {
-        mercer_data *data = rows_of(ctx, &list[m], ROWS, 1, NULL);
+    for (int m = 0; mercer_machine_at(m); m++) {
+        mercer_data *data = rows_of(ctx, mercer_machine_at(m), ROWS, 1, NULL);
         mercer_model *model = NULL;
-        assert_ok(ctx, fit(ctx, &list[m], "exp(linear)", data, &model));
+        assert_ok(ctx, fit(ctx, mercer_machine_at(m), "exp(linear)", data, &model));
         assert_fails(ctx, mercer_predict(ctx, model, far, out), MERCER_NUMERIC, "row 19999");
         mercer_model_free(model);
         mercer_data_free(data);
@@ -107,8 +110,9 @@ static void test_a_prediction_that_is_no_double_is_an_error(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     static const char *const machines[] = {"ridge", "gp"};
     double x[2] = {1, 2}, y[2] = {1e100, -1e100}, far = 1e150, out[2];
-    const mercer_table table = {.n = 2, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
-    const mercer_table one = {.n = 1, .d = 1, .dtype = MERCER_F64, .values = &far};
+    const mercer_table table = {
+        .size = sizeof table, .n = 2, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table one = {.size = sizeof one, .n = 1, .d = 1, .dtype = MERCER_F64, .values = &far};
     for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
         mercer_data *data = NULL, *row = NULL;
         mercer_model *model = NULL;
@@ -132,8 +136,8 @@ static void test_groups_tests_and_matrices_refuse_it_too(void **state) {
     const mercer_clustering set = mercer_clustering_defaults();
     double K[ROWS * ROWS], values[8];
     int64_t group[ROWS];
-    mercer_clusters clusters;
-    mercer_test test;
+    mercer_clusters clusters = {.size = sizeof clusters};
+    mercer_test test = {.size = sizeof test};
     assert_fails(ctx, mercer_gram(ctx, kernel, data, NULL, K), MERCER_NUMERIC, "is inf");
     assert_fails(ctx, mercer_gram(ctx, kernel, data, data, K), MERCER_NUMERIC, "of the other rows is inf");
     assert_fails(ctx, mercer_gram_apply(ctx, kernel, data, NULL, MERCER_F32, K, 1, K + ROWS), MERCER_NUMERIC, "is inf");

@@ -33,7 +33,8 @@ static int fill(void *user, int64_t d, int64_t n, const double *x, int64_t m, co
 }
 
 static mercer_user_kernel user_of(gauss *g) {
-    return (mercer_user_kernel){.name = "gauss", .fill = fill, .user = g, .positive = true};
+    return (mercer_user_kernel){
+        .size = sizeof(mercer_user_kernel), .name = "gauss", .fill = fill, .user = g, .positive = true};
 }
 
 /* Rows, new rows, and both as rows of a Gram matrix. */
@@ -46,8 +47,14 @@ typedef struct world {
 static mercer_data *table(mercer_ctx *ctx, int64_t n, int64_t d, const double *values, const double *y,
                           const char *const *labels) {
     mercer_data *data = NULL;
-    const mercer_table t = {
-        .n = n, .d = d, .dtype = MERCER_F64, .values = values, .target = y, .outputs = y ? 1 : 0, .labels = labels};
+    const mercer_table t = {.size = sizeof t,
+                            .n = n,
+                            .d = d,
+                            .dtype = MERCER_F64,
+                            .values = values,
+                            .target = y,
+                            .outputs = y ? 1 : 0,
+                            .labels = labels};
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
 }
@@ -98,12 +105,12 @@ static mercer_model *fit(mercer_ctx *ctx, const mercer_machine *m, const char *k
     mercer_model *model = NULL;
     const mercer_user_kernel user = user_of(g);
     assert_ok(ctx, mercer_kernel_parse_with(ctx, kernel, &user, 1, &k));
-    mercer_settings_defaults(m, settings);
+    assert_ok(ctx, mercer_settings_init(ctx, m->name, settings, m->size));
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
         for (int s = 0; s < m->count; s++)
             if (strcmp(m->settings[s].name, wishes[i][0]) == 0)
-                assert_ok(ctx, mercer_settings_put(ctx, m, settings, wishes[i][0], wishes[i][1]));
-    assert_ok(ctx, mercer_fit(ctx, m, settings, k, data, &model));
+                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[i][0], wishes[i][1]));
+    assert_ok(ctx, mercer_fit(ctx, m->name, settings, k, data, &model));
     mercer_kernel_free(k);
     return model;
 }
@@ -122,14 +129,13 @@ static void test_a_matrix_and_a_function_give_every_machine_what_the_expression_
     mercer_ctx *ctx = open_ctx(2);
     world *w = open_world(ctx);
     gauss g = {0};
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    for (int i = 0; i < count; i++) {
-        const bool classes = machines[i].target == MERCER_TARGET_CLASS;
+    for (int i = 0; mercer_machine_at(i); i++) {
+        const bool classes = mercer_machine_at(i)->target == MERCER_TARGET_CLASS;
         double a[4 * NEW], b[4 * NEW], c[4 * NEW];
-        mercer_model *plain = fit(ctx, &machines[i], "rbf(gamma=0.5)", &g, classes ? w->classes : w->rows);
-        mercer_model *matrix = fit(ctx, &machines[i], "precomputed", &g, classes ? w->matrix_classes : w->matrix);
-        mercer_model *function = fit(ctx, &machines[i], "user(\"gauss\")", &g, classes ? w->classes : w->rows);
+        mercer_model *plain = fit(ctx, mercer_machine_at(i), "rbf(gamma=0.5)", &g, classes ? w->classes : w->rows);
+        mercer_model *matrix =
+            fit(ctx, mercer_machine_at(i), "precomputed", &g, classes ? w->matrix_classes : w->matrix);
+        mercer_model *function = fit(ctx, mercer_machine_at(i), "user(\"gauss\")", &g, classes ? w->classes : w->rows);
         const int64_t values = NEW * mercer_model_outputs(plain);
         assert_true(values <= 4 * NEW);
         predict(ctx, plain, w->fresh, a);
@@ -185,7 +191,7 @@ static void test_a_function_that_gives_no_number_is_an_error_that_names_the_rows
         assert_ok(ctx, mercer_kernel_bind(ctx, k, w->rows, &b));
         assert_fails(ctx, mercer_gram(ctx, b, w->rows, w->fresh, K), MERCER_NUMERIC, "no number for row 8 and row 1");
         mercer_model *model = NULL;
-        assert_fails(ctx, mercer_ridge_fit(ctx, k, w->rows, NULL, &model), MERCER_NUMERIC, "row 8");
+        assert_fails(ctx, mercer_fit(ctx, "ridge", NULL, k, w->rows, &model), MERCER_NUMERIC, "row 8");
         g = (gauss){.fails = true};
         assert_fails(ctx, mercer_gram(ctx, b, w->rows, NULL, K), MERCER_NUMERIC, "row 1 and row 1");
         mercer_kernel_free(k);
@@ -227,10 +233,10 @@ static void test_a_function_that_nobody_vouches_for_needs_consent(void **state) 
     mercer_model *model = NULL;
     user.positive = false;
     assert_ok(ctx, mercer_kernel_parse_with(ctx, "user(\"gauss\")", &user, 1, &k));
-    assert_fails(ctx, mercer_ridge_fit(ctx, k, w->rows, &set, &model), MERCER_NOT_A_KERNEL,
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, k, w->rows, &model), MERCER_NOT_A_KERNEL,
                  "neither proved nor refuted");
     set.allow_indefinite = true;
-    assert_ok(ctx, mercer_ridge_fit(ctx, k, w->rows, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, k, w->rows, &model));
     assert_true(isinf(mercer_model_report(model)->certificate.prediction_error_bound));
     mercer_model_free(model);
     mercer_kernel_free(k);
@@ -274,7 +280,7 @@ static void refused(mercer_ctx *ctx, const mercer_machine *machine, const double
     mercer_kernel *k = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "precomputed", &k));
-    assert_fails(ctx, mercer_fit(ctx, machine, NULL, k, data, &model), status, words);
+    assert_fails(ctx, mercer_fit(ctx, machine->name, NULL, k, data, &model), status, words);
     mercer_kernel_free(k);
     mercer_data_free(data);
 }
@@ -368,7 +374,8 @@ typedef struct strings {
 
 static mercer_data *words(mercer_ctx *ctx, const strings *s, int64_t from, int64_t n, bool target) {
     mercer_data *data = NULL;
-    const mercer_table t = {.n = n,
+    const mercer_table t = {.size = sizeof t,
+                            .n = n,
                             .d = 2,
                             .dtype = MERCER_F64,
                             .values = s->x + 2 * from,
@@ -504,7 +511,7 @@ static void test_what_spectrum_cannot_read_is_refused(void **state) {
     assert_fails(ctx, mercer_kernel_bind(ctx, k, s->train, &bound), MERCER_DATA, "no text column 'words'");
     mercer_kernel_free(k);
     assert_ok(ctx, mercer_kernel_parse(ctx, "spectrum(p=12)", &k)); /* the only text there is */
-    assert_fails(ctx, mercer_ridge_fit(ctx, k, s->train, NULL, &model), MERCER_DATA, "bytes are needed");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", NULL, k, s->train, &model), MERCER_DATA, "bytes are needed");
     assert_ok(ctx, mercer_kernel_bind(ctx, k, s->train, &bound));
     assert_string_equal(mercer_kernel_text(bound), "spectrum(p=12)[word]");
     assert_fails(ctx, mercer_kernel_value(ctx, bound, s->x, s->x, 2, &out), MERCER_INVALID, "mercer_gram");
@@ -521,7 +528,7 @@ static mercer_status fit_strings(mercer_ctx *ctx, void *arg) {
     mercer_model *model = NULL, *next = NULL;
     mercer_status status = mercer_kernel_parse(ctx, "rbf[1:2] + spectrum(p=3)[word]", &k);
     if (!status)
-        status = mercer_ridge_fit(ctx, k, s->train, NULL, &model);
+        status = mercer_fit(ctx, "ridge", NULL, k, s->train, &model);
     if (!status)
         status = mercer_predict(ctx, model, s->test, out);
     if (!status)
@@ -543,9 +550,9 @@ static mercer_status fit_and_predict(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, "precomputed", &p);
     if (!status)
-        status = mercer_ridge_fit(ctx, k, w->rows, NULL, &model);
+        status = mercer_fit(ctx, "ridge", NULL, k, w->rows, &model);
     if (!status)
-        status = mercer_ridge_fit(ctx, p, w->matrix, NULL, &other);
+        status = mercer_fit(ctx, "ridge", NULL, p, w->matrix, &other);
     if (!status)
         status = mercer_predict(ctx, model, w->fresh, out);
     mercer_model_free(model);

@@ -12,7 +12,7 @@ static mercer_model *fit_knn(mercer_ctx *ctx, const char *kernel_text, const mer
     set.weighting = weighting;
     set.scale = "none";
     mercer_model *model = NULL;
-    assert_ok(ctx, mercer_knn_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "knn", &set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
@@ -76,14 +76,15 @@ static void test_numbers_are_the_mean_over_the_nearest_rows(void **state) {
 /* Rows on a line with classes; text labels. */
 static mercer_data *line(mercer_ctx *ctx, const double *x, const char *const *labels, const double *weights,
                          int64_t n) {
-    const mercer_table table = {.n = n, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels, .weights = weights};
+    const mercer_table table = {
+        .size = sizeof table, .n = n, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels, .weights = weights};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
 }
 
 static void shares_at(mercer_ctx *ctx, const mercer_model *model, double at, double *out) {
-    const mercer_table table = {.n = 1, .d = 1, .dtype = MERCER_F64, .values = &at};
+    const mercer_table table = {.size = sizeof table, .n = 1, .d = 1, .dtype = MERCER_F64, .values = &at};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     assert_ok(ctx, mercer_predict(ctx, model, data, out));
@@ -150,7 +151,7 @@ static void test_more_neighbours_than_rows_are_refused(void **state) {
     mercer_data *data = data_of(ctx, &s);
     mercer_kernel *kernel = kernel_of(ctx, "linear");
     mercer_model *model = NULL;
-    assert_fails(ctx, mercer_knn_fit(ctx, kernel, data, NULL, &model), MERCER_INVALID,
+    assert_fails(ctx, mercer_fit(ctx, "knn", NULL, kernel, data, &model), MERCER_INVALID,
                  "neighbors = 5 and there are 4 rows");
     assert_null(model);
     mercer_kernel_free(kernel);
@@ -195,7 +196,7 @@ static void test_a_saved_model_predicts_the_same_bits(void **state) {
     assert_ok(ctx, mercer_predict(ctx, model, data, a));
     assert_ok(ctx, mercer_predict(ctx, loaded, data, b));
     assert_memory_equal(a, b, sizeof a);
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     assert_ok(ctx, mercer_score(ctx, loaded, data, &scores));
     assert_close(scores.rmse, 0, 1e-12); /* each row is its own nearest, at distance zero */
     mercer_model_free(loaded);
@@ -244,7 +245,8 @@ static double *crowd(void) {
 }
 
 static mercer_data *wide_data(mercer_ctx *ctx, const double *x, int64_t n, const double *y) {
-    const mercer_table table = {.n = n, .d = WIDE, .dtype = MERCER_F64, .values = x, .target = y, .outputs = y ? 1 : 0};
+    const mercer_table table = {
+        .size = sizeof table, .n = n, .d = WIDE, .dtype = MERCER_F64, .values = x, .target = y, .outputs = y ? 1 : 0};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;

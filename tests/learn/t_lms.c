@@ -28,7 +28,7 @@ static mercer_status try_lms(mercer_ctx *ctx, const char *kernel_text, const she
                              mercer_model **out) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, kernel_text);
-    const mercer_status status = mercer_lms_fit(ctx, kernel, data, set, out);
+    const mercer_status status = mercer_fit(ctx, "lms", set, kernel, data, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -45,7 +45,7 @@ static void assert_refused(mercer_ctx *ctx, const char *kernel_text, const merce
     mercer_data *data = data_of(ctx, &s);
     mercer_kernel *kernel = kernel_of(ctx, kernel_text);
     mercer_model *model = NULL;
-    assert_fails(ctx, mercer_lms_fit(ctx, kernel, data, set, &model), MERCER_INVALID, message);
+    assert_fails(ctx, mercer_fit(ctx, "lms", set, kernel, data, &model), MERCER_INVALID, message);
     assert_null(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -511,8 +511,8 @@ static void test_classes_are_learned(void **state) {
     mercer_lms set = mercer_lms_defaults();
     set.held_out = 0.25;
     mercer_model *model = NULL;
-    mercer_scores scores;
-    assert_ok(ctx, mercer_lms_fit(ctx, kernel, data, &set, &model));
+    mercer_scores scores = {.size = sizeof scores};
+    assert_ok(ctx, mercer_fit(ctx, "lms", &set, kernel, data, &model));
     assert_ok(ctx, mercer_score(ctx, model, data, &scores));
     assert_true(scores.accuracy > 0.97);
     mercer_model_free(model);
@@ -560,14 +560,14 @@ static void test_the_plan_keeps_its_bytes(void **state) {
         mercer_lms set = plain_lms(variant & 1 ? "sample" : "batch", solvers[variant / 4], 3);
         set.held_out = variant & 2 ? 0.5 : 0;
         set.scale = "standard";
-        mercer_plan plan;
-        assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("lms"), &set, kernel, data, &plan));
+        mercer_plan plan = {.size = sizeof plan};
+        assert_ok(ctx, mercer_plan_fit(ctx, "lms", &set, kernel, data, &plan));
         assert_string_equal(plan.chosen.solver, solvers[variant / 4]);
         mercer_close(ctx);
         mercer_ctx *fresh = open_ctx(2);
         const size_t before = mercer_memory_used(fresh);
         mercer_model *model = NULL;
-        assert_ok(fresh, mercer_lms_fit(fresh, kernel, data, &set, &model));
+        assert_ok(fresh, mercer_fit(fresh, "lms", &set, kernel, data, &model));
         if (mercer_memory_peak(fresh) - before > plan.chosen.memory_bytes)
             fail_msg("variant %d: %zu bytes planned, %zu used", variant, plan.chosen.memory_bytes,
                      mercer_memory_peak(fresh) - before);
@@ -581,7 +581,8 @@ static void test_the_plan_keeps_its_bytes(void **state) {
 static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     const mercer_lms *set = arg;
     const sheet s = random_sheet(12, 1, 16);
-    const mercer_table table = {.n = s.n, .d = s.d, .dtype = MERCER_F64, .values = s.x, .target = s.y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = s.n, .d = s.d, .dtype = MERCER_F64, .values = s.x, .target = s.y, .outputs = 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
@@ -589,7 +590,7 @@ static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, "poly(degree=2, c=1)", &kernel);
     if (!status)
-        status = mercer_lms_fit(ctx, kernel, data, set, &model);
+        status = mercer_fit(ctx, "lms", set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

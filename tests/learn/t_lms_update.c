@@ -86,8 +86,8 @@ static mercer_model *start(mercer_ctx *ctx, const char *machine, int64_t n, int6
     lms.scale = "none";
     lms.epochs = 20;
     const bool is_lms = strcmp(machine, "lms") == 0;
-    assert_ok(ctx, is_lms ? mercer_lms_fit(ctx, kernel, data, &lms, &model)
-                          : mercer_ridge_fit(ctx, kernel, data, &ridge, &model));
+    assert_ok(ctx, is_lms ? mercer_fit(ctx, "lms", &lms, kernel, data, &model)
+                          : mercer_fit(ctx, "ridge", &ridge, kernel, data, &model));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return model;
@@ -134,7 +134,7 @@ static void test_new_rows_are_learned_by_the_plain_rule(void **state) {
 }
 
 static double error_on(mercer_ctx *ctx, const mercer_model *model, const sheet *s) {
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     mercer_data *data = data_of(ctx, s);
     assert_ok(ctx, mercer_score(ctx, model, data, &scores));
     mercer_data_free(data);
@@ -169,7 +169,8 @@ static mercer_data *noisy_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, double n
         y[i] = sin(x[3 * i]) + x[3 * i + 1] + noise * mc_rng_normal(rng);
         label[i] = y[i] > 0 ? "above" : "below";
     }
-    const mercer_table table = {.n = n,
+    const mercer_table table = {.size = sizeof table,
+                                .n = n,
                                 .d = 3,
                                 .dtype = MERCER_F64,
                                 .values = x,
@@ -206,7 +207,7 @@ static void test_an_update_never_meets_its_own_rows_worse(void **state) {
                     *new = noisy_rows(ctx, &rng, 5 + k % 50, noise, classes);
         mercer_kernel *kernel = kernel_of(ctx, kernels[k % 5]);
         mercer_model *model = NULL, *updated = NULL;
-        assert_ok(ctx, mercer_fit(ctx, mercer_machine_find(k % 3 ? "lms" : "ridge"), NULL, kernel, old, &model));
+        assert_ok(ctx, mercer_fit(ctx, k % 3 ? "lms" : "ridge", NULL, kernel, old, &model));
         mercer_update set = mercer_update_defaults();
         set.step = k % 4 == 3 ? big : 0;
         set.budget = k % 7 == 6 ? 40 : 0;
@@ -235,7 +236,7 @@ static void test_a_step_that_ruins_the_model_is_refused(void **state) {
     mercer_data *old = noisy_rows(ctx, &rng, ROWS, 1, false), *new = noisy_rows(ctx, &rng, ROWS, 1, false);
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.05)");
     mercer_model *model = NULL, *updated = NULL;
-    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, old, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", NULL, kernel, old, &model));
     mercer_update set = mercer_update_defaults();
     set.step = 1;
     assert_fails(ctx, mercer_model_update(ctx, model, new, &set, &updated), MERCER_NUMERIC,
@@ -329,7 +330,7 @@ static void test_what_cannot_be_learned_is_refused(void **state) {
     mercer_model *model = start(ctx, "lms", 10, 1), *gp = NULL;
     const sheet s = random_sheet(10, 1, 6), two = random_sheet(10, 2, 7);
     mercer_data *data = data_of(ctx, &s), *pairs = data_of(ctx, &two), *bare = NULL, *moons = NULL, *named = NULL;
-    const mercer_table untold = {.n = 10, .d = s.d, .values = s.x, .dtype = MERCER_F64};
+    const mercer_table untold = {.size = sizeof untold, .n = 10, .d = s.d, .values = s.x, .dtype = MERCER_F64};
     assert_ok(ctx, mercer_data_make(ctx, &untold, &bare));
     mercer_update set = mercer_update_defaults(), bad = set;
     bad.step = 2;
@@ -346,13 +347,14 @@ static void test_what_cannot_be_learned_is_refused(void **state) {
     mercer_gp gp_set = mercer_gp_defaults();
     gp_set.learn = false;
     gp_set.noise = 0.1;
-    assert_ok(ctx, mercer_gp_fit(ctx, kernel, data, &gp_set, &gp));
+    assert_ok(ctx, mercer_fit(ctx, "gp", &gp_set, kernel, data, &gp));
     assert_refused(ctx, gp, data, &set, MERCER_INVALID, "only lms and ridge");
     assert_ok(ctx, mercer_data_generate(ctx, "moons", 40, 0.1, 1, &moons));
     mercer_model *classes = NULL;
-    assert_ok(ctx, mercer_lms_fit(ctx, kernel, moons, NULL, &classes));
+    assert_ok(ctx, mercer_fit(ctx, "lms", NULL, kernel, moons, &classes));
     const char *const labels[] = {"owl", "owl", "1", "0"};
-    const mercer_table strange = {.n = 4, .d = 2, .dtype = MERCER_F64, .values = s.x, .labels = labels};
+    const mercer_table strange = {
+        .size = sizeof strange, .n = 4, .d = 2, .dtype = MERCER_F64, .values = s.x, .labels = labels};
     assert_ok(ctx, mercer_data_make(ctx, &strange, &named));
     assert_refused(ctx, classes, named, &set, MERCER_DATA, "'owl'");
     mercer_model *more = NULL;
@@ -375,16 +377,24 @@ static void test_sparse_and_single_precision_rows_are_joined(void **state) {
     const float single[] = {1, 0, 2, 0, 3, 4};
     const int64_t row_start[] = {0, 2, 4};
     const int32_t column[] = {0, 2, 1, 2};
-    const mercer_table tables[] = {{.n = 2,
-                                    .d = 3,
-                                    .dtype = MERCER_F64,
-                                    .values = values,
-                                    .row_start = row_start,
-                                    .column = column,
-                                    .target = y,
-                                    .outputs = 1},
-                                   {.n = 2, .d = 3, .dtype = MERCER_F64, .values = dense, .target = y, .outputs = 1},
-                                   {.n = 2, .d = 3, .dtype = MERCER_F32, .values = single, .target = y, .outputs = 1}};
+    const mercer_table tables[] = {
+        {.size = sizeof(mercer_table),
+         .n = 2,
+         .d = 3,
+         .dtype = MERCER_F64,
+         .values = values,
+         .row_start = row_start,
+         .column = column,
+         .target = y,
+         .outputs = 1},
+        {.size = sizeof(mercer_table), .n = 2, .d = 3, .dtype = MERCER_F64, .values = dense, .target = y, .outputs = 1},
+        {.size = sizeof(mercer_table),
+         .n = 2,
+         .d = 3,
+         .dtype = MERCER_F32,
+         .values = single,
+         .target = y,
+         .outputs = 1}};
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++) {
             mercer_data *first = NULL, *second = NULL, *joined = NULL;
@@ -405,7 +415,8 @@ static void test_sparse_and_single_precision_rows_are_joined(void **state) {
 static mercer_status update_once(mercer_ctx *ctx, void *arg) {
     const mercer_model *model = arg;
     const sheet s = random_sheet(8, 1, 8);
-    const mercer_table table = {.n = s.n, .d = s.d, .dtype = MERCER_F64, .values = s.x, .target = s.y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = s.n, .d = s.d, .dtype = MERCER_F64, .values = s.x, .target = s.y, .outputs = 1};
     mercer_data *data = NULL;
     mercer_model *out = NULL;
     mercer_update set = mercer_update_defaults();

@@ -52,13 +52,14 @@ static mercer_status fit_with(mercer_ctx *ctx, fault *f, bool conjugate, mercer_
     table t = random_table(60, 2, 77);
     for (int64_t i = 0; i < t.n; i++)
         t.y[i] *= f->scale;
-    mercer_own_loss loss = {"pseudo-huber", false, cosh_value, cosh_slope, cosh_curvature, NULL, cosh_range, f};
+    mercer_own_loss loss = {
+        .size = sizeof loss, "pseudo-huber", false, cosh_value, cosh_slope, cosh_curvature, NULL, cosh_range, f};
     loss.conjugate = conjugate ? cosh_conjugate : NULL;
-    mercer_loss set = settings("huber", 0.1 / (f->scale * f->scale), 1e-7);
+    mercer_loss set = settings("own-loss", 0.1 / (f->scale * f->scale), 1e-7);
     mercer_data *data = data_of(ctx, &t, false);
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &kernel));
-    const mercer_status status = mercer_own_loss_fit(ctx, kernel, data, &loss, &set, out);
+    const mercer_status status = fit_own_loss(ctx, kernel, data, &loss, &set, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -119,13 +120,14 @@ static void test_a_loss_lacks_nothing(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     fault f = {.slope = 1, .scale = 1};
-    const mercer_own_loss loss = {"half", false, cosh_value, NULL, cosh_curvature, NULL, NULL, &f};
+    const mercer_own_loss loss = {
+        .size = sizeof loss, .name = "half", .value = cosh_value, .curvature = cosh_curvature, .user = &f};
     const table t = random_table(6, 2, 77);
     mercer_data *data = data_of(ctx, &t, false);
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
-    assert_fails(ctx, mercer_own_loss_fit(ctx, kernel, data, &loss, NULL, &model), MERCER_INVALID, "lacks a slope");
+    assert_fails(ctx, fit_own_loss(ctx, kernel, data, &loss, NULL, &model), MERCER_INVALID, "lacks a slope");
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);

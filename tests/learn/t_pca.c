@@ -16,13 +16,13 @@ static mercer_pca set_of(int64_t components, const char *solver) {
 static mercer_model *fit_pca(mercer_ctx *ctx, const char *text, const mercer_data *data, const mercer_pca *set) {
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_model *model = NULL;
-    assert_ok(ctx, mercer_pca_fit(ctx, kernel, data, set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "pca", set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
 
 static mercer_data *rows_of(mercer_ctx *ctx, const double *x, int64_t n, int64_t d) {
-    const mercer_table table = {.n = n, .d = d, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = n, .d = d, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -76,7 +76,7 @@ static void test_rows_far_apart_have_equal_eigenvalues(void **state) {
 static mercer_status try_fit(mercer_ctx *ctx, const char *text, const mercer_data *data, const mercer_pca *set) {
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_model *model = NULL;
-    const mercer_status status = mercer_pca_fit(ctx, kernel, data, set, &model);
+    const mercer_status status = mercer_fit(ctx, "pca", set, kernel, data, &model);
     assert_true(!status == (model != NULL));
     mercer_model_free(model);
     mercer_kernel_free(kernel);
@@ -218,7 +218,7 @@ static void test_a_saved_model_gives_the_same_scores(void **state) {
     assert_ok(ctx, mercer_predict(ctx, model, data, a));
     assert_ok(ctx, mercer_predict(ctx, loaded, data, b));
     assert_memory_equal(a, b, sizeof a);
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     assert_fails(ctx, mercer_score(ctx, loaded, data, &scores), MERCER_INVALID, "no target is compared with");
     mercer_model_free(loaded);
     mercer_model_free(model);
@@ -240,21 +240,21 @@ static void test_the_forecast_of_memory_is_kept(void **state) {
         mercer_kernel *kernel = kernel_of(ctx, "rbf");
         const size_t before = mercer_memory_used(ctx);
         const mercer_pca set = set_of(6, solvers[i]);
-        mercer_plan plan;
+        mercer_plan plan = {.size = sizeof plan};
         mercer_model *model = NULL;
-        assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("pca"), &set, kernel, data, &plan));
+        assert_ok(ctx, mercer_plan_fit(ctx, "pca", &set, kernel, data, &plan));
         assert_string_equal(plan.chosen.solver, solvers[i]);
         mercer_close(ctx);
         options.memory_limit = before + plan.chosen.memory_bytes;
         assert_ok(ctx, mercer_open(&options, &ctx));
         mercer_data *again = NULL;
         assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 900, 0.1, 3, &again));
-        assert_ok(ctx, mercer_pca_fit(ctx, kernel, again, &set, &model));
+        assert_ok(ctx, mercer_fit(ctx, "pca", &set, kernel, again, &model));
         mercer_close(ctx);
         options.memory_limit = before + plan.chosen.memory_bytes / 3;
         assert_ok(ctx, mercer_open(&options, &ctx));
         mercer_model *none = NULL;
-        assert_fails(ctx, mercer_pca_fit(ctx, kernel, again, &set, &none), MERCER_MEMORY, "pca");
+        assert_fails(ctx, mercer_fit(ctx, "pca", &set, kernel, again, &none), MERCER_MEMORY, "pca");
         mercer_close(ctx);
         mercer_model_free(model);
         mercer_kernel_free(kernel);
@@ -295,7 +295,7 @@ static void test_a_stopped_search_is_the_best_so_far_with_its_residuals(void **s
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.5)");
     mercer_pca set = set_of(FEW, "krylov");
     set.tolerance = 1e-13;
-    assert_ok(ctx, mercer_pca_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "pca", &set, kernel, data, &model));
     const mercer_report *r = mercer_model_report(model);
     assert_string_equal(r->stopped, "caller");
     assert_true(r->certificate.residual_relative > 1e-13 && r->certificate.residual_relative < 1);

@@ -316,14 +316,14 @@ static void test_leave_one_out_says_where_it_has_no_meaning(void **state) {
     mercer_kernel *kernel = kernel_of(ctx, "linear");
     mercer_data *one = data_of(ctx, &s);
     mercer_model *model = NULL;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, one, &set, &model), MERCER_NUMERIC, "row 1");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, one, &model), MERCER_NUMERIC, "row 1");
     s = random_sheet(20, 1, 14);
     mercer_data *many = data_of(ctx, &s);
     set.lambda = 0;
     set.solver = "eigen";
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, many, &set, &model), MERCER_NUMERIC, "rank 3 of 20");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, many, &model), MERCER_NUMERIC, "rank 3 of 20");
     set.loo = false;
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, many, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, many, &model));
     assert_true(isnan(mercer_model_report(model)->loo_rmse));
     mercer_model_free(model);
     mercer_data_free(one);
@@ -345,13 +345,14 @@ static void test_classes_get_an_output_each(void **state) {
             labels[i] = names[i % classes];
             s.x[i * 3] += 8 * (i % classes);
         }
-        mercer_table table = {.n = ROWS, .d = 3, .dtype = MERCER_F64, .values = s.x, .labels = labels};
+        mercer_table table = {
+            .size = sizeof table, .n = ROWS, .d = 3, .dtype = MERCER_F64, .values = s.x, .labels = labels};
         mercer_data *data = NULL;
         assert_ok(ctx, mercer_data_make(ctx, &table, &data));
         mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.1)");
         mercer_ridge set = plain(0.1);
         mercer_model *model = NULL;
-        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
         assert_int_equal(mercer_model_outputs(model), classes);
         assert_int_equal(mercer_model_classes(model), classes);
         double f[ROWS * 3];
@@ -375,7 +376,7 @@ static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, 
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_model *model = NULL;
-    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -451,7 +452,7 @@ static void test_what_cannot_be_fitted_is_refused(void **state) {
     set = plain(1);
     set.solver = "magic";
     assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "'magic'");
-    mercer_table table = {.n = 10, .d = 3, .dtype = MERCER_F64, .values = s.x};
+    mercer_table table = {.size = sizeof table, .n = 10, .d = 3, .dtype = MERCER_F64, .values = s.x};
     const char *same[10] = {"a", "a", "a", "a", "a", "a", "a", "a", "a", "a"}, *latin[10];
     mercer_data *bare = NULL, *alike = NULL, *strange = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &bare));
@@ -463,11 +464,10 @@ static void test_what_cannot_be_fitted_is_refused(void **state) {
     assert_ok(ctx, mercer_data_make(ctx, &table, &strange));
     mercer_kernel *kernel = kernel_of(ctx, "linear");
     mercer_model *model = NULL;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, bare, NULL, &model), MERCER_DATA, "no target");
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, alike, NULL, &model), MERCER_DATA, "class 'a'");
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, strange, NULL, &model), MERCER_DATA, "UTF-8");
-    mercer_machine unknown = {.name = "unknown"};
-    assert_fails(ctx, mercer_fit(ctx, &unknown, NULL, kernel, bare, &model), MERCER_INVALID, "mercer_machines");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", NULL, kernel, bare, &model), MERCER_DATA, "no target");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", NULL, kernel, alike, &model), MERCER_DATA, "class 'a'");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", NULL, kernel, strange, &model), MERCER_DATA, "UTF-8");
+    assert_fails(ctx, mercer_fit(ctx, "rigde", NULL, kernel, bare, &model), MERCER_INVALID, "did you mean 'ridge'?");
     assert_null(model);
     mercer_kernel_free(kernel);
     mercer_data_free(bare);
@@ -478,8 +478,14 @@ static void test_what_cannot_be_fitted_is_refused(void **state) {
 
 static mercer_status fit_everything(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {
-        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {.size = sizeof table,
+                          .n = s->n,
+                          .d = s->d,
+                          .dtype = MERCER_F64,
+                          .values = s->x,
+                          .target = s->y,
+                          .outputs = 1,
+                          .weights = s->w};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
@@ -491,7 +497,7 @@ static mercer_status fit_everything(mercer_ctx *ctx, void *arg) {
         status = mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &kernel);
     for (int pass = 0; pass < 2 && !status; pass++) {
         set.solver = pass ? "eigen" : "cholesky";
-        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
         mercer_model_free(model);
     }
     mercer_kernel_free(kernel);
@@ -511,22 +517,20 @@ static void test_fit_survives_failing_memory(void **state) {
 static void test_machines_have_settings_that_can_be_put(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    assert_true(count >= 1);
-    for (int i = 0; i < count; i++)
-        assert_ptr_equal(mercer_machine_find(machines[i].name), &machines[i]);
+    assert_non_null(mercer_machine_at(0));
+    assert_null(mercer_machine_at(-1));
+    for (int i = 0; mercer_machine_at(i); i++)
+        assert_ptr_equal(mercer_machine_find(mercer_machine_at(i)->name), mercer_machine_at(i));
     assert_null(mercer_machine_find("oracle"));
     const mercer_machine *ridge = mercer_machine_find("ridge");
     assert_int_equal(ridge->size, sizeof(mercer_ridge));
     mercer_ridge set = mercer_ridge_defaults();
     assert_true(set.lambda == 1 && !set.intercept && !set.loo && !set.allow_indefinite);
     assert_string_equal(set.solver, "auto");
-    assert_ok(ctx, mercer_settings_put(ctx, ridge, &set, "lambda", "0.25"));
-    assert_ok(ctx, mercer_settings_put(ctx, ridge, &set, "intercept", "yes"));
+    assert_ok(ctx, mercer_settings_put(ctx, &set, "lambda", "0.25"));
+    assert_ok(ctx, mercer_settings_put(ctx, &set, "intercept", "yes"));
     assert_true(set.lambda == 0.25 && set.intercept);
-    assert_fails(ctx, mercer_settings_put(ctx, ridge, &set, "solver", "lu"), MERCER_INVALID,
-                 "auto|cholesky|mixed|eigen");
+    assert_fails(ctx, mercer_settings_put(ctx, &set, "solver", "lu"), MERCER_INVALID, "auto|cholesky|mixed|eigen");
     close_clean(ctx);
 }
 

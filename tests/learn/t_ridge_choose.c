@@ -18,15 +18,15 @@ static mercer_ridge variant_of(sheet *s, int variant) {
     return set;
 }
 
-static mercer_ridge_path_row row_at(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set,
-                                    double lambda) {
+static mercer_path_row row_at(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set,
+                              double lambda) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
-    mercer_ridge_path_row row;
+    mercer_path_row row;
     mercer_ridge plain_set = *set;
     plain_set.norm_bound = INFINITY;
     plain_set.dof = 0;
-    assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, &plain_set, &lambda, 1, &row));
+    assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, &plain_set, &lambda, 1, NULL, NULL, &row));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return row;
@@ -121,7 +121,7 @@ static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, 
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_model *model = NULL;
-    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -178,7 +178,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
                 set.dof = 20;
             else
                 set.norm_bound = 3;
-            assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+            assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
             lambda[run][wish] = mercer_model_report(model)->lambda;
             mercer_model_free(model);
         }
@@ -357,8 +357,14 @@ static void test_slopes_of_gcv_are_differences_along_the_path(void **state) {
 
 static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {
-        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {.size = sizeof table,
+                          .n = s->n,
+                          .d = s->d,
+                          .dtype = MERCER_F64,
+                          .values = s->x,
+                          .target = s->y,
+                          .outputs = 1,
+                          .weights = s->w};
     static const int64_t fold[12] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
@@ -372,7 +378,7 @@ static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
             set.dof = 3;
         else
             set.norm_bound = 1;
-        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
         mercer_model_free(model);
     }
     for (int way = 0; way < 2 && !status; way++) {

@@ -14,7 +14,8 @@ static mercer_data *table_with(mercer_ctx *ctx, int64_t n, int64_t outputs, bool
         y[i] = mc_rng_normal(&rng) + 3;
     for (int i = 0; i < LINES; i++)
         w[i] = 0.2 + mc_rng_uniform(&rng);
-    mercer_table table = {.n = n, .d = WIDE, .dtype = MERCER_F64, .values = x, .target = y, .outputs = outputs};
+    mercer_table table = {
+        .size = sizeof table, .n = n, .d = WIDE, .dtype = MERCER_F64, .values = x, .target = y, .outputs = outputs};
     table.weights = weighted ? w : NULL;
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -30,7 +31,7 @@ static mercer_model *fit_by(mercer_ctx *ctx, const mercer_data *data, const char
     set.lambda = lambda;
     set.intercept = intercept;
     set.scale = "none";
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
@@ -115,10 +116,10 @@ static void test_what_it_does_not_do_is_refused(void **state) {
     mercer_ridge set = mercer_ridge_defaults();
     set.solver = "mixed";
     set.loo = true;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "leave-one-out");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "leave-one-out");
     set.loo = false;
     set.lambda = 0;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "lambda > 0");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "lambda > 0");
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
@@ -127,7 +128,8 @@ static void test_what_it_does_not_do_is_refused(void **state) {
 static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     (void)arg;
     const double x[] = {0, 1, 2, 3, 4, 5, 6}, y[] = {1, 0, 2, 1, 3, 1, 0};
-    const mercer_table table = {.n = 7, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = 7, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_ridge set = mercer_ridge_defaults();
     set.solver = "mixed";
     mercer_data *data = NULL;
@@ -137,7 +139,7 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
     if (!status)
-        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

@@ -55,10 +55,10 @@ static double rmse_of(const sheet *s, const double *e) {
 }
 
 static void path_of(mercer_ctx *ctx, const char *kernel_text, const sheet *s, const mercer_ridge *set, const double *at,
-                    int64_t count, mercer_ridge_path_row *out) {
+                    int64_t count, mercer_path_row *out) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, kernel_text);
-    assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, set, at, count, out));
+    assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, set, at, count, NULL, NULL, out));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
 }
@@ -67,7 +67,7 @@ static void folds_of(mercer_ctx *ctx, const sheet *s, const mercer_ridge *set, c
                      double *rmse) {
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
-    assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, set, fold, residuals, NULL, rmse));
+    assert_ok(ctx, mercer_fit_folds(ctx, "ridge", set, kernel, data, fold, residuals, NULL, rmse));
     mercer_kernel_free(kernel);
     mercer_data_free(data);
 }
@@ -83,14 +83,14 @@ static void test_left_out_errors_are_what_refitting_gives(void **state) {
     for (int variant = 0; variant < 4; variant++) {
         sheet s = random_sheet(20, OUTPUTS, 31);
         mercer_ridge set = variant_of(&s, variant, 1);
-        mercer_ridge_path_row rows[LAMBDAS];
+        mercer_path_row rows[LAMBDAS];
         path_of(ctx, text, &s, &set, lambdas, LAMBDAS, rows);
         for (int l = 0; l < LAMBDAS; l++) {
             double e[ROWS * OUTPUTS];
             set.lambda = lambdas[l];
             for (int64_t i = 0; i < s.n; i++)
                 refit_fold(ctx, &s, &set, alone, i, e);
-            assert_true(rows[l].lambda == lambdas[l]);
+            assert_true(rows[l].value == lambdas[l]);
             assert_close(rows[l].loo_rmse, rmse_of(&s, e), 1e-9);
         }
     }
@@ -103,7 +103,7 @@ static void test_norm_and_objective_are_those_of_the_fit(void **state) {
     for (int variant = 0; variant < 4; variant++) {
         sheet s = random_sheet(ROWS, OUTPUTS, 32);
         mercer_ridge set = variant_of(&s, variant, 1);
-        mercer_ridge_path_row rows[LAMBDAS];
+        mercer_path_row rows[LAMBDAS];
         path_of(ctx, text, &s, &set, lambdas, LAMBDAS, rows);
         for (int l = 0; l < LAMBDAS; l++) {
             set.lambda = lambdas[l];
@@ -124,7 +124,7 @@ static void test_a_fit_that_leaves_out_reports_freedom_and_gcv(void **state) {
         mercer_ridge set = variant_of(&s, variant, 0.2);
         set.loo = true;
         set.solver = variant & 4 ? "eigen" : "cholesky";
-        mercer_ridge_path_row row;
+        mercer_path_row row;
         path_of(ctx, text, &s, &set, &set.lambda, 1, &row);
         mercer_model *model = fit_sheet(ctx, text, &s, &set);
         assert_close(mercer_model_report(model)->dof, row.dof, 1e-9);
@@ -161,7 +161,7 @@ static void test_degrees_of_freedom_are_the_trace_and_gcv_its_formula(void **sta
     for (int variant = 0; variant < 4; variant++) {
         sheet s = random_sheet(25, 1, 33);
         mercer_ridge set = variant_of(&s, variant, 1);
-        mercer_ridge_path_row rows[LAMBDAS];
+        mercer_path_row rows[LAMBDAS];
         path_of(ctx, text, &s, &set, lambdas, LAMBDAS, rows);
         for (int l = 0; l < LAMBDAS; l++) {
             double f[ROWS], e[ROWS];
@@ -189,7 +189,7 @@ static void test_lambda_zero_is_the_minimum_norm_function(void **state) {
             const sheet s = random_sheet(20, 1, 34);
             mercer_ridge set = plain(0);
             set.intercept = intercept;
-            mercer_ridge_path_row row;
+            mercer_path_row row;
             path_of(ctx, kernels[k], &s, &set, zero, 1, &row);
             mercer_model *model = fit_sheet(ctx, kernels[k], &s, &set);
             assert_close(row.norm, mercer_model_report(model)->norm, 1e-9);
@@ -211,7 +211,7 @@ static void test_a_long_path_is_many_short_ones(void **state) {
     sheet s = random_sheet(ROWS, OUTPUTS, 35);
     mercer_ridge set = variant_of(&s, 3, 1);
     double at[MANY];
-    mercer_ridge_path_row rows[MANY], one;
+    mercer_path_row rows[MANY], one;
     for (int l = 0; l < MANY; l++)
         at[l] = pow(10, -6 + 0.06 * l);
     path_of(ctx, text, &s, &set, at, MANY, rows);
@@ -229,7 +229,7 @@ static void test_a_long_path_is_many_short_ones(void **state) {
 static void test_threads_do_not_change_a_bit(void **state) {
     (void)state;
     enum { N = 500 };
-    mercer_ridge_path_row rows[2][LAMBDAS];
+    mercer_path_row rows[2][LAMBDAS];
     static double residuals[2][N];
     int64_t fold[N];
     for (int64_t i = 0; i < N; i++)
@@ -241,8 +241,8 @@ static void test_threads_do_not_change_a_bit(void **state) {
         assert_ok(ctx, mercer_data_generate(ctx, "friedman1", N, 0.1, 5, &data));
         mercer_ridge set = mercer_ridge_defaults();
         set.intercept = true;
-        assert_ok(ctx, mercer_ridge_path_folds(ctx, kernel, data, &set, fold, lambdas, LAMBDAS, rows[run]));
-        assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals[run], NULL, NULL));
+        assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, &set, lambdas, LAMBDAS, NULL, fold, rows[run]));
+        assert_ok(ctx, mercer_fit_folds(ctx, "ridge", &set, kernel, data, fold, residuals[run], NULL, NULL));
         mercer_kernel_free(kernel);
         mercer_data_free(data);
         close_clean(ctx);
@@ -317,7 +317,7 @@ static void test_fold_variances_are_conditional_variances(void **state) {
         name_folds(&s, fold);
         mercer_data *data = data_of(ctx, &s);
         mercer_kernel *kernel = kernel_of(ctx, text);
-        assert_ok(ctx, mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals, variances, NULL));
+        assert_ok(ctx, mercer_fit_folds(ctx, "ridge", &set, kernel, data, fold, residuals, variances, NULL));
         for (int64_t i = 0; i < s.n; i++)
             assert_close(variances[i], variance_given(&s, fold, i, 0.05), 1e-10);
         mercer_kernel_free(kernel);
@@ -334,17 +334,17 @@ static void test_the_path_of_folds_is_that_of_single_lambdas(void **state) {
         mercer_ridge set = variant_of(&s, variant, 1);
         int64_t fold[ROWS];
         double residuals[ROWS * OUTPUTS], rmse;
-        mercer_ridge_path_row rows[LAMBDAS], without[LAMBDAS];
+        mercer_path_row rows[LAMBDAS], without[LAMBDAS];
         name_folds(&s, fold);
         mercer_data *data = data_of(ctx, &s);
         mercer_kernel *kernel = kernel_of(ctx, text);
-        assert_ok(ctx, mercer_ridge_path_folds(ctx, kernel, data, &set, fold, lambdas, LAMBDAS, rows));
-        assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, &set, lambdas, LAMBDAS, without));
+        assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, &set, lambdas, LAMBDAS, NULL, fold, rows));
+        assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, &set, lambdas, LAMBDAS, NULL, NULL, without));
         for (int l = 0; l < LAMBDAS; l++) {
             set.lambda = lambdas[l];
             folds_of(ctx, &s, &set, fold, residuals, &rmse);
-            assert_close(rows[l].fold_rmse, rmse, 1e-9);
-            assert_true(isnan(without[l].fold_rmse) && rows[l].loo_rmse == without[l].loo_rmse);
+            assert_close(rows[l].fold, rmse, 1e-9);
+            assert_true(isnan(without[l].fold) && rows[l].loo_rmse == without[l].loo_rmse);
         }
         mercer_kernel_free(kernel);
         mercer_data_free(data);
@@ -388,7 +388,7 @@ static void test_a_fold_for_each_row_is_leave_one_out(void **state) {
         double residuals[ROWS * OUTPUTS], rmse;
         for (int64_t i = 0; i < s.n; i++)
             fold[i] = -i;
-        mercer_ridge_path_row row;
+        mercer_path_row row;
         folds_of(ctx, &s, &set, fold, residuals, &rmse);
         path_of(ctx, text, &s, &set, &set.lambda, 1, &row);
         assert_close(rmse, row.loo_rmse, 1e-10);
@@ -404,24 +404,26 @@ static void test_bad_input_is_refused(void **state) {
     const sheet s = random_sheet(10, 1, 39);
     mercer_data *data = data_of(ctx, &s);
     mercer_kernel *kernel = kernel_of(ctx, text), *bad = kernel_of(ctx, "tanh(a=1, c=-1)");
-    mercer_ridge_path_row row[2];
+    mercer_path_row row[2];
     const double negative[] = {1, -1e-300}, nan[] = {NAN}, infinite[] = {INFINITY}, small[] = {1e-3};
-    assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, negative, 2, row), MERCER_INVALID,
+    assert_fails(ctx, fit_path(ctx, "ridge", kernel, data, NULL, negative, 2, NULL, NULL, row), MERCER_INVALID,
                  "number 2 is -1e-300");
-    assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, nan, 1, row), MERCER_INVALID, "nan");
-    assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, infinite, 1, row), MERCER_INVALID, "inf");
-    assert_fails(ctx, mercer_ridge_path(ctx, kernel, data, NULL, small, 0, row), MERCER_INVALID, "at least one");
-    assert_fails(ctx, mercer_ridge_path(ctx, bad, data, NULL, small, 1, row), MERCER_NOT_A_KERNEL, "");
+    assert_fails(ctx, fit_path(ctx, "ridge", kernel, data, NULL, nan, 1, NULL, NULL, row), MERCER_INVALID, "nan");
+    assert_fails(ctx, fit_path(ctx, "ridge", kernel, data, NULL, infinite, 1, NULL, NULL, row), MERCER_INVALID, "inf");
+    assert_fails(ctx, fit_path(ctx, "ridge", kernel, data, NULL, small, 0, NULL, NULL, row), MERCER_INVALID,
+                 "at least one");
+    assert_fails(ctx, fit_path(ctx, "ridge", bad, data, NULL, small, 1, NULL, NULL, row), MERCER_NOT_A_KERNEL, "");
     mercer_ridge set = plain(1);
     set.allow_indefinite = true;
-    assert_fails(ctx, mercer_ridge_path(ctx, bad, data, &set, small, 1, row), MERCER_NUMERIC, "smallest eigenvalue");
+    assert_fails(ctx, fit_path(ctx, "ridge", bad, data, &set, small, 1, NULL, NULL, row), MERCER_NUMERIC,
+                 "smallest eigenvalue");
     const int64_t same[10] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
     double residuals[10];
-    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, NULL, same, residuals, NULL, NULL), MERCER_INVALID,
+    assert_fails(ctx, mercer_fit_folds(ctx, "ridge", NULL, kernel, data, same, residuals, NULL, NULL), MERCER_INVALID,
                  "fold 7");
-    assert_fails(ctx, mercer_ridge_path_folds(ctx, kernel, data, NULL, same, small, 1, row), MERCER_INVALID, "fold 7");
+    assert_fails(ctx, fit_path(ctx, "ridge", kernel, data, NULL, small, 1, NULL, same, row), MERCER_INVALID, "fold 7");
     set = plain(NAN);
-    assert_fails(ctx, mercer_ridge_folds(ctx, kernel, data, &set, same, residuals, NULL, NULL), MERCER_INVALID,
+    assert_fails(ctx, mercer_fit_folds(ctx, "ridge", &set, kernel, data, same, residuals, NULL, NULL), MERCER_INVALID,
                  "lambda must be");
     mercer_kernel_free(bad);
     mercer_kernel_free(kernel);
@@ -431,12 +433,18 @@ static void test_bad_input_is_refused(void **state) {
 
 static mercer_status run_everything(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {
-        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {.size = sizeof table,
+                          .n = s->n,
+                          .d = s->d,
+                          .dtype = MERCER_F64,
+                          .values = s->x,
+                          .target = s->y,
+                          .outputs = 1,
+                          .weights = s->w};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_ridge set = mercer_ridge_defaults();
-    mercer_ridge_path_row rows[LAMBDAS];
+    mercer_path_row rows[LAMBDAS];
     int64_t fold[ROWS];
     double residuals[ROWS], variances[ROWS];
     name_folds(s, fold);
@@ -445,11 +453,11 @@ static mercer_status run_everything(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, text, &kernel);
     if (!status)
-        status = mercer_ridge_path(ctx, kernel, data, &set, lambdas, LAMBDAS, rows);
+        status = fit_path(ctx, "ridge", kernel, data, &set, lambdas, LAMBDAS, NULL, NULL, rows);
     if (!status)
-        status = mercer_ridge_path_folds(ctx, kernel, data, &set, fold, lambdas, LAMBDAS, rows);
+        status = fit_path(ctx, "ridge", kernel, data, &set, lambdas, LAMBDAS, NULL, fold, rows);
     if (!status)
-        status = mercer_ridge_folds(ctx, kernel, data, &set, fold, residuals, variances, NULL);
+        status = mercer_fit_folds(ctx, "ridge", &set, kernel, data, fold, residuals, variances, NULL);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;

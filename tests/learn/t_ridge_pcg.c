@@ -30,7 +30,7 @@ static mercer_data *table_of(mercer_ctx *ctx, int64_t n, int64_t outputs, bool w
         for (int64_t k = 0; k < outputs; k++)
             y[i * outputs + k] = sin(2 * x[i * WIDE] + (double)k) + 0.1 * mc_rng_normal(&rng) + 5;
     }
-    mercer_table table = {.n = n, .d = WIDE, .dtype = MERCER_F64, .values = x};
+    mercer_table table = {.size = sizeof table, .n = n, .d = WIDE, .dtype = MERCER_F64, .values = x};
     if (classes) {
         table.labels = label;
     } else {
@@ -55,7 +55,7 @@ static mercer_model *fit_table(mercer_ctx *ctx, const mercer_data *data, const c
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
@@ -101,8 +101,13 @@ static void test_more_outputs_than_a_batch_and_columns_worth_storing(void **stat
         y[i] = mc_rng_normal(&rng);
     /* few: the check reads the K that was kept */
     for (int64_t outputs = 3; outputs <= MOST_OUTPUTS; outputs += MOST_OUTPUTS - 3) {
-        const mercer_table table = {
-            .n = 150, .d = 60, .dtype = MERCER_F64, .values = wide, .target = y, .outputs = outputs};
+        const mercer_table table = {.size = sizeof table,
+                                    .n = 150,
+                                    .d = 60,
+                                    .dtype = MERCER_F64,
+                                    .values = wide,
+                                    .target = y,
+                                    .outputs = outputs};
         mercer_data *data = NULL;
         assert_ok(ctx, mercer_data_make(ctx, &table, &data));
         mercer_ridge direct = settings_of("cholesky", 0.5), steps = settings_of("pcg", 0.5);
@@ -150,13 +155,13 @@ static void test_what_it_cannot_do_is_said(void **state) {
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
     mercer_ridge set = settings_of("pcg", 0);
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "lambda > 0");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "lambda > 0");
     set = settings_of("pcg", 1);
     set.loo = true;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "leave-one-out");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "leave-one-out");
     set.loo = false;
     set.tolerance = NAN;
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_INVALID, "tolerance");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_INVALID, "tolerance");
     assert_null(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -204,11 +209,11 @@ static void test_an_indefinite_matrix_is_named_however_late_it_shows(void **stat
         mercer_ridge set = settings_of("pcg", variant % 2 ? -0.5 * low : -1e-3 * low);
         assert_true(low < 0);
         set.allow_indefinite = true;
-        assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_NUMERIC,
+        assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_NUMERIC,
                      "K + lambda I is not positive definite");
         set.lambda = lambda_named(ctx);
         assert_true(set.lambda > -low && set.lambda < -8 * low);
-        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
         mercer_model_free(model);
         mercer_kernel_free(kernel);
         mercer_data_free(data);
@@ -257,7 +262,7 @@ static void fit_stopped(mercer_options options, const char *stopped) {
     mercer_model *model = NULL;
     mercer_status status;
     assert_ok(owner, mercer_kernel_parse(owner, "rbf(gamma=4)", &kernel));
-    while ((status = mercer_ridge_fit(ctx, kernel, data, &set, &model)) == MERCER_TIME)
+    while ((status = mercer_fit(ctx, "ridge", &set, kernel, data, &model)) == MERCER_TIME)
         ctx->options.time_limit *= 2; /* a busy machine may not come to the first step */
     assert_ok(ctx, status);
     mercer_kernel_free(kernel);
@@ -343,10 +348,10 @@ static void test_a_checkpoint_of_another_fit_is_refused(void **state) {
     mercer_kernel *same = NULL, *changed = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1)", &same));
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1.5)", &changed));
-    assert_fails(ctx, mercer_ridge_fit(ctx, changed, data, &set, &none), MERCER_INVALID, "another fit");
-    assert_fails(ctx, mercer_ridge_fit(ctx, same, other, &set, &none), MERCER_INVALID, "another fit");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, changed, data, &none), MERCER_INVALID, "another fit");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, same, other, &none), MERCER_INVALID, "another fit");
     set.lambda = 0.2;
-    assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_INVALID, "another fit");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, same, data, &none), MERCER_INVALID, "another fit");
     set.lambda = 0.1;
     static char bytes[1 << 20];
     const size_t size = read_bytes(path, bytes, sizeof bytes);
@@ -354,15 +359,15 @@ static void test_a_checkpoint_of_another_fit_is_refused(void **state) {
         bytes[k] ^= 4;
         write_bytes(path, bytes, size);
         bytes[k] ^= 4;
-        const mercer_status status = mercer_ridge_fit(ctx, same, data, &set, &none);
+        const mercer_status status = mercer_fit(ctx, "ridge", &set, same, data, &none);
         assert_true(status == MERCER_FORMAT || status == MERCER_INVALID);
         write_bytes(path, bytes, k);
-        assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_FORMAT, path);
+        assert_fails(ctx, mercer_fit(ctx, "ridge", &set, same, data, &none), MERCER_FORMAT, path);
     }
     write_bytes(path, "a letter to my aunt, and a long one at that, with news of everybody in town", 75);
-    assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_FORMAT, "not a checkpoint");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, same, data, &none), MERCER_FORMAT, "not a checkpoint");
     set.checkpoint = "/nowhere/at/all";
-    assert_fails(ctx, mercer_ridge_fit(ctx, same, data, &set, &none), MERCER_IO, "/nowhere/at/all");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, same, data, &none), MERCER_IO, "/nowhere/at/all");
     mercer_model_free(first);
     mercer_model_free(again);
     mercer_kernel_free(same);
@@ -397,7 +402,7 @@ static void test_a_fit_in_pieces_has_the_bits_of_a_whole_one(void **state) {
         assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
         mercer_model_free(part);
         part = NULL;
-        const mercer_status status = mercer_ridge_fit(ctx, kernel, data, &set, &part);
+        const mercer_status status = mercer_fit(ctx, "ridge", &set, kernel, data, &part);
         /* the second: before the first step */
         assert_true(status == MERCER_OK || (status == MERCER_TIME && pieces < 5));
         done = !status && strcmp(mercer_model_report(part)->stopped, "no") == 0;
@@ -499,7 +504,8 @@ static void test_killed_at_any_moment_it_resumes_to_the_same_bits(void **state) 
 static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     const mercer_ridge *set = arg;
     const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {1, 0, 2, 1, 3, 1, 0, 1};
-    const mercer_table table = {.n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
@@ -507,7 +513,7 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
     if (!status)
-        status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+        status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

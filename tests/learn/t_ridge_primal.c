@@ -84,8 +84,13 @@ static mercer_data *table_of(mercer_ctx *ctx, int64_t n, int64_t d, bool sparse)
         y[i / d] += x[i] * (double)(i % d % 5) + 0.01 * mc_rng_normal(&rng);
     }
     start[n] = stored;
-    mercer_table table = {
-        .n = n, .d = d, .dtype = MERCER_F64, .values = sparse ? values : x, .target = y, .outputs = 1};
+    mercer_table table = {.size = sizeof table,
+                          .n = n,
+                          .d = d,
+                          .dtype = MERCER_F64,
+                          .values = sparse ? values : x,
+                          .target = y,
+                          .outputs = 1};
     table.row_start = sparse ? start : NULL;
     table.column = sparse ? column : NULL;
     mercer_data *data = NULL;
@@ -109,7 +114,7 @@ static void compare_large(mercer_ctx *ctx, int64_t n, int64_t d, const char *tex
         set.intercept = set.loo = true;
         set.solver = i ? "cholesky" : "auto";
         f[i] = calloc((size_t)n, sizeof **f);
-        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model[i]));
+        assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model[i]));
         assert_ok(ctx, mercer_predict(ctx, model[i], data, f[i]));
     }
     assert_string_equal(mercer_model_report(model[0])->solver, "primal");
@@ -145,7 +150,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
         set.intercept = set.loo = true;
         set.solver = "primal";
         mercer_model *model = NULL;
-        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
         memcpy(weights[run], model->f.primal, sizeof weights[run]);
         loo[run] = mercer_model_report(model)->loo_rmse;
         mercer_model_free(model);
@@ -161,7 +166,7 @@ static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, 
     mercer_data *data = data_of(ctx, s);
     mercer_kernel *kernel = kernel_of(ctx, text);
     mercer_model *model = NULL;
-    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, set, &model);
+    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -306,8 +311,14 @@ static void test_weights_learn_new_rows_as_centres_do(void **state) {
 
 static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {
-        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1, .weights = s->w};
+    mercer_table table = {.size = sizeof table,
+                          .n = s->n,
+                          .d = s->d,
+                          .dtype = MERCER_F64,
+                          .values = s->x,
+                          .target = s->y,
+                          .outputs = 1,
+                          .weights = s->w};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
@@ -319,7 +330,7 @@ static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, "poly(degree=2, gamma=0.5)", &kernel);
     if (!status)
-        status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     if (!status)
         status = mercer_features(ctx, kernel, data, phi);
     mercer_model_free(model);
@@ -343,7 +354,7 @@ static void test_inner_products_of_features_are_the_kernel(void **state) {
     for (int k = 0; k < KERNELS; k++) {
         mercer_data *data = data_of(ctx, &s);
         mercer_kernel *kernel = kernel_of(ctx, kernels[k]);
-        const int64_t D = mercer_kernel_shape(kernel, s.d).dimension;
+        const int64_t D = shape_of(ctx, kernel, s.d).dimension;
         assert_in_range(D, 1, 20);
         double phi[15 * 20], K[15 * 15];
         assert_ok(ctx, mercer_features(ctx, kernel, data, phi));

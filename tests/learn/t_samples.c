@@ -8,7 +8,7 @@ static mercer_data *points(mercer_ctx *ctx, int64_t n, uint64_t item, double shi
     for (int64_t i = 0; i < n * D; i++)
         x[i] = mc_rng_normal(&rng) + shift;
     mercer_data *data = NULL;
-    const mercer_table t = {.n = n, .d = D, .dtype = MERCER_F64, .values = x};
+    const mercer_table t = {.size = sizeof t, .n = n, .d = D, .dtype = MERCER_F64, .values = x};
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     return data;
 }
@@ -33,13 +33,13 @@ static mercer_kernel *parsed(mercer_ctx *ctx, const char *text) {
 
 static void test_mmd_is_what_its_definition_says_and_tells_samples_apart(void **state) {
     (void)state;
-    mercer_test first = {0};
+    mercer_test first = {.size = sizeof first};
     for (int threads = 1; threads <= 3; threads += 2) {
         mercer_ctx *ctx = open_ctx(threads);
         double x[A * D], z[B * D];
         mercer_data *a = points(ctx, A, 1, 0, x), *b = points(ctx, B, 2, 1, z);
         mercer_kernel *k = parsed(ctx, "rbf(gamma=0.5)");
-        mercer_test t;
+        mercer_test t = {.size = sizeof t};
         assert_ok(ctx, mercer_test_mmd(ctx, k, a, b, 199, 7, &t));
         assert_close(t.statistic, mean(x, A, x, A) + mean(z, B, z, B) - 2 * mean(x, A, z, B), 1e-13);
         assert_true(t.p_value <= 0.01 && t.p_value >= 1.0 / 200);
@@ -77,13 +77,13 @@ static void test_hsic_is_what_its_definition_says_and_finds_dependence(void **st
     double x[A * D];
     mercer_data *free_data = points(ctx, A, 3, 0, x), *bound_data = NULL;
     mercer_kernel *k = parsed(ctx, "rbf(gamma=1)[1]"), *l = parsed(ctx, "rbf(gamma=1)[2]");
-    mercer_test t;
+    mercer_test t = {.size = sizeof t};
     assert_ok(ctx, mercer_test_hsic(ctx, k, l, free_data, 199, 1, &t));
     assert_close(t.statistic, hsic(x, A), 1e-13);
     assert_true(t.p_value > 0.01);
     for (int i = 0; i < A; i++)
         x[i * D + 1] = x[i * D] * x[i * D]; /* not correlated, yet determined */
-    const mercer_table table = {.n = A, .d = D, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = A, .d = D, .dtype = MERCER_F64, .values = x};
     assert_ok(ctx, mercer_data_make(ctx, &table, &bound_data));
     assert_ok(ctx, mercer_test_hsic(ctx, k, l, bound_data, 199, 1, &t));
     assert_true(t.p_value <= 0.01);
@@ -105,7 +105,7 @@ static void test_p_values_are_uniform_where_there_is_nothing_to_find(void **stat
     for (uint64_t s = 0; s < 400; s++) {
         double x[8 * D], z[6 * D];
         mercer_data *a = points(ctx, 8, 1000 + 2 * s, 0, x), *b = points(ctx, 6, 1001 + 2 * s, 0, z);
-        mercer_test t;
+        mercer_test t = {.size = sizeof t};
         assert_ok(ctx, mercer_test_mmd(ctx, k, a, b, 19, s, &t));
         count[(int)(20 * t.p_value + 0.5)]++;
         mercer_data_free(a);
@@ -144,11 +144,11 @@ static void test_linear_clusters_are_those_of_k_means(void **state) {
     for (int i = 0; i < A; i++)
         x[i * D] += 10.0 * (i % 3); /* three groups far apart */
     mercer_data_free(data);
-    const mercer_table table = {.n = A, .d = D, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = A, .d = D, .dtype = MERCER_F64, .values = x};
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     mercer_kernel *k = parsed(ctx, "linear");
     mercer_clustering set = mercer_clustering_defaults();
-    mercer_clusters c;
+    mercer_clusters c = {.size = sizeof c};
     set.clusters = 3;
     assert_ok(ctx, mercer_cluster(ctx, k, data, &set, group, &c));
     for (int i = 0; i < A; i++)
@@ -178,7 +178,7 @@ static mercer_data *rings(mercer_ctx *ctx, int64_t n, double *x) {
         x[2 * i] = radius * cos(angle);
         x[2 * i + 1] = radius * sin(angle);
     }
-    const mercer_table table = {.n = n, .d = 2, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = n, .d = 2, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -191,7 +191,7 @@ static void check_rings(mercer_ctx *ctx, int64_t n, const char *text, double sec
     mercer_data *data = rings(ctx, n, x);
     mercer_kernel *k = parsed(ctx, text);
     const mercer_clustering set = mercer_clustering_defaults();
-    mercer_clusters c;
+    mercer_clusters c = {.size = sizeof c};
     assert_ok(ctx, mercer_cluster_spectral(ctx, k, data, &set, group, eigenvalues, &c));
     for (int64_t i = 0; i < n; i++)
         assert_int_equal(group[i], i % 2);
@@ -217,11 +217,11 @@ static void test_a_negative_value_and_rows_alone_are_told(void **state) {
     double eigenvalues[4];
     int64_t group[4];
     mercer_data *data = NULL;
-    const mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = 4, .d = 1, .dtype = MERCER_F64, .values = x};
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     mercer_kernel *linear = parsed(ctx, "linear"), *far = parsed(ctx, "rbf(gamma=1000000)");
     mercer_clustering set = mercer_clustering_defaults();
-    mercer_clusters c;
+    mercer_clusters c = {.size = sizeof c};
     assert_fails(ctx, mercer_cluster_spectral(ctx, linear, data, &set, group, eigenvalues, &c), MERCER_DATA,
                  "rows 1 and 3 is -3");
     set.clusters = 4;

@@ -67,7 +67,7 @@ static double half_margin(mercer_ctx *ctx, int64_t n, double spread, double offs
         x[3 * i + 2] = unit * (i < 2 ? 0 : spread * mc_rng_normal(&rng));
         label[i] = i % 2 ? "b" : "a";
     }
-    const mercer_table t = {.n = n, .d = 3, .dtype = MERCER_F64, .values = x, .labels = label};
+    const mercer_table t = {.size = sizeof t, .n = n, .d = 3, .dtype = MERCER_F64, .values = x, .labels = label};
     mercer_svm set = plain("svc", 1e-6);
     set.C = INFINITY;
     mercer_data *data = NULL;
@@ -75,7 +75,7 @@ static double half_margin(mercer_ctx *ctx, int64_t n, double spread, double offs
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &t, &data));
     assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
-    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("svc"), &set, kernel, data, &model));
+    assert_ok(ctx, mercer_fit(ctx, "svc", &set, kernel, data, &model));
     const mercer_certificate *c = &mercer_model_report(model)->certificate;
     assert_true(c->dual <= c->primal + 2 * c->rounding + 1e-12 * c->primal);
     assert_true(c->objective_gap <= 0.05 * c->primal);
@@ -163,8 +163,8 @@ static void test_degenerate_data_have_an_answer(void **state) {
     for (int k = 0; k < 3; k++)
         for (int m = 0; m < 5; m++) {
             mercer_svm set = plain(MACHINES[m], 1e-3);
-            set.nu = 0.4;
-            set.C = m == 1 || m == 4 ? 0 : 1;
+            set.nu = set.nu > 0 ? 0.4 : 0;
+            set.C = m == 1 || m == 4 ? set.C : 1;
             if (m == 1 && k > 0) { /* no margin at all: said in words */
                 mercer_model *none = NULL;
                 assert_int_equal(try_fit(ctx, "nu-svc", &set, "rbf(gamma=1)", tables[k], &none), MERCER_NUMERIC);
@@ -247,7 +247,7 @@ static void test_columns_of_a_million_unscaled(void **state) {
     for (int p = -10; p <= 10; p += 5)
         for (int m = 0; m < 4; m++) {
             mercer_svm set = plain(machines[m], 1e-3);
-            set.C = pow(10, p);
+            set.C = set.C > 0 ? pow(10, p) : 0;
             check_honest(ctx, machines[m], &set, "rbf(gamma=1)", &t, 1);
             check_honest(ctx, machines[m], &set, "linear", &t, 1e13);
         }
@@ -322,7 +322,7 @@ static void test_a_saved_machine_decides_the_same_bits(void **state) {
                 continue; /* no linear margin at this nu */
             const table t = random_table(90, needs_classes(MACHINES[m]) ? 3 : 2, 17);
             mercer_svm set = plain(MACHINES[m], 1e-3);
-            set.nu = 0.2;
+            set.nu = set.nu > 0 ? 0.2 : 0;
             mercer_model *model = fit(ctx, MACHINES[m], &set, kernels[k], &t), *loaded = NULL;
             assert_ok(ctx, mercer_model_save(ctx, model, path));
             assert_ok(ctx, mercer_model_load(ctx, path, &loaded));
@@ -369,10 +369,8 @@ static void test_the_wrong_target_is_said(void **state) {
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
-    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svc"), NULL, kernel, numbers, &model), MERCER_DATA,
-                 "needs classes");
-    assert_fails(ctx, mercer_fit(ctx, mercer_machine_find("svr"), NULL, kernel, classes, &model), MERCER_DATA,
-                 "needs numbers");
+    assert_fails(ctx, mercer_fit(ctx, "svc", NULL, kernel, numbers, &model), MERCER_DATA, "needs classes");
+    assert_fails(ctx, mercer_fit(ctx, "svr", NULL, kernel, classes, &model), MERCER_DATA, "needs numbers");
     mercer_kernel_free(kernel);
     mercer_data_free(numbers);
     mercer_data_free(classes);
@@ -411,7 +409,7 @@ static void test_a_stopped_fit_is_certified(void **state) {
         options.time_limit = limit;
         mercer_ctx *ctx = NULL;
         assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
-        const mercer_status status = mercer_fit(ctx, mercer_machine_find("svc"), &set, kernel, data, &model);
+        const mercer_status status = mercer_fit(ctx, "svc", &set, kernel, data, &model);
         assert_true(status == MERCER_OK || status == MERCER_TIME);
         mercer_close(ctx);
     }
@@ -448,12 +446,12 @@ static mercer_status fit_and_decide(mercer_ctx *ctx, void *arg) {
     const char *labels[MOST];
     for (int64_t i = 0; i < s->t->n; i++)
         labels[i] = NAMES[s->t->class_of[i]];
-    mercer_table given = {.n = s->t->n, .d = D, .dtype = MERCER_F64, .values = s->t->x};
+    mercer_table given = {.size = sizeof given, .n = s->t->n, .d = D, .dtype = MERCER_F64, .values = s->t->x};
     given.labels = needs_classes(s->machine) ? labels : NULL;
     given.target = needs_classes(s->machine) ? NULL : s->t->y;
     given.outputs = needs_classes(s->machine) ? 0 : 1;
     mercer_svm set = plain(s->machine, 1e-3);
-    set.nu = 0.2;
+    set.nu = set.nu > 0 ? 0.2 : 0;
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
@@ -462,7 +460,7 @@ static mercer_status fit_and_decide(mercer_ctx *ctx, void *arg) {
     if (!status)
         status = mercer_kernel_parse(ctx, s->kernel, &kernel);
     if (!status)
-        status = mercer_fit(ctx, mercer_machine_find(s->machine), &set, kernel, data, &model);
+        status = mercer_fit(ctx, s->machine, &set, kernel, data, &model);
     if (!status)
         status = mercer_decide(ctx, model, data, out);
     mercer_model_free(model);

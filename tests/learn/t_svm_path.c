@@ -6,13 +6,12 @@ enum { VALUES = 5 };
 static const double COSTS[VALUES] = {0.01, 0.3, 1, 20, 1000};
 
 static mercer_status path_of(mercer_ctx *ctx, const char *machine, const table *t, const double *C, bool tested,
-                             mercer_svm_path_row *out) {
+                             mercer_path_row *out) {
     mercer_data *data = data_of(ctx, t, needs_classes(machine));
     mercer_kernel *kernel = NULL;
     const mercer_svm set = plain(machine, 1e-7);
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
-    const mercer_status status =
-        mercer_svm_path(ctx, machine, kernel, data, &set, C, VALUES, tested ? data : NULL, out);
+    const mercer_status status = fit_path(ctx, machine, kernel, data, &set, C, VALUES, tested ? data : NULL, NULL, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -59,7 +58,7 @@ static void check(const char *machine, int64_t classes, bool weighted) {
     mercer_ctx *ctx = open_ctx(2);
     table t = random_table(150, classes, 77);
     t.weighted = weighted;
-    mercer_svm_path_row row[VALUES];
+    mercer_path_row row[VALUES];
     assert_ok(ctx, path_of(ctx, machine, &t, COSTS, true, row));
     for (int k = 0; k < VALUES; k++) {
         mercer_svm set = plain(machine, 1e-7);
@@ -67,10 +66,10 @@ static void check(const char *machine, int64_t classes, bool weighted) {
         mercer_model *model = fit(ctx, machine, &set, "rbf(gamma=0.4)", &t);
         const mercer_report *r = mercer_model_report(model);
         mercer_data *data = data_of(ctx, &t, needs_classes(machine));
-        mercer_scores scores;
+        mercer_scores scores = {.size = sizeof scores};
         assert_ok(ctx, mercer_score(ctx, model, data, &scores));
         const double gap = row[k].primal - row[k].dual, apart = r->certificate.distance + sqrt(2 * fmax(gap, 0));
-        assert_true(row[k].C == COSTS[k] && row[k].kkt_violation <= 1e-7);
+        assert_true(row[k].value == COSTS[k] && row[k].kkt_violation <= 1e-7);
         /* the violation times the sum of all bounds */
         assert_true(gap <= 1e-7 * 2.5 * COSTS[k] * (double)(t.n * classes));
         assert_one_optimum(row[k].primal, row[k].dual, r->certificate.primal, r->certificate.dual);
@@ -93,7 +92,7 @@ static void test_what_has_no_path_is_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const table t = random_table(30, 2, 78);
-    mercer_svm_path_row row[VALUES];
+    mercer_path_row row[VALUES];
     const double falls[VALUES] = {1, 2, 2, 3, 4}, endless[VALUES] = {1, 2, 3, 4, INFINITY},
                  none[VALUES] = {0, 1, 2, 3, 4};
     assert_fails(ctx, path_of(ctx, "nu-svc", &t, COSTS, false, row), MERCER_INVALID, "nu-svc");
@@ -187,15 +186,16 @@ static mercer_status attempt(mercer_ctx *ctx, void *arg) {
     (void)arg;
     static const double x[] = {0, 0, 1, 0, 0, 1, 1, 1, 2, 2, 3, 1}, C[] = {0.5, 5};
     static const char *const labels[] = {"a", "b", "a", "b", "a", "b"};
-    const mercer_table given = {.n = 6, .d = 2, .dtype = MERCER_F64, .values = x, .labels = labels};
+    const mercer_table given = {
+        .size = sizeof given, .n = 6, .d = 2, .dtype = MERCER_F64, .values = x, .labels = labels};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
-    mercer_svm_path_row row[2];
+    mercer_path_row row[2];
     mercer_status status = mercer_data_make(ctx, &given, &data);
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
     if (!status)
-        status = mercer_svm_path(ctx, "svc", kernel, data, NULL, C, 2, data, row);
+        status = fit_path(ctx, "svc", kernel, data, NULL, C, 2, data, NULL, row);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -222,11 +222,11 @@ enum { LAMBDAS = 4 };
 static const double PATH[LAMBDAS] = {0.3, 5, 0.02, 0.3}; /* in any order */
 
 static mercer_status loss_path_of(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t,
-                                  const int64_t *fold, mercer_loss_path_row *out) {
+                                  const int64_t *fold, mercer_path_row *out) {
     mercer_data *data = data_of(ctx, t, takes_classes(machine));
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.6)", &kernel));
-    const mercer_status status = mercer_loss_path(ctx, machine, kernel, data, set, PATH, LAMBDAS, data, fold, out);
+    const mercer_status status = fit_path(ctx, machine, kernel, data, set, PATH, LAMBDAS, data, fold, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -240,7 +240,7 @@ static double score_of(const char *machine, const mercer_scores *s) {
 }
 
 static void check_path(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t) {
-    mercer_loss_path_row row[LAMBDAS];
+    mercer_path_row row[LAMBDAS];
     assert_ok(ctx, loss_path_of(ctx, machine, set, t, NULL, row));
     for (int k = 0; k < LAMBDAS; k++) {
         mercer_loss one = *set;
@@ -248,9 +248,9 @@ static void check_path(mercer_ctx *ctx, const char *machine, const mercer_loss *
         mercer_model *model = fit_loss(ctx, machine, &one, "rbf(gamma=0.6)", t);
         const mercer_report *r = mercer_model_report(model);
         mercer_data *data = data_of(ctx, t, takes_classes(machine));
-        mercer_scores scores;
+        mercer_scores scores = {.size = sizeof scores};
         assert_ok(ctx, mercer_score(ctx, model, data, &scores));
-        assert_true(row[k].lambda == PATH[k] && row[k].gap_relative <= set->tolerance && isnan(row[k].fold));
+        assert_true(row[k].value == PATH[k] && row[k].gap_relative <= set->tolerance && isnan(row[k].fold));
         const double apart = row[k].distance + r->certificate.distance;
         assert_true(apart <= 0.02);
         assert_one_optimum(row[k].primal, row[k].dual, r->certificate.primal, r->certificate.dual);
@@ -295,14 +295,14 @@ static void test_folds_of_a_path_are_fits_to_the_rest(void **state) {
     for (int64_t i = 0; i < t.n; i++)
         fold[i] = i >= 30;
     mercer_loss set = settings("logistic", PATH[0], 1e-9);
-    mercer_loss_path_row row[LAMBDAS];
+    mercer_path_row row[LAMBDAS];
     assert_ok(ctx, loss_path_of(ctx, "logistic", &set, &t, fold, row));
     double mean = 0, log_loss = 0;
     for (int g = 0; g < 2; g++) {
         const table parts[2] = {part_of(&t, 0, 30), part_of(&t, 30, 60)};
         mercer_model *model = fit_loss(ctx, "logistic", &set, "rbf(gamma=0.6)", &parts[!g]);
         mercer_data *data = data_of(ctx, &parts[g], true);
-        mercer_scores scores;
+        mercer_scores scores = {.size = sizeof scores};
         assert_ok(ctx, mercer_score(ctx, model, data, &scores));
         mean += scores.accuracy / 2;
         log_loss += scores.log_loss / 2;
@@ -314,7 +314,8 @@ static void test_folds_of_a_path_are_fits_to_the_rest(void **state) {
     fold[3] = 2;
     fold[4] = -1;
     assert_fails(ctx, loss_path_of(ctx, "logistic", &set, &t, fold, row), MERCER_INVALID, "row 5");
-    assert_fails(ctx, loss_path_of(ctx, "svc", NULL, &t, fold, row), MERCER_INVALID, "'svc' has none");
+    assert_fails(ctx, loss_path_of(ctx, "svc", NULL, &t, fold, row), MERCER_INVALID, "not on folds");
+    assert_fails(ctx, loss_path_of(ctx, "nu-svc", NULL, &t, NULL, row), MERCER_INVALID, "nu-svc has none");
     close_clean(ctx);
 }
 
@@ -329,7 +330,7 @@ static void test_a_start_from_another_kernel_reaches_the_optimum_sooner(void **s
         table t = random_table(200, needs_classes(MACHINES[m]) ? 3 : 2, 31);
         t.weighted = m != 1;
         mercer_svm set = plain(MACHINES[m], 1e-6);
-        set.nu = 0.2;
+        set.nu = set.nu > 0 ? 0.2 : 0;
         mercer_model *first = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.7)", &t);
         mercer_model *cold = fit(ctx, MACHINES[m], &set, "rbf(gamma=0.8)", &t);
         set.start = first;
@@ -358,7 +359,9 @@ static void test_a_start_that_does_not_fit_is_refused(void **state) {
     mercer_svm set = plain("svc", 1e-3);
     mercer_model *svc = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t), *none = NULL;
     set.start = svc;
-    assert_fails(ctx, try_fit(ctx, "svr", &set, "rbf", &t, &none), MERCER_INVALID, "another machine");
+    mercer_svm other = plain("svr", 1e-3);
+    other.start = svc;
+    assert_fails(ctx, try_fit(ctx, "svr", &other, "rbf", &t, &none), MERCER_INVALID, "another machine");
     assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &few, &none), MERCER_INVALID, "more rows");
     assert_fails(ctx, try_fit(ctx, "svc", &set, "rbf", &three, &none), MERCER_INVALID, "other classes");
     set.C = INFINITY;

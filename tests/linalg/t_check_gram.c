@@ -4,7 +4,7 @@
 #include <string.h>
 
 static mercer_gram_facts facts_of(mercer_ctx *ctx, const double *K, int64_t n) {
-    mercer_gram_facts f;
+    mercer_gram_facts f = {.size = sizeof f};
     assert_ok(ctx, mercer_gram_check(ctx, K, n, &f));
     return f;
 }
@@ -83,14 +83,14 @@ static void test_what_is_not_a_finite_matrix_is_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const double K[4] = {1, 0, NAN, 1};
-    mercer_gram_facts f;
+    mercer_gram_facts f = {.size = sizeof f};
     assert_fails(ctx, mercer_gram_check(ctx, K, 2, &f), MERCER_DATA, "K(2, 1) is nan");
     assert_fails(ctx, mercer_gram_check(ctx, K, -1, &f), MERCER_INVALID, "got -1");
     close_clean(ctx);
 }
 
 static mercer_status check_once(mercer_ctx *ctx, void *arg) {
-    mercer_gram_facts f;
+    mercer_gram_facts f = {.size = sizeof f};
     return mercer_gram_check(ctx, arg, 2, &f);
 }
 

@@ -8,7 +8,7 @@ static const char *const kernels[] = {"rbf(gamma=0.7)", "(1 + linear)^3", "lapla
                                       "rbf(sigma=0.4) + 0.1*linear", "linear"};
 
 static mercer_data *rows_at(mercer_ctx *ctx, const double *x, int64_t n) {
-    const mercer_table given = {.n = n, .d = D, .dtype = MERCER_F64, .values = x};
+    const mercer_table given = {.size = sizeof given, .n = n, .d = D, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &given, &data));
     return data;

@@ -18,10 +18,15 @@ static mercer_data *numbers(mercer_ctx *ctx) {
                         y[] = {1, -1, 2, 0, 2.5, 1, 4, 0, 3, 1, 5.5, 2};
     static const double w[] = {1, 2, 1, 0.5, 1, 1};
     static const char *const names[] = {"age", "d\xc3\xa9pense, \"net\""};
-    return made(
-        ctx,
-        &(mercer_table){
-            .n = 6, .d = 2, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 2, .weights = w, .names = names});
+    return made(ctx, &(mercer_table){.size = sizeof(mercer_table),
+                                     .n = 6,
+                                     .d = 2,
+                                     .dtype = MERCER_F64,
+                                     .values = x,
+                                     .target = y,
+                                     .outputs = 2,
+                                     .weights = w,
+                                     .names = names});
 }
 
 static mercer_data *classes(mercer_ctx *ctx) {
@@ -29,7 +34,8 @@ static mercer_data *classes(mercer_ctx *ctx) {
     static const int64_t row_start[] = {0, 2, 2, 4, 5, 7};
     static const int32_t column[] = {0, 3, 1, 4, 2, 0, 4};
     static const char *const labels[] = {"no", "yes", "no", "vielleicht", "yes"};
-    return made(ctx, &(mercer_table){.n = 5,
+    return made(ctx, &(mercer_table){.size = sizeof(mercer_table),
+                                     .n = 5,
                                      .d = 6,
                                      .dtype = MERCER_F32,
                                      .values = values,
@@ -66,7 +72,7 @@ static mercer_model *fit_case(mercer_ctx *ctx, int k, const mercer_data *data) {
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, cases[k].kernel, &kernel));
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }

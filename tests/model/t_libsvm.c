@@ -25,7 +25,7 @@ static double poly(const double *x, const double *z) {
 }
 
 static void decide_one(mercer_ctx *ctx, const mercer_model *model, const double *x, int64_t d, double *out) {
-    const mercer_table table = {.n = 1, .d = d, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = 1, .d = d, .dtype = MERCER_F64, .values = x};
     mercer_data *row = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &row));
     assert_ok(ctx, mercer_decide(ctx, model, row, out));
@@ -82,7 +82,8 @@ static void test_a_degree_that_is_not_whole_is_not_written(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const double x[] = {1, 2, 3, 4}, y[] = {1, 2, 2, 3};
-    const mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    const mercer_table table = {
+        .size = sizeof table, .n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
@@ -91,7 +92,7 @@ static void test_a_degree_that_is_not_whole_is_not_written(void **state) {
     set.scale = "none";
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     assert_ok(ctx, mercer_kernel_parse(ctx, "poly(degree=1.5)", &kernel));
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
     assert_fails(ctx, mercer_model_export(ctx, model, "libsvm", "x.model"), MERCER_INVALID, "a whole degree");
     mercer_model_free(model);
     mercer_kernel_free(kernel);

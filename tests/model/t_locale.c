@@ -43,7 +43,8 @@ static mercer_data *rows(mercer_ctx *ctx, bool classes) {
         y[i] = x[2 * i] * 0.3 + sin(x[2 * i + 1]);
         label[i] = y[i] > 0.5 ? "1" : "-1";
     }
-    const mercer_table t = {.n = N,
+    const mercer_table t = {.size = sizeof t,
+                            .n = N,
                             .d = 2,
                             .dtype = MERCER_F64,
                             .values = x,
@@ -75,12 +76,12 @@ static void note_machine(mercer_ctx *ctx, record *r, const char *machine, const 
     mercer_model *model = NULL, *again = NULL;
     const mercer_machine *m = mercer_machine_find(machine);
     _Alignas(max_align_t) char settings[1024];
-    mercer_settings_defaults(m, settings);
+    assert_ok(ctx, mercer_settings_init(ctx, m->name, settings, m->size));
     for (int i = 0; i < m->count; i++)
         if (strcmp(m->settings[i].name, "scale") == 0)
-            assert_ok(ctx, mercer_settings_put(ctx, m, settings, "scale", "none"));
+            assert_ok(ctx, mercer_settings_put(ctx, settings, "scale", "none"));
     assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
-    assert_ok(ctx, mercer_fit(ctx, m, settings, kernel, data, &model));
+    assert_ok(ctx, mercer_fit(ctx, m->name, settings, kernel, data, &model));
     note_text(r, mercer_kernel_text(mercer_model_kernel(model)));
     assert_ok(ctx, mercer_model_save(ctx, model, path));
     note_file(r, path);
@@ -99,7 +100,7 @@ static void note_failures(mercer_ctx *ctx, record *r, const mercer_data *data) {
     assert_int_equal(mercer_kernel_parse(ctx, "rbf(gamma=-1.5)", &kernel), MERCER_SYNTAX);
     note_text(r, mercer_message(ctx));
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1.5)", &kernel));
-    assert_true(mercer_ridge_fit(ctx, kernel, data, &set, &model) != MERCER_OK);
+    assert_true(mercer_fit(ctx, "ridge", &set, kernel, data, &model) != MERCER_OK);
     note_text(r, mercer_message(ctx));
     mercer_kernel_free(kernel);
 }
@@ -110,7 +111,7 @@ static void note_search(mercer_ctx *ctx, record *r, const mercer_data *data, con
     set.journal = path;
     set.points = 3;
     unlink(path);
-    assert_ok(ctx, mercer_tune_run(ctx, mercer_machine_find("ridge"), NULL, &set, data, &search));
+    assert_ok(ctx, mercer_tune_run(ctx, "ridge", NULL, &set, data, &search));
     for (int64_t i = 0; i < mercer_search_count(search); i++) {
         note_text(r, mercer_search_candidate(search, i).kernel);
         note_text(r, mercer_search_candidate(search, i).settings);

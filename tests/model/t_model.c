@@ -50,8 +50,14 @@ static mercer_status load_bytes(mercer_ctx *ctx, const void *at, size_t size, me
 static mercer_data *dense_numbers(mercer_ctx *ctx) {
     static const char *const names[] = {"age", "income, yearly \"net\"", "\xc3\xa9t\xc3\xa9\t"};
     const sheet s = random_sheet(7, 2, 30);
-    mercer_table table = {
-        .n = s.n, .d = s.d, .dtype = MERCER_F64, .values = s.x, .target = s.y, .outputs = 2, .names = names};
+    mercer_table table = {.size = sizeof table,
+                          .n = s.n,
+                          .d = s.d,
+                          .dtype = MERCER_F64,
+                          .values = s.x,
+                          .target = s.y,
+                          .outputs = 2,
+                          .names = names};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -62,7 +68,8 @@ static mercer_data *sparse_classes(mercer_ctx *ctx) {
     static const int64_t row_start[] = {0, 2, 2, 4, 5, 6};
     static const int32_t column[] = {0, 3, 1, 4, 2, 4};
     static const char *const labels[] = {"no", "yes", "no", "perhaps", "yes"};
-    mercer_table table = {.n = 5,
+    mercer_table table = {.size = sizeof table,
+                          .n = 5,
                           .d = 5,
                           .dtype = MERCER_F32,
                           .values = values,
@@ -79,7 +86,8 @@ static mercer_data *dense_floats(mercer_ctx *ctx) {
     const double target[] = {1, 2, 4};
     for (int i = 0; i < 9; i++)
         values[i] = (float)(i * i) / 8;
-    mercer_table table = {.n = 3, .d = 3, .dtype = MERCER_F32, .values = values, .target = target, .outputs = 1};
+    mercer_table table = {
+        .size = sizeof table, .n = 3, .d = 3, .dtype = MERCER_F32, .values = values, .target = target, .outputs = 1};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -104,7 +112,7 @@ static mercer_model *fit_case(mercer_ctx *ctx, int k, const mercer_data *data) {
     set.loo = cases[k].lambda > 0;
     mercer_kernel *kernel = kernel_of(ctx, cases[k].kernel);
     mercer_model *model = NULL;
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
@@ -437,10 +445,11 @@ static mercer_status save_load_predict_score(mercer_ctx *ctx, void *arg) {
     const bytes *b = arg;
     mercer_model *model = NULL;
     mercer_data *data = NULL;
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     static const float values[10] = {1, 0, 0, 2, 0, 0, 0, 3, 0, 1};
     static const char *const labels[] = {"yes", "no"};
-    const mercer_table table = {.n = 2, .d = 5, .dtype = MERCER_F32, .values = values, .labels = labels};
+    const mercer_table table = {
+        .size = sizeof table, .n = 2, .d = 5, .dtype = MERCER_F32, .values = values, .labels = labels};
     double out[6];
     FILE *file = fmemopen(b->at, b->size, "rb");
     mercer_status status = mc_model_load(ctx, file, "memory", (mc_users){0}, &model);
@@ -474,19 +483,21 @@ static mercer_model *three_classes(mercer_ctx *ctx, const sheet *s) {
     const char *labels[64];
     for (int64_t i = 0; i < s->n; i++)
         labels[i] = names[s->x[i * s->d] > 0.4 ? 0 : s->x[i * s->d + 1] > 0 ? 1 : 2];
-    const mercer_table table = {.n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .labels = labels};
+    const mercer_table table = {
+        .size = sizeof table, .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .labels = labels};
     mercer_data *data = NULL;
     mercer_kernel *kernel = kernel_of(ctx, "rbf(gamma=0.4)");
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
-    assert_ok(ctx, mercer_fit(ctx, mercer_machine_find("svc"), NULL, kernel, data, &model));
+    assert_ok(ctx, mercer_fit(ctx, "svc", NULL, kernel, data, &model));
     mercer_data_free(data);
     mercer_kernel_free(kernel);
     return model;
 }
 
 static void decide_row(mercer_ctx *ctx, const mercer_model *model, const sheet *s, int64_t row, double *out) {
-    const mercer_table table = {.n = 1, .d = s->d, .dtype = MERCER_F64, .values = s->x + row * s->d};
+    const mercer_table table = {
+        .size = sizeof table, .n = 1, .d = s->d, .dtype = MERCER_F64, .values = s->x + row * s->d};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     assert_ok(ctx, mercer_decide(ctx, model, data, out));
@@ -528,7 +539,7 @@ static void test_many_rows_are_decided_as_few(void **state) {
     double *x = take(MANY * (size_t)s.d * sizeof *x), *out = take(MANY * 3 * sizeof *out), one[3];
     for (int64_t i = 0; i < MANY * s.d; i++)
         x[i] = s.x[i % (60 * s.d)];
-    const mercer_table table = {.n = MANY, .d = s.d, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = MANY, .d = s.d, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     assert_ok(ctx, mercer_decide(ctx, model, data, out));

@@ -18,8 +18,14 @@ static mercer_data *noisy_sine(mercer_ctx *ctx, int64_t n, uint64_t item, bool w
         y[i] = 10 + sin(2 * x[i]) + 0.1 * mc_rng_normal(&rng);
         w[i] = 0.5 + mc_rng_uniform(&rng);
     }
-    const mercer_table table = {
-        .n = n, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1, .weights = weights ? w : NULL};
+    const mercer_table table = {.size = sizeof table,
+                                .n = n,
+                                .d = 1,
+                                .dtype = MERCER_F64,
+                                .values = x,
+                                .target = y,
+                                .outputs = 1,
+                                .weights = weights ? w : NULL};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -29,7 +35,7 @@ static mercer_model *fit(mercer_ctx *ctx, const char *text, const mercer_data *d
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    assert_ok(ctx, mercer_gp_fit(ctx, kernel, data, set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "gp", set, kernel, data, &model));
     mercer_kernel_free(kernel);
     return model;
 }
@@ -199,14 +205,25 @@ static void test_duplicates_far_rows_and_bad_input(void **state) {
     const double x[] = {1, 1, 2, 2}, y[] = {3, 3.1, 5, 5.2}, far[] = {1e6, 1};
     const char *const labels[] = {"a", "b", "a", "b"};
     mercer_data *data = NULL, *fresh = NULL, *classes = NULL;
+    assert_ok(ctx, mercer_data_make(ctx,
+                                    &(mercer_table){.size = sizeof(mercer_table),
+                                                    .n = 4,
+                                                    .d = 1,
+                                                    .dtype = MERCER_F64,
+                                                    .values = x,
+                                                    .target = y,
+                                                    .outputs = 1},
+                                    &data));
     assert_ok(
-        ctx,
-        mercer_data_make(
-            ctx, &(mercer_table){.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1}, &data));
-    assert_ok(ctx, mercer_data_make(ctx, &(mercer_table){.n = 2, .d = 1, .dtype = MERCER_F64, .values = far}, &fresh));
+        ctx, mercer_data_make(
+                 ctx, &(mercer_table){.size = sizeof(mercer_table), .n = 2, .d = 1, .dtype = MERCER_F64, .values = far},
+                 &fresh));
     assert_ok(ctx,
-              mercer_data_make(ctx, &(mercer_table){.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels},
-                               &classes));
+              mercer_data_make(
+                  ctx,
+                  &(mercer_table){
+                      .size = sizeof(mercer_table), .n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels},
+                  &classes));
     mercer_gp set = mercer_gp_defaults();
     set.learn = false;
     set.noise = 0.01;
@@ -221,14 +238,14 @@ static void test_duplicates_far_rows_and_bad_input(void **state) {
     assert_true(std[1] < 0.1);
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf", &kernel));
-    assert_fails(ctx, mercer_gp_fit(ctx, kernel, classes, NULL, &none), MERCER_DATA, "regresses on numbers");
+    assert_fails(ctx, mercer_fit(ctx, "gp", NULL, kernel, classes, &none), MERCER_DATA, "regresses on numbers");
     set.noise = 0;
-    assert_fails(ctx, mercer_gp_fit(ctx, kernel, data, &set, &none), MERCER_NUMERIC, "rows 1 and 2 are equal");
+    assert_fails(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &none), MERCER_NUMERIC, "rows 1 and 2 are equal");
     set.noise = -1.5;
-    assert_fails(ctx, mercer_gp_fit(ctx, kernel, data, &set, &none), MERCER_INVALID, "noise must be in [-1");
+    assert_fails(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &none), MERCER_INVALID, "noise must be in [-1");
     mercer_posterior *refused = NULL;
     mercer_model *ridge = NULL;
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, NULL, &ridge));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", NULL, kernel, data, &ridge));
     assert_fails(ctx, mercer_posterior_open(ctx, ridge, &refused), MERCER_INVALID, "ridge model has no uncertainty");
     mercer_model_free(ridge);
     mercer_kernel_free(kernel);
@@ -253,11 +270,14 @@ static mercer_status fit_and_ask(mercer_ctx *ctx, void *arg) {
     mercer_model *model = NULL;
     mercer_posterior *posterior = NULL;
     mercer_status status = mercer_data_make(
-        ctx, &(mercer_table){.n = 3, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1}, &data);
+        ctx,
+        &(mercer_table){
+            .size = sizeof(mercer_table), .n = 3, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1},
+        &data);
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf", &kernel);
     if (!status)
-        status = mercer_gp_fit(ctx, kernel, data, &set, &model);
+        status = mercer_fit(ctx, "gp", &set, kernel, data, &model);
     if (!status)
         status = mercer_posterior_open(ctx, model, &posterior);
     if (!status)

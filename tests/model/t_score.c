@@ -5,7 +5,7 @@
 /* A model that predicts what a column says: k = linear on one column, alpha chosen. */
 static mercer_model *echo(mercer_ctx *ctx, const char *const *labels, int64_t outputs) {
     static const double x[] = {1, 1, 1}, y[] = {0, 1, 2, 3, 4, 5};
-    mercer_table table = {.n = 3, .d = 1, .dtype = MERCER_F64, .values = x};
+    mercer_table table = {.size = sizeof table, .n = 3, .d = 1, .dtype = MERCER_F64, .values = x};
     table.labels = labels;
     table.target = labels ? NULL : y;
     table.outputs = labels ? 0 : outputs;
@@ -15,7 +15,7 @@ static mercer_model *echo(mercer_ctx *ctx, const char *const *labels, int64_t ou
     mercer_ridge set = plain(1);
     set.solver = "cholesky";
     mercer_model *model = NULL;
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
     for (int64_t k = 0; k < model->f.outputs; k++)
         for (int64_t i = 0; i < 3; i++)
             model->f.alpha[i * model->f.outputs + k] = i ? 0 : k % 2 ? 1 : -1; /* f = (-x, x) */
@@ -26,7 +26,7 @@ static mercer_model *echo(mercer_ctx *ctx, const char *const *labels, int64_t ou
 
 static mercer_scores score_of(mercer_ctx *ctx, const mercer_model *model, const mercer_table *table) {
     mercer_data *data = NULL;
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     assert_ok(ctx, mercer_data_make(ctx, table, &data));
     assert_ok(ctx, mercer_score(ctx, model, data, &scores));
     mercer_data_free(data);
@@ -38,7 +38,8 @@ static void test_numbers_are_scored_by_the_definitions(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     mercer_model *model = echo(ctx, NULL, 1);
     const double x[] = {-1, -2, -3, -4}, y[] = {1, 2, 3, 8}, w[] = {1, 1, 1, 0}; /* f = -x: off by 4 in the last */
-    mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_table table = {
+        .size = sizeof table, .n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_scores s = score_of(ctx, model, &table);
     assert_close(s.rmse, 2, 1e-15);
     assert_close(s.mae, 1, 1e-15);
@@ -63,7 +64,8 @@ static void test_large_numbers_have_finite_scores(void **state) {
     mercer_model *model = echo(ctx, NULL, 1);
     const double x[] = {-1, -2, -3, -4}, w[] = {1e300, 1e300, 1e300, 1e300};
     double y[] = {1e200, 2e200, 3e200, 8e200};
-    mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_table table = {
+        .size = sizeof table, .n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_scores s = score_of(ctx, model, &table);
     assert_close(s.rmse / 1e200, sqrt(78 / 4.0), 1e-14);
     assert_close(s.mae / 1e200, 3.5, 1e-14);
@@ -90,7 +92,8 @@ static void test_several_outputs_are_averaged(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     mercer_model *model = echo(ctx, NULL, 2);
     const double x[] = {1, 2}, y[] = {-1, 1, -2, 4}; /* f = (-1, 1), (-2, 2) */
-    const mercer_table table = {.n = 2, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 2};
+    const mercer_table table = {
+        .size = sizeof table, .n = 2, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 2};
     const mercer_scores s = score_of(ctx, model, &table);
     assert_close(s.rmse, 1, 1e-15);
     assert_close(s.mae, 0.5, 1e-15);
@@ -106,7 +109,7 @@ static void test_two_classes_have_an_area(void **state) {
     mercer_model *model = echo(ctx, train, 0); /* b when x > 0 */
     const double x[] = {-2, -1, 1, 1, 3};
     static const char *const labels[] = {"a", "b", "a", "b", "b"};
-    mercer_table table = {.n = 5, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    mercer_table table = {.size = sizeof table, .n = 5, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
     mercer_scores s = score_of(ctx, model, &table);
     assert_close(s.accuracy, 3.0 / 5, 1e-15);
     assert_close(s.balanced_accuracy, (1.0 / 2 + 2.0 / 3) / 2, 1e-15);
@@ -131,9 +134,9 @@ static void test_values_that_are_no_numbers_have_no_area(void **state) {
     const double x[] = {1, 2, 3, 4}, bad[] = {NAN, INFINITY, -INFINITY};
     for (int b = 0; b < 3; b++) {
         const double values[] = {1, -1, bad[b], bad[b], -1, 1, bad[b], 0};
-        mercer_table table = {.n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+        mercer_table table = {.size = sizeof table, .n = 4, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
         mercer_data *data = NULL;
-        mercer_scores scores;
+        mercer_scores scores = {.size = sizeof scores};
         assert_ok(ctx, mercer_data_make(ctx, &table, &data));
         const mc_judged judged = {.known = data, .data = data, .outputs = 2, .values = values, .tau = NAN};
         assert_ok(ctx, mc_score_values(ctx, &judged, &scores));
@@ -149,7 +152,7 @@ static void test_what_cannot_be_scored_is_refused(void **state) {
     static const char *const train[] = {"a", "b", "a"}, *const strange[] = {"a", "z"};
     mercer_model *classes = echo(ctx, train, 0), *numbers = echo(ctx, NULL, 1);
     const double x[] = {1, 2, 3, 4}, y[] = {1, 2, 3, 4};
-    mercer_table table = {.n = 2, .d = 1, .dtype = MERCER_F64, .values = x};
+    mercer_table table = {.size = sizeof table, .n = 2, .d = 1, .dtype = MERCER_F64, .values = x};
     mercer_data *bare = NULL, *real = NULL, *unknown = NULL, *two = NULL, *wide = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &bare));
     table.d = 2;
@@ -164,7 +167,7 @@ static void test_what_cannot_be_scored_is_refused(void **state) {
     table.outputs = 0;
     table.labels = strange;
     assert_ok(ctx, mercer_data_make(ctx, &table, &unknown));
-    mercer_scores s;
+    mercer_scores s = {.size = sizeof s};
     double out[8];
     assert_fails(ctx, mercer_score(ctx, numbers, bare, &s), MERCER_DATA, "no target");
     assert_fails(ctx, mercer_score(ctx, classes, real, &s), MERCER_DATA, "numbers");
@@ -187,7 +190,14 @@ static void test_columns_are_compared_by_name(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     static const char *const there[] = {"age", "pay"}, *const here[] = {"pay", "age"};
     const double x[] = {1, 2, 3, 4}, y[] = {1, 2};
-    mercer_table table = {.n = 2, .d = 2, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1, .names = there};
+    mercer_table table = {.size = sizeof table,
+                          .n = 2,
+                          .d = 2,
+                          .dtype = MERCER_F64,
+                          .values = x,
+                          .target = y,
+                          .outputs = 1,
+                          .names = there};
     mercer_data *train = NULL, *swapped = NULL, *nameless = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &train));
     table.names = here;
@@ -197,7 +207,7 @@ static void test_columns_are_compared_by_name(void **state) {
     mercer_kernel *kernel = kernel_of(ctx, "linear");
     mercer_model *model = NULL;
     double out[2];
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, train, NULL, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", NULL, kernel, train, &model));
     assert_fails(ctx, mercer_predict(ctx, model, swapped, out), MERCER_DATA, "column 1 of the data is 'pay'");
     assert_ok(ctx, mercer_predict(ctx, model, nameless, out));
     mercer_model_free(model);
@@ -220,7 +230,7 @@ static void test_many_rows_are_predicted_in_bounded_memory(void **state) {
     double *x = malloc(MANY * 3 * sizeof *x), *f = malloc(MANY * sizeof *f);
     for (int i = 0; i < MANY * 3; i++)
         x[i] = s.x[i % 60];
-    const mercer_table table = {.n = MANY, .d = 3, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = MANY, .d = 3, .dtype = MERCER_F64, .values = x};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     const size_t before = mercer_memory_used(ctx);

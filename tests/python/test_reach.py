@@ -26,6 +26,7 @@ class Reach(unittest.TestCase):
         source = "\n".join(path.read_text() for path in (ROOT / "python/mercer").glob("*.py"))
         said = (ROOT / "docs/python.md").read_text()
         made = {f"mercer_{kind}_free" for kind in re.findall(r'"(\w+)"\)', source)}
+        made |= {f"mercer_{kind}_init" for kind in re.findall(r'defaults\("(\w+)"', source)}
         missing = [name for name in _header.FUNCTIONS if name not in made and not re.search(rf"\b{name}\b", source)
                    and f"`{name}`" not in said]
         self.assertEqual(missing, [])

@@ -31,12 +31,12 @@ static inline int make(void **state) {
     f.ctx = open_ctx(1);
     strcpy(f.path, "/tmp/mercer-nulls-XXXXXX");
     close(mkstemp(f.path));
-    mercer_settings_defaults(mercer_machine_find("ridge"), f.settings);
+    assert_ok(f.ctx, mercer_settings_init(f.ctx, "ridge", f.settings, sizeof(mercer_ridge)));
     return mercer_data_generate(f.ctx, "sinc", 40, 0.1, 1, &f.data)
            || mercer_kernel_parse(f.ctx, "rbf(gamma=1)", &f.kernel)
-           || mercer_gp_fit(f.ctx, f.kernel, f.data, &set, &f.model)
+           || mercer_fit(f.ctx, "gp", &set, f.kernel, f.data, &f.model)
            || mercer_posterior_open(f.ctx, f.model, &f.posterior) || mercer_prove(f.ctx, f.kernel, 1, &f.proof)
-           || mercer_tune_run(f.ctx, mercer_machine_find("ridge"), NULL, &tune, f.data, &f.search);
+           || mercer_tune_run(f.ctx, "ridge", NULL, &tune, f.data, &f.search);
 }
 
 static inline int unmake(void **state) {

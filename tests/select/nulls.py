@@ -9,21 +9,19 @@ import sys
 OPTIONAL = {
     ("mercer_open", "options"), ("mercer_data_read", "set"), ("mercer_model_read", "set"), ("mercer_data_take", "rows"),
     ("mercer_data_folds", "groups"), ("mercer_kernel_parse_with", "users"), ("mercer_model_load_with", "users"), ("mercer_gram", "other"),
-    ("mercer_gram_apply", "other"), ("mercer_ridge_folds", "variances"), ("mercer_ridge_folds", "rmse"),
-    ("mercer_svm_path", "test"), ("mercer_loss_path", "test"), ("mercer_loss_path", "fold"), ("mercer_model_to_memory", "bytes"),
-    ("mercer_file_write", "bytes"),  # of an empty file
+    ("mercer_gram_apply", "other"), ("mercer_fit_folds", "variances"), ("mercer_fit_folds", "rmse"), ("mercer_model_to_memory", "bytes"),
 }
 ELSEWHERE = {("mercer_data_write", "path")}  # NULL is standard output, which is the record of the tests
 ALWAYS_OPTIONAL = {"set", "settings"}  # NULL: the defaults
-WORDS = {"machine": "svc", "format": "c", "path": None, "name": "lambda", "text": "rbf(gamma=1)"}
-NAMES = {"mercer_data_generate": {"name": "moons"}, "mercer_settings_put": {"text": "1"}, "mercer_loss_path": {"machine": "logistic"},
-         "mercer_loss_defaults": {"machine": "logistic"}, "mercer_machine_find": {"name": "ridge"}}
-SETS = {"mercer_svm": 'mercer_svm_defaults("svc")', "mercer_loss": 'mercer_loss_defaults("logistic")'}
+WORDS = {"machine": "ridge", "format": "c", "path": None, "name": "lambda", "text": "rbf(gamma=1)"}
+NAMES = {"mercer_data_generate": {"name": "moons"}, "mercer_settings_put": {"text": "1"}, "mercer_svm_init": {"machine": "svc"},
+         "mercer_loss_init": {"machine": "logistic"}, "mercer_machine_find": {"name": "ridge"}}
 FREED = ("data", "kernel", "model", "proof", "posterior", "search")
 
 
 def functions(header):
     text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
+    text = re.sub(r"^MERCER_DEFAULTS\((\w+), (\w+), \w+\)", r"MERCER_API void \2(\1 *set, size_t size);", text, flags=re.M)
     for line in re.findall(r"^MERCER_API ([^;#]+);", text, flags=re.M):
         result, name, parameters = re.match(r"(.*?)(mercer_\w+)\((.*)\)$", " ".join(line.split())).groups()
         yield result.strip(), name, [p.strip() for p in parameters.split(",") if p.strip() != "void"]
@@ -46,8 +44,6 @@ def good(function, kind, name, place):
     match = re.match(r"mercer_(\w+) \*$", base)
     if match and f"mercer_{match[1]}" in {"mercer_data", "mercer_kernel", "mercer_model", "mercer_proof", "mercer_posterior", "mercer_search"}:
         return f"f.{match[1]}"
-    if base == "mercer_machine *":
-        return 'mercer_machine_find("ridge")'
     if base.endswith("**"):
         return f"({kind})&f.out"
     if base == "void *" and name == "settings":
@@ -60,7 +56,7 @@ def good(function, kind, name, place):
 def sets(kind):
     """The defaults of a settings struct, for a parameter called set."""
     base = kind.replace("const ", "").replace("*", "").strip()
-    return SETS.get(base, f"{base}_defaults()"), base
+    return f"{base}_defaults()", base
 
 
 def case(result, function, parameters, at):

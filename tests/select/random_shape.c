@@ -129,7 +129,8 @@ mercer_data *shape_data(mercer_ctx *ctx, const shape *s, int layout, bool classe
         return NULL;
     const double *values = full ? s->full : s->value;
     float *rounded = floats ? as_floats(values, full ? s->n * s->d : s->start[s->n]) : NULL;
-    const mercer_table table = {.n = s->n,
+    const mercer_table table = {.size = sizeof table,
+                                .n = s->n,
                                 .d = s->d,
                                 .dtype = floats ? MERCER_F32 : MERCER_F64,
                                 .values = floats ? (const void *)rounded : values,

@@ -1,6 +1,8 @@
 /* Every public call that takes a context, one scenario each, with its 1st, 2nd, 3rd, ... allocation failing: it says so
    and leaves nothing behind. tools/calls.py checks that no call is missing here. */
 #include "support.h"
+#include "base/file.h"
+#include "data/npy/npy_write.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +35,18 @@ static void *short_settings(mercer_ctx *ctx, const mercer_machine *machine) {
     static const char *const wishes[][2] = {{"restarts", "0"}, {"epochs", "2"}, {"learn", "no"}, {"noise", "0.1"}};
     static _Alignas(max_align_t) char settings[512];
     assert_true(machine->size <= sizeof settings);
-    mercer_settings_defaults(machine, settings);
+    assert_ok(ctx, mercer_settings_init(ctx, machine->name, settings, machine->size));
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
         for (int k = 0; k < machine->count; k++)
             if (strcmp(machine->settings[k].name, wishes[i][0]) == 0)
-                assert_ok(ctx, mercer_settings_put(ctx, machine, settings, wishes[i][0], wishes[i][1]));
+                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[i][0], wishes[i][1]));
     return settings;
 }
 
 static mercer_model *fitted(const char *machine, const mercer_kernel *kernel, const mercer_data *data) {
     mercer_model *model = NULL;
     const mercer_machine *row = mercer_machine_find(machine);
-    assert_ok(world.ctx, mercer_fit(world.ctx, row, short_settings(world.ctx, row), kernel, data, &model));
+    assert_ok(world.ctx, mercer_fit(world.ctx, row->name, short_settings(world.ctx, row), kernel, data, &model));
     return model;
 }
 
@@ -70,7 +72,7 @@ static int make_world(void **state) {
         double out[MOST];
         assert_ok(ctx, mercer_decide(ctx, models[i], i < 3 ? world.data : world.classes, out));
     }
-    assert_ok(ctx, mercer_tune_run(ctx, mercer_machine_find("ridge"), NULL, NULL, world.data, &world.search));
+    assert_ok(ctx, mercer_tune_run(ctx, "ridge", NULL, NULL, world.data, &world.search));
     assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
     assert_ok(ctx, mercer_data_write(ctx, world.data, path_of("table.csv")));
     assert_ok(ctx, mercer_model_save(ctx, world.ridge, path_of("ridge.mercer")));
@@ -119,9 +121,15 @@ static int end_world(void **state) {
 static const double ones[N * D] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const int64_t few[] = {3, 1, 3}, fold[N] = {0, 1, 2, 0, 1, 2};
 static const double lambdas[] = {0.1, 1};
-static const mercer_pca few_of_many = {
-    .components = 1, .center = true, .tolerance = 1e-3, .scale = "none", .solver = "krylov"};
-static const mercer_table table = {.n = 2, .d = D, .dtype = MERCER_F64, .values = ones, .target = ones, .outputs = 1};
+static const mercer_pca few_of_many = {.size = sizeof few_of_many,
+                                       .machine = "pca",
+                                       .components = 1,
+                                       .center = true,
+                                       .tolerance = 1e-3,
+                                       .scale = "none",
+                                       .solver = "krylov"};
+static const mercer_table table = {
+    .size = sizeof table, .n = 2, .d = D, .dtype = MERCER_F64, .values = ones, .target = ones, .outputs = 1};
 
 static int fill_ones(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out) {
     (void)user, (void)d, (void)x, (void)z;
@@ -129,9 +137,10 @@ static int fill_ones(void *user, int64_t d, int64_t n, const double *x, int64_t 
         out[i] = 1;
     return 0;
 }
-static const mercer_user_kernel all_ones = {.name = "ones", .fill = fill_ones, .positive = true};
+static const mercer_user_kernel all_ones = {
+    .size = sizeof all_ones, .name = "ones", .fill = fill_ones, .positive = true};
 
-SCENARIO_PLAIN(file_write, mercer_file_write(ctx, path_of("out.bin"), "abc", 3))
+SCENARIO_PLAIN(file_write, mc_file_write(ctx, path_of("out.bin"), "abc", 3))
 SCENARIO(data_read, data, mercer_data_read(ctx, path_of("table.csv"), NULL, &made))
 SCENARIO(data_make, data, mercer_data_make(ctx, &table, &made))
 SCENARIO(data_weigh, data, mercer_data_weigh(ctx, world.data, ones, &made))
@@ -147,18 +156,18 @@ SCENARIO_PLAIN(kernel_gradient, mercer_kernel_gradient(ctx, world.kernel, ones, 
 SCENARIO_PLAIN(gram, mercer_gram(ctx, world.kernel, world.data, NULL, out))
 SCENARIO_PLAIN(gram_apply, mercer_gram_apply(ctx, world.kernel, world.data, NULL, MERCER_F32, ones, 1, out))
 SCENARIO_PLAIN(features, mercer_features(ctx, world.quadratic, world.data, out))
-SCENARIO_PLAIN(npy_write, mercer_npy_write(ctx, path_of("out.npy"), ones, N, 1))
+SCENARIO_PLAIN(npy_write, mc_npy_write(ctx, path_of("out.npy"), ones, N, 1))
 SCENARIO(prove, proof, mercer_prove(ctx, world.quadratic, 0, &made))
-SCENARIO(ridge_fit, model, mercer_ridge_fit(ctx, world.kernel, world.data, NULL, &made))
+SCENARIO(ridge_fit, model, mercer_fit(ctx, "ridge", NULL, world.kernel, world.data, &made))
 SCENARIO(gp_fit, model,
-         mercer_gp_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("gp")), &made))
+         mercer_fit(ctx, "gp", short_settings(world.ctx, mercer_machine_find("gp")), world.kernel, world.data, &made))
 SCENARIO(lms_fit, model,
-         mercer_lms_fit(ctx, world.kernel, world.data, short_settings(world.ctx, mercer_machine_find("lms")), &made))
+         mercer_fit(ctx, "lms", short_settings(world.ctx, mercer_machine_find("lms")), world.kernel, world.data, &made))
 SCENARIO_PLAIN(model_inner, mercer_model_inner(ctx, world.ridge, 0, world.ridge, 0, out))
 SCENARIO_PLAIN(model_distance, mercer_model_distance(ctx, world.ridge, 0, world.ridge, 0, out))
-SCENARIO(pca_fit, model, mercer_pca_fit(ctx, world.kernel, world.data, NULL, &made))
-SCENARIO(pca_krylov, model, mercer_pca_fit(ctx, world.kernel, world.data, &few_of_many, &made))
-SCENARIO(knn_fit, model, mercer_knn_fit(ctx, world.kernel, world.data, NULL, &made))
+SCENARIO(pca_fit, model, mercer_fit(ctx, "pca", NULL, world.kernel, world.data, &made))
+SCENARIO(pca_krylov, model, mercer_fit(ctx, "pca", &few_of_many, world.kernel, world.data, &made))
+SCENARIO(knn_fit, model, mercer_fit(ctx, "knn", NULL, world.kernel, world.data, &made))
 SCENARIO(posterior_open, posterior, mercer_posterior_open(ctx, world.gp, &made))
 SCENARIO_PLAIN(posterior_std, mercer_posterior_std(ctx, world.posterior, world.data, out))
 SCENARIO_PLAIN(posterior_sample, mercer_posterior_sample(ctx, world.posterior, world.data, 0, 2, 1, out))
@@ -183,9 +192,12 @@ static double square_curvature(void *user, double y, double F) {
     return 1;
 }
 
-static const mercer_own_loss square = {
-    .name = "square", .value = square_value, .slope = square_slope, .curvature = square_curvature};
-SCENARIO(own_loss_fit, model, mercer_own_loss_fit(ctx, world.kernel, world.data, &square, NULL, &made))
+static const mercer_own_loss square = {.size = sizeof square,
+                                       .name = "square",
+                                       .value = square_value,
+                                       .slope = square_slope,
+                                       .curvature = square_curvature};
+SCENARIO(own_loss_fit, model, fit_own_loss(ctx, world.kernel, world.data, &square, NULL, &made))
 SCENARIO_PLAIN(calibration, mercer_calibration(ctx, world.logistic, world.classes, 2, out))
 SCENARIO_PLAIN(predict_proba, mercer_predict_proba(ctx, world.logistic, world.classes, out))
 SCENARIO(model_update, model, mercer_model_update(ctx, world.lms, world.data, NULL, &made))
@@ -197,69 +209,73 @@ SCENARIO(model_load, model, mercer_model_load(ctx, path_of("ridge.mercer"), &mad
 SCENARIO_PLAIN(model_export, mercer_model_export(ctx, world.svc, "libsvm", path_of("out.svm")))
 SCENARIO_PLAIN(export_onnx, mercer_model_export(ctx, world.svc, "onnx", path_of("out.bin")))
 SCENARIO_PLAIN(export_onnx_double, mercer_model_export(ctx, world.ridge, "onnx-double", path_of("out.bin")))
-SCENARIO_PLAIN(ridge_folds, mercer_ridge_folds(ctx, world.kernel, world.data, NULL, fold, out, (double *)out + N, NULL))
+SCENARIO_PLAIN(ridge_folds,
+               mercer_fit_folds(ctx, "ridge", NULL, world.kernel, world.data, fold, out, (double *)out + N, NULL))
 
 static mercer_status test_mmd(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_test result;
+    mercer_test result = {.size = sizeof result};
     return mercer_test_mmd(ctx, world.kernel, world.data, world.data, 3, 1, &result);
 }
 
 static mercer_status test_hsic(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_test result;
+    mercer_test result = {.size = sizeof result};
     return mercer_test_hsic(ctx, world.kernel, world.quadratic, world.data, 3, 1, &result);
 }
 
 static mercer_status cluster(mercer_ctx *ctx, void *out) {
-    mercer_clusters result;
-    const mercer_clustering set = {.clusters = 2, .restarts = 1, .iterations = 2};
+    mercer_clusters result = {.size = sizeof result};
+    const mercer_clustering set = {.size = sizeof set, .clusters = 2, .restarts = 1, .iterations = 2};
     return mercer_cluster(ctx, world.kernel, world.data, &set, out, &result);
 }
 
 static mercer_status cluster_spectral(mercer_ctx *ctx, void *out) {
-    mercer_clusters result;
+    mercer_clusters result = {.size = sizeof result};
     double eigenvalues[2];
-    const mercer_clustering set = {.clusters = 2, .restarts = 1, .iterations = 2};
+    const mercer_clustering set = {.size = sizeof set, .clusters = 2, .restarts = 1, .iterations = 2};
     return mercer_cluster_spectral(ctx, world.kernel, world.data, &set, out, eigenvalues, &result);
 }
 
 static mercer_status settings_put(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_ridge set = mercer_ridge_defaults();
-    return mercer_settings_put(ctx, mercer_machine_find("ridge"), &set, "lambda", "0.5");
+    return mercer_settings_put(ctx, &set, "lambda", "0.5");
 }
 
 static mercer_status gram_check(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_gram_facts facts;
+    mercer_gram_facts facts = {.size = sizeof facts};
     const double K[] = {2, 1, 1, 2};
     return mercer_gram_check(ctx, K, 2, &facts);
 }
 
 static mercer_status ridge_path(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_ridge_path_row rows[2];
-    return mercer_ridge_path(ctx, world.kernel, world.data, NULL, lambdas, 2, rows);
+    mercer_path_row rows[2];
+    mercer_path path = mercer_path_defaults();
+    path.values = lambdas;
+    path.count = 2;
+    return mercer_fit_path(ctx, "ridge", NULL, world.kernel, world.data, &path, rows);
 }
 
 static mercer_status ridge_path_folds(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_ridge_path_row rows[2];
-    return mercer_ridge_path_folds(ctx, world.kernel, world.data, NULL, fold, lambdas, 2, rows);
+    mercer_path_row rows[2];
+    return fit_path(ctx, "ridge", world.kernel, world.data, NULL, lambdas, 2, NULL, fold, rows);
 }
 
 static mercer_status svm_path(mercer_ctx *ctx, void *out) {
     (void)out;
     const double C[] = {0.5, 5};
-    mercer_svm_path_row rows[2];
-    return mercer_svm_path(ctx, "svr", world.kernel, world.data, NULL, C, 2, world.data, rows);
+    mercer_path_row rows[2];
+    return fit_path(ctx, "svr", world.kernel, world.data, NULL, C, 2, world.data, NULL, rows);
 }
 
 static mercer_status loss_path(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_loss_path_row rows[2];
-    return mercer_loss_path(ctx, "huber", world.kernel, world.data, NULL, lambdas, 2, world.data, fold, rows);
+    mercer_path_row rows[2];
+    return fit_path(ctx, "huber", world.kernel, world.data, NULL, lambdas, 2, world.data, fold, rows);
 }
 
 static mercer_status data_folds(mercer_ctx *ctx, void *out) {
@@ -271,14 +287,14 @@ static mercer_status data_folds(mercer_ctx *ctx, void *out) {
 
 static mercer_status score(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     return mercer_score(ctx, world.svc, world.classes, &scores);
 }
 
 static mercer_status plan_fit(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_plan plan;
-    return mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, world.kernel, world.data, &plan);
+    mercer_plan plan = {.size = sizeof plan};
+    return mercer_plan_fit(ctx, "ridge", NULL, world.kernel, world.data, &plan);
 }
 
 static mercer_status tune_run(mercer_ctx *ctx, void *out) {
@@ -290,7 +306,7 @@ static mercer_status tune_run(mercer_ctx *ctx, void *out) {
     set.kernel_count = 1;
     set.ranges = ranges;
     set.points = set.folds = 2;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find("svc"), NULL, &set, world.classes, &search);
+    const mercer_status status = mercer_tune_run(ctx, "svc", NULL, &set, world.classes, &search);
     assert_true(!status == (search != NULL));
     mercer_search_free(search);
     return status;
@@ -299,25 +315,25 @@ static mercer_status tune_run(mercer_ctx *ctx, void *out) {
 static mercer_status tune_default(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_search *search = NULL;
-    const mercer_status status = mercer_tune_default(ctx, mercer_machine_find("ridge"), NULL, world.few, &search);
+    const mercer_status status = mercer_tune_default(ctx, "ridge", NULL, world.few, &search);
     mercer_search_free(search);
     return status;
 }
 
 static mercer_status plan_tune(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_tune_plan plan;
+    mercer_tune_plan plan = {.size = sizeof plan};
     mercer_tune set = mercer_tune_defaults();
     set.kernels = (const mercer_kernel *const *)&world.kernel;
     set.kernel_count = 1;
     set.points = set.folds = 2;
-    return mercer_plan_tune(ctx, mercer_machine_find("svc"), NULL, &set, world.classes, &plan);
+    return mercer_plan_tune(ctx, "svc", NULL, &set, world.classes, &plan);
 }
 
 static mercer_status plan_default(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_tune_plan plan;
-    return mercer_plan_default(ctx, mercer_machine_find("ridge"), NULL, world.few, &plan);
+    mercer_tune_plan plan = {.size = sizeof plan};
+    return mercer_plan_default(ctx, "ridge", NULL, world.few, &plan);
 }
 
 static mercer_status search_fit(mercer_ctx *ctx, void *out) {
@@ -335,7 +351,7 @@ static mercer_status fit_named(mercer_ctx *ctx, void *arg) {
     mercer_model *model = NULL;
     const mercer_data *data = machine->target == MERCER_TARGET_CLASS ? world.classes : world.data;
     const mercer_status status =
-        mercer_fit(ctx, machine, short_settings(world.ctx, machine), world.kernel, data, &model);
+        mercer_fit(ctx, machine->name, short_settings(world.ctx, machine), world.kernel, data, &model);
     assert_true(!status == (model != NULL));
     mercer_model_free(model);
     return status;
@@ -343,10 +359,8 @@ static mercer_status fit_named(mercer_ctx *ctx, void *arg) {
 
 static void test_every_machine_survives_failing_memory(void **state) {
     (void)state;
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    for (int i = 0; i < count; i++)
-        assert_survives_failing_memory(fit_named, (void *)(uintptr_t)&machines[i]);
+    for (int i = 0; mercer_machine_at(i); i++)
+        assert_survives_failing_memory(fit_named, (void *)(uintptr_t)mercer_machine_at(i));
 }
 
 static void test_every_call_survives_failing_memory(void **state) {

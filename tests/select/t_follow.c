@@ -16,16 +16,16 @@ static void test_slopes_lead_below_the_best_of_a_fine_grid(void **state) {
         assert_ok(ctx, tune(ctx, &w, data, &grid));
         w.set.search = "gradient";
         assert_ok(ctx, tune(ctx, &w, data, &found));
-        const mercer_search_report all = mercer_search_result(grid), r = mercer_search_result(found);
-        const mercer_candidate table = mercer_search_candidate(grid, all.best),
-                               best = mercer_search_candidate(found, r.best);
+        const mercer_search_report *all = mercer_search_result(grid), *r = mercer_search_result(found);
+        const mercer_candidate table = mercer_search_candidate(grid, all->best),
+                               best = mercer_search_candidate(found, r->best);
         assert_true(best.score <= table.score * (1 + 1e-9) && best.score > table.score - table.error);
-        assert_true(best.error > 0 && r.measured == mercer_search_count(found) && r.measured < 150 && r.share > 0);
+        assert_true(best.error > 0 && r->measured == mercer_search_count(found) && r->measured < 150 && r->share > 0);
         mercer_ridge set = mercer_ridge_defaults();
         mercer_kernel *kernel = kernel_of(ctx, best.kernel);
-        mercer_ridge_path_row row;
+        mercer_path_row row;
         set.lambda = strtod(strchr(best.settings, '=') + 1, NULL);
-        assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, &set, &set.lambda, 1, &row));
+        assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, &set, &set.lambda, 1, NULL, NULL, &row));
         assert_true(folds || fabs(row.loo_rmse - best.score) < 1e-8 * best.score);
         mercer_kernel_free(kernel);
         mercer_search_free(grid);
@@ -47,14 +47,14 @@ static void test_gcv_is_that_of_the_path_and_goes_down_too(void **state) {
         mercer_search *search = NULL;
         w.set.search = way ? "gradient" : "grid";
         assert_ok(ctx, tune(ctx, &w, data, &search));
-        const mercer_search_report r = mercer_search_result(search);
-        const mercer_candidate c = mercer_search_candidate(search, r.best);
+        const mercer_search_report *r = mercer_search_result(search);
+        const mercer_candidate c = mercer_search_candidate(search, r->best);
         const double lambda = strtod(strchr(c.settings, '=') + 1, NULL);
         mercer_kernel *kernel = kernel_of(ctx, c.kernel);
-        mercer_ridge_path_row row;
-        assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, NULL, &lambda, 1, &row));
+        mercer_path_row row;
+        assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, NULL, &lambda, 1, NULL, NULL, &row));
         assert_close(c.score, sqrt(row.gcv), 1e-8);
-        assert_string_equal(r.splits, "all rows, by generalised cross-validation");
+        assert_string_equal(r->splits, "all rows, by generalised cross-validation");
         best[way] = c.score;
         mercer_kernel_free(kernel);
         mercer_search_free(search);
@@ -89,10 +89,10 @@ static void test_every_combination_of_a_set_has_its_starts(void **state) {
     w.kernel = "rbf(gamma=0.01..10) + rbf(gamma=0.01..10)";
     w.set.one_error = true;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    const mercer_search_report r = mercer_search_result(search);
-    assert_non_null(strstr(mercer_search_candidate(search, r.first).kernel, " + "));
-    assert_true(strtod(mercer_search_candidate(search, r.best).settings + 7, NULL)
-                >= strtod(mercer_search_candidate(search, r.first).settings + 7, NULL));
+    const mercer_search_report *r = mercer_search_result(search);
+    assert_non_null(strstr(mercer_search_candidate(search, r->first).kernel, " + "));
+    assert_true(strtod(mercer_search_candidate(search, r->best).settings + 7, NULL)
+                >= strtod(mercer_search_candidate(search, r->first).settings + 7, NULL));
     mercer_search_free(search);
     w = wish_of("gp", "rbf(sigma=0.5..2)", NULL);
     w.set.search = "gradient";

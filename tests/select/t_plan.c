@@ -14,7 +14,8 @@ static mercer_data *table_with(mercer_ctx *ctx, int64_t d, int64_t outputs, bool
         y[i] = mc_rng_normal(&rng);
     for (int i = 0; i < MANY; i++)
         w[i] = i % 9 ? 1 : 0;
-    mercer_table table = {.n = MANY, .d = d, .dtype = MERCER_F64, .values = x, .target = y, .outputs = outputs};
+    mercer_table table = {
+        .size = sizeof table, .n = MANY, .d = d, .dtype = MERCER_F64, .values = x, .target = y, .outputs = outputs};
     table.weights = weighted ? w : NULL;
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -85,8 +86,8 @@ static size_t forecast_of(int k) {
     mercer_data *data = table_with(ctx, columns_of(k), cases[k].outputs, cases[k].weighted);
     mercer_kernel *kernel = kernel_of(ctx, kernel_for(k));
     const mercer_ridge set = settings_of(k);
-    mercer_plan plan;
-    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), &set, kernel, data, &plan));
+    mercer_plan plan = {.size = sizeof plan};
+    assert_ok(ctx, mercer_plan_fit(ctx, "ridge", &set, kernel, data, &plan));
     assert_true(plan.chosen.possible);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -105,7 +106,7 @@ static mercer_status fit_within(int k, size_t limit, size_t *peak, char *message
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     const mercer_ridge set = settings_of(k);
     mercer_model *model = NULL;
-    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+    const mercer_status status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     snprintf(message, 1024, "%s", mercer_message(ctx));
     *peak = mercer_memory_peak(ctx);
     mercer_model_free(model);
@@ -142,7 +143,7 @@ static void test_other_machines_keep_to_their_forecasts(void **state) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
         mercer_data *data = NULL;
         mercer_kernel *kernel = kernel_of(owner, "rbf(gamma=0.5)");
-        mercer_plan plan;
+        mercer_plan plan = {.size = sizeof plan};
         mercer_model *model = NULL;
         const mercer_machine *machine = mercer_machine_find(some[k].machine);
         mercer_gp short_search = mercer_gp_defaults();
@@ -150,8 +151,8 @@ static void test_other_machines_keep_to_their_forecasts(void **state) {
         short_search.iterations = 3;
         const void *set = k < 2 ? &short_search : NULL;
         assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, 0.3, 1, &data));
-        assert_ok(ctx, mercer_plan_fit(ctx, machine, set, kernel, data, &plan));
-        assert_ok(ctx, mercer_fit(ctx, machine, set, kernel, data, &model));
+        assert_ok(ctx, mercer_plan_fit(ctx, machine->name, set, kernel, data, &plan));
+        assert_ok(ctx, mercer_fit(ctx, machine->name, set, kernel, data, &model));
         if (mercer_memory_peak(ctx) > plan.chosen.memory_bytes + 4096) /* the context itself */
             fail_msg("%s of %lld rows: %zu bytes were forecast and %zu taken", some[k].machine, (long long)some[k].rows,
                      plan.chosen.memory_bytes, mercer_memory_peak(ctx));
@@ -180,7 +181,7 @@ static void test_searches_keep_to_their_forecasts(void **state) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
         mercer_data *data = NULL, *test = NULL;
         mercer_tune set = mercer_tune_defaults();
-        mercer_tune_plan plan;
+        mercer_tune_plan plan = {.size = sizeof plan};
         mercer_search *search = NULL;
         mercer_model *model = NULL;
         const mercer_machine *machine = mercer_machine_find(some[k].machine);
@@ -190,8 +191,8 @@ static void test_searches_keep_to_their_forecasts(void **state) {
         assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, some[k].noise, 1, &data));
         assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, some[k].noise, 2, &test));
         set.hold_out = some[k].held ? test : NULL;
-        assert_ok(ctx, mercer_plan_tune(ctx, machine, NULL, &set, data, &plan));
-        assert_ok(ctx, mercer_tune_run(ctx, machine, NULL, &set, data, &search));
+        assert_ok(ctx, mercer_plan_tune(ctx, machine->name, NULL, &set, data, &plan));
+        assert_ok(ctx, mercer_tune_run(ctx, machine->name, NULL, &set, data, &search));
         assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
         assert_int_equal(plan.rows, mercer_data_rows(data));
         assert_true(plan.candidates > 1 && plan.fits > 0 && plan.seconds > 0 && plan.possible);
@@ -219,11 +220,11 @@ static void test_the_short_search_keeps_to_its_forecast(void **state) {
         mercer_ctx *owner = open_ctx(1), *ctx = open_ctx(2);
         const mercer_machine *machine = mercer_machine_find(some[k].machine);
         mercer_data *data = NULL;
-        mercer_tune_plan plan;
+        mercer_tune_plan plan = {.size = sizeof plan};
         mercer_search *search = NULL;
         assert_ok(owner, mercer_data_generate(owner, some[k].data, some[k].rows, 0.3, 1, &data));
-        assert_ok(ctx, mercer_plan_default(ctx, machine, NULL, data, &plan));
-        assert_ok(ctx, mercer_tune_default(ctx, machine, NULL, data, &search));
+        assert_ok(ctx, mercer_plan_default(ctx, machine->name, NULL, data, &plan));
+        assert_ok(ctx, mercer_tune_default(ctx, machine->name, NULL, data, &search));
         assert_int_equal(plan.candidates, some[k].candidates);
         assert_int_equal(plan.candidates, mercer_search_count(search));
         assert_int_equal(plan.rows, some[k].rows);
@@ -232,8 +233,7 @@ static void test_the_short_search_keeps_to_its_forecast(void **state) {
             fail_msg("%s: %zu bytes were forecast and %zu taken", some[k].machine, plan.memory_bytes,
                      mercer_memory_peak(ctx));
         mercer_search_free(search);
-        assert_fails(ctx, mercer_plan_default(ctx, mercer_machine_find("gp"), NULL, data, &plan), MERCER_INVALID,
-                     "no rule");
+        assert_fails(ctx, mercer_plan_default(ctx, "gp", NULL, data, &plan), MERCER_INVALID, "no rule");
         mercer_data_free(data);
         close_clean(ctx);
         close_clean(owner);
@@ -266,11 +266,11 @@ static void test_the_rows_said_to_fit_do(void **state) {
     mercer_model *model = NULL;
     mercer_ridge set = mercer_ridge_defaults();
     set.solver = "cholesky";
-    assert_fails(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model), MERCER_MEMORY, "cholesky on 900 rows");
+    assert_fails(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model), MERCER_MEMORY, "cholesky on 900 rows");
     const int64_t rows = strtoll(strchr(mercer_message(ctx), '(') + 1, NULL, 10);
     assert_in_range(rows, 200, 600);
     assert_ok(owner, mercer_data_take(owner, data, NULL, rows, &less));
-    assert_ok(ctx, mercer_ridge_fit(ctx, kernel, less, &set, &model));
+    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, less, &model));
     mercer_model_free(model);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
@@ -288,10 +288,10 @@ static void test_the_plan_names_what_the_fit_takes(void **state) {
     for (int k = 0; k < 4; k++) {
         mercer_ridge set = plain(k & 1);
         set.solver = k & 2 ? "eigen" : "auto";
-        mercer_plan plan;
+        mercer_plan plan = {.size = sizeof plan};
         mercer_model *model = NULL;
-        assert_ok(ctx, mercer_plan_fit(ctx, ridge, &set, kernel, data, &plan));
-        assert_ok(ctx, mercer_ridge_fit(ctx, kernel, data, &set, &model));
+        assert_ok(ctx, mercer_plan_fit(ctx, ridge->name, &set, kernel, data, &plan));
+        assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
         assert_string_equal(plan.chosen.solver, mercer_model_report(model)->solver);
         assert_int_equal(plan.alternative_count, 6);
         for (int i = 0; i < plan.alternative_count; i++)
@@ -300,11 +300,11 @@ static void test_the_plan_names_what_the_fit_takes(void **state) {
         assert_true(strlen(plan.chosen.reason) > 10);
         mercer_model_free(model);
     }
-    mercer_plan plan;
-    assert_ok(ctx, mercer_plan_fit(ctx, ridge, NULL, kernel, data, &plan));
+    mercer_plan plan = {.size = sizeof plan};
+    assert_ok(ctx, mercer_plan_fit(ctx, ridge->name, NULL, kernel, data, &plan));
     assert_string_equal(plan.chosen.solver, "cholesky");
     mercer_ridge wrong = plain(-1);
-    assert_fails(ctx, mercer_plan_fit(ctx, ridge, &wrong, kernel, data, &plan), MERCER_INVALID, "lambda");
+    assert_fails(ctx, mercer_plan_fit(ctx, ridge->name, &wrong, kernel, data, &plan), MERCER_INVALID, "lambda");
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     close_clean(ctx);
@@ -318,13 +318,13 @@ static void test_a_plan_that_does_not_fit_says_so(void **state) {
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     mercer_data *data = table_of(ctx, 1, false);
     mercer_kernel *kernel = kernel_of(ctx, "rbf");
-    mercer_plan plan;
+    mercer_plan plan = {.size = sizeof plan};
     mercer_ridge set = mercer_ridge_defaults();
     set.solver = "cholesky";
-    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), &set, kernel, data, &plan));
+    assert_ok(ctx, mercer_plan_fit(ctx, "ridge", &set, kernel, data, &plan));
     assert_false(plan.chosen.possible);
     assert_non_null(strstr(plan.chosen.reason, "memory"));
-    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, data, &plan));
+    assert_ok(ctx, mercer_plan_fit(ctx, "ridge", NULL, kernel, data, &plan));
     assert_true(plan.chosen.possible);
     assert_string_equal(plan.chosen.solver, "pcg");
     mercer_kernel_free(kernel);
@@ -343,7 +343,7 @@ static mercer_status fit_auto(size_t limit, size_t *peak, char *message) {
     options.threads = 2;
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     mercer_model *model = NULL;
-    const mercer_status status = mercer_ridge_fit(ctx, kernel, data, &set, &model);
+    const mercer_status status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
     snprintf(message, 1024, "%s", status ? mercer_message(ctx) : mercer_model_report(model)->solver);
     *peak = mercer_memory_peak(ctx);
     mercer_model_free(model);
@@ -382,8 +382,8 @@ static void test_a_time_limit_decides(void **state) {
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     mercer_data *data = table_of(ctx, 1, false);
     mercer_kernel *kernel = kernel_of(ctx, "rbf");
-    mercer_plan plan;
-    assert_ok(ctx, mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, data, &plan));
+    mercer_plan plan = {.size = sizeof plan};
+    assert_ok(ctx, mercer_plan_fit(ctx, "ridge", NULL, kernel, data, &plan));
     assert_string_equal(plan.chosen.solver, "cholesky");
     static const struct {
         double cholesky, eigen, pcg, nystrom;
@@ -413,15 +413,15 @@ static void test_a_time_limit_decides(void **state) {
 static mercer_status make_a_plan(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
     const mercer_table table = {
-        .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1};
+        .size = sizeof table, .n = s->n, .d = s->d, .dtype = MERCER_F64, .values = s->x, .target = s->y, .outputs = 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
-    mercer_plan plan;
+    mercer_plan plan = {.size = sizeof plan};
     mercer_status status = mercer_data_make(ctx, &table, &data);
     if (!status)
         status = mercer_kernel_parse(ctx, "rbf", &kernel);
     if (!status)
-        status = mercer_plan_fit(ctx, mercer_machine_find("ridge"), NULL, kernel, data, &plan);
+        status = mercer_plan_fit(ctx, "ridge", NULL, kernel, data, &plan);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;

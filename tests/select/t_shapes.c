@@ -152,11 +152,11 @@ static void *settings_of(mercer_ctx *ctx, const mercer_machine *machine) {
                                             {"components", "1"}, {"neighbors", "3"}};
     static _Alignas(max_align_t) char settings[512];
     assert_true(machine->size <= sizeof settings);
-    mercer_settings_defaults(machine, settings);
+    assert_ok(ctx, mercer_settings_init(ctx, machine->name, settings, machine->size));
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
         for (int k = 0; k < machine->count; k++)
             if (strcmp(machine->settings[k].name, wishes[i][0]) == 0)
-                assert_ok(ctx, mercer_settings_put(ctx, machine, settings, wishes[i][0], wishes[i][1]));
+                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[i][0], wishes[i][1]));
     return settings;
 }
 
@@ -271,7 +271,7 @@ static void check_update(const scene *s, const mercer_model *model, const mercer
 
 static void check_verbs(const scene *s, const mercer_machine *machine, const mercer_model *model,
                         const mercer_data *data, const double *out) {
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     double *decisions = doubles(data->n * mercer_model_decisions(model));
     assert_ok(s->ctx, mercer_decide(s->ctx, model, data, decisions));
     went_well(s, mercer_score(s->ctx, model, data, &scores), "score");
@@ -295,10 +295,10 @@ static void check_verbs(const scene *s, const mercer_machine *machine, const mer
 static void check_forecast(const scene *s, const mercer_machine *machine, const mercer_data *data) {
     const void *settings = settings_of(s->ctx, machine);
     mercer_ctx *fresh = open_isa(mercer_isa(s->ctx), 2);
-    mercer_plan plan;
+    mercer_plan plan = {.size = sizeof plan};
     mercer_model *model = NULL;
-    const mercer_status planned = mercer_plan_fit(s->ctx, machine, settings, s->kernel, data, &plan);
-    const mercer_status fitted = mercer_fit(fresh, machine, settings, s->kernel, data, &model);
+    const mercer_status planned = mercer_plan_fit(s->ctx, machine->name, settings, s->kernel, data, &plan);
+    const mercer_status fitted = mercer_fit(fresh, machine->name, settings, s->kernel, data, &model);
     if (!planned && !fitted)
         expect(s, mercer_memory_peak(fresh) <= plan.chosen.memory_bytes + FIXED, machine->name,
                "%zu bytes forecast, %zu taken", plan.chosen.memory_bytes, mercer_memory_peak(fresh));
@@ -314,7 +314,8 @@ static void check_machine(const scene *s, const mercer_machine *machine) {
         const mercer_data *data = data_for(s, machine, layout);
         if (!data)
             continue;
-        status[layout] = mercer_fit(s->ctx, machine, settings_of(s->ctx, machine), s->kernel, data, &model[layout]);
+        status[layout] =
+            mercer_fit(s->ctx, machine->name, settings_of(s->ctx, machine), s->kernel, data, &model[layout]);
         expect(s, status[layout] == status[0], machine->name, "%s compressed, %s in layout %d: %s",
                mercer_status_name(status[0]), mercer_status_name(status[layout]), layout, mercer_message(s->ctx));
         if (!went_well(s, status[layout], machine->name))
@@ -344,15 +345,15 @@ static void check_tune(const scene *s, const mercer_machine *machine, const merc
     mercer_tune set = mercer_tune_defaults();
     mercer_search *search = NULL;
     mercer_model *model = NULL;
-    mercer_tune_plan plan;
+    mercer_tune_plan plan = {.size = sizeof plan};
     const mercer_kernel *kernel = s->kernel;
     set.kernels = &kernel;
     set.kernel_count = 1;
     set.points = set.folds = 2;
     void *settings = settings_of(s->ctx, machine);
     if (s->number % PLANNED == 0)
-        went_well(s, mercer_plan_tune(s->ctx, machine, settings, &set, data, &plan), "plan of a search");
-    if (went_well(s, mercer_tune_run(s->ctx, machine, settings, &set, data, &search), "tune")
+        went_well(s, mercer_plan_tune(s->ctx, machine->name, settings, &set, data, &plan), "plan of a search");
+    if (went_well(s, mercer_tune_run(s->ctx, machine->name, settings, &set, data, &search), "tune")
         && went_well(s, mercer_search_fit(s->ctx, search, data, &model), "fit of the winner"))
         free(predicted(s, model, data));
     mercer_model_free(model);
@@ -361,31 +362,30 @@ static void check_tune(const scene *s, const mercer_machine *machine, const merc
 
 static void check_paths(const scene *s, int layout) {
     static const double values[] = {0.1, 1};
-    mercer_ridge_path_row ridge[2];
-    mercer_svm_path_row svm[2];
-    mercer_loss_path_row loss[2];
+    mercer_path_row ridge[2];
+    mercer_path_row svm[2];
+    mercer_path_row loss[2];
     int64_t fold[SHAPE_ROWS];
     double *residuals = doubles(2 * s->s.n);
     for (int64_t i = 0; i < s->s.n; i++)
         fold[i] = i % 2;
     const mercer_data *x = s->numbers[layout];
-    went_well(s, mercer_ridge_path_folds(s->ctx, s->kernel, x, NULL, fold, values, 2, ridge), "path of ridge");
-    went_well(s, mercer_ridge_folds(s->ctx, s->kernel, x, NULL, fold, residuals, residuals + s->s.n, NULL),
+    went_well(s, fit_path(s->ctx, "ridge", s->kernel, x, NULL, values, 2, NULL, fold, ridge), "path of ridge");
+    went_well(s, mercer_fit_folds(s->ctx, "ridge", NULL, s->kernel, x, fold, residuals, residuals + s->s.n, NULL),
               "folds of ridge");
-    went_well(s,
-              mercer_svm_path(s->ctx, "svc", s->kernel, s->classes[layout], NULL, values, 2, s->classes[layout], svm),
+    went_well(s, fit_path(s->ctx, "svc", s->kernel, s->classes[layout], NULL, values, 2, s->classes[layout], NULL, svm),
               "path of svc");
-    went_well(s, mercer_loss_path(s->ctx, "huber", s->kernel, x, NULL, values, 2, x, s->s.n > 3 ? fold : NULL, loss),
+    went_well(s, fit_path(s->ctx, "huber", s->kernel, x, NULL, values, 2, x, s->s.n > 3 ? fold : NULL, loss),
               "path of huber");
     free(residuals);
 }
 
 static void check_samples(const scene *s, const mercer_data *x) {
-    mercer_test test;
-    mercer_clusters clusters;
+    mercer_test test = {.size = sizeof test};
+    mercer_clusters clusters = {.size = sizeof clusters};
     double eigenvalues[2];
     int64_t group[SHAPE_ROWS];
-    const mercer_clustering set = {.clusters = 2, .restarts = 1, .iterations = 5};
+    const mercer_clustering set = {.size = sizeof set, .clusters = 2, .restarts = 1, .iterations = 5};
     went_well(s, mercer_test_mmd(s->ctx, s->kernel, x, x, 5, 1, &test), "mmd");
     went_well(s, mercer_test_hsic(s->ctx, s->kernel, s->kernel, x, 5, 1, &test), "hsic");
     went_well(s, mercer_cluster(s->ctx, s->kernel, x, &set, group, &clusters), "cluster");
@@ -394,7 +394,7 @@ static void check_samples(const scene *s, const mercer_data *x) {
 
 /* <phi(x), phi(x)> is k(x, x). */
 static void check_features(const scene *s, const mercer_data *x) {
-    const int64_t D = mercer_kernel_shape(s->kernel, x->d).dimension;
+    const int64_t D = shape_of(s->ctx, s->kernel, x->d).dimension;
     if (D < 0 || D > 1000000 / x->n)
         return;
     double *phi = doubles(D * x->n), *K = doubles(x->n * x->n);
@@ -450,17 +450,18 @@ static void close_scene(scene *s) {
 }
 
 static void check_scene(const scene *s) {
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
     const int layout = s->numbers[2] ? (int)(mc_rng_u64(s->rng) % SHAPE_LAYOUTS) : 0;
     check_grams(s);
     check_features(s, s->numbers[layout]);
     check_file(s, s->numbers[layout]);
     check_samples(s, s->numbers[layout]);
     check_paths(s, layout);
+    int count = 0;
+    while (mercer_machine_at(count))
+        count++;
     for (int k = 0; k < AT_ONCE; k++)
-        check_machine(s, &machines[(AT_ONCE * s->number + k) % count]);
-    const mercer_machine *next = &machines[s->number % count];
+        check_machine(s, mercer_machine_at((int)((AT_ONCE * s->number + k) % count)));
+    const mercer_machine *next = mercer_machine_at((int)(s->number % count));
     check_forecast(s, next, data_for(s, next, layout));
     check_tune(s, next, data_for(s, next, layout));
 }

@@ -75,11 +75,11 @@ static mercer_status fit(mercer_ctx *ctx, const job *j, const mercer_kernel *ker
     static _Alignas(max_align_t) char settings[512];
     const mercer_machine *machine = mercer_machine_find(j->name);
     mercer_model *model = NULL;
-    mercer_settings_defaults(machine, settings);
+    assert_ok(ctx, mercer_settings_init(ctx, machine->name, settings, machine->size));
     for (int i = 0; j->settings[i]; i += 2)
-        assert_ok(ctx, mercer_settings_put(ctx, machine, settings, j->settings[i], j->settings[i + 1]));
+        assert_ok(ctx, mercer_settings_put(ctx, settings, j->settings[i], j->settings[i + 1]));
     const mercer_data *data = machine->target == MERCER_TARGET_CLASS ? world.classes : world.numbers;
-    const mercer_status status = mercer_fit(ctx, machine, settings, kernel, data, &model);
+    const mercer_status status = mercer_fit(ctx, machine->name, settings, kernel, data, &model);
     assert_true(!status == (model != NULL));
     mercer_model_free(model);
     return status;
@@ -92,7 +92,7 @@ static mercer_status tune(mercer_ctx *ctx, const job *j, const mercer_kernel *ke
     mercer_search *search = NULL;
     mercer_tune set = mercer_tune_defaults();
     set.search = j->settings[1] ? j->settings[1] : set.search;
-    const mercer_status status = mercer_tune_run(ctx, machine, NULL, &set, data, &search);
+    const mercer_status status = mercer_tune_run(ctx, machine->name, NULL, &set, data, &search);
     assert_true(!status == (search != NULL));
     mercer_search_free(search);
     return status;
@@ -103,7 +103,7 @@ static mercer_status tune_default(mercer_ctx *ctx, const job *j, const mercer_ke
     const mercer_machine *machine = mercer_machine_find(j->settings[0]);
     mercer_search *search = NULL;
     const mercer_status status = mercer_tune_default(
-        ctx, machine, NULL, machine->target == MERCER_TARGET_CLASS ? world.classes : world.numbers, &search);
+        ctx, machine->name, NULL, machine->target == MERCER_TARGET_CLASS ? world.classes : world.numbers, &search);
     mercer_search_free(search);
     return status;
 }
@@ -117,12 +117,12 @@ static mercer_status search_fit(mercer_ctx *ctx, const job *j, const mercer_kern
 }
 
 static mercer_status plan(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
-    mercer_plan fit;
-    mercer_tune_plan search;
+    mercer_plan fit = {.size = sizeof fit};
+    mercer_tune_plan search = {.size = sizeof search};
     const mercer_machine *machine = mercer_machine_find(j->settings[0]);
     const mercer_data *data = machine->target == MERCER_TARGET_CLASS ? world.classes : world.numbers;
-    const mercer_status status = mercer_plan_fit(ctx, machine, NULL, kernel, data, &fit);
-    return status ? status : mercer_plan_tune(ctx, machine, NULL, NULL, data, &search);
+    const mercer_status status = mercer_plan_fit(ctx, machine->name, NULL, kernel, data, &fit);
+    return status ? status : mercer_plan_tune(ctx, machine->name, NULL, NULL, data, &search);
 }
 
 static mercer_status path(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
@@ -131,16 +131,16 @@ static mercer_status path(mercer_ctx *ctx, const job *j, const mercer_kernel *ke
     for (int i = 0; i < N; i++)
         fold[i] = i % 5;
     if (j->settings[0] && strcmp(j->settings[0], "svr") == 0) {
-        mercer_svm_path_row rows[6];
-        return mercer_svm_path(ctx, "svr", kernel, world.numbers, NULL, values, 6, NULL, rows);
+        mercer_path_row rows[6];
+        return fit_path(ctx, "svr", kernel, world.numbers, NULL, values, 6, NULL, NULL, rows);
     }
     if (j->settings[0]) {
-        mercer_loss_path_row rows[6];
-        return mercer_loss_path(ctx, j->settings[0], kernel, world.numbers, NULL, values, 6, NULL, fold, rows);
+        mercer_path_row rows[6];
+        return fit_path(ctx, j->settings[0], kernel, world.numbers, NULL, values, 6, NULL, fold, rows);
     }
-    mercer_ridge_path_row rows[6];
-    const mercer_status status = mercer_ridge_path(ctx, kernel, world.numbers, NULL, values, 6, rows);
-    return status ? status : mercer_ridge_path_folds(ctx, kernel, world.numbers, NULL, fold, values, 6, rows);
+    mercer_path_row rows[6];
+    const mercer_status status = fit_path(ctx, "ridge", kernel, world.numbers, NULL, values, 6, NULL, NULL, rows);
+    return status ? status : fit_path(ctx, "ridge", kernel, world.numbers, NULL, values, 6, NULL, fold, rows);
 }
 
 static mercer_status folds(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
@@ -148,23 +148,23 @@ static mercer_status folds(mercer_ctx *ctx, const job *j, const mercer_kernel *k
     int64_t fold[N];
     for (int i = 0; i < N; i++)
         fold[i] = i % 10;
-    return mercer_ridge_folds(ctx, kernel, world.numbers, NULL, fold, world.room, world.room + N, NULL);
+    return mercer_fit_folds(ctx, "ridge", NULL, kernel, world.numbers, fold, world.room, world.room + N, NULL);
 }
 
 static mercer_status mmd(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
     (void)j;
-    mercer_test result;
+    mercer_test result = {.size = sizeof result};
     return mercer_test_mmd(ctx, kernel, world.numbers, world.few, 1000000, 1, &result);
 }
 
 static mercer_status hsic(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
     (void)j;
-    mercer_test result;
+    mercer_test result = {.size = sizeof result};
     return mercer_test_hsic(ctx, kernel, kernel, world.numbers, 1000000, 1, &result);
 }
 
 static mercer_status cluster(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
-    mercer_clusters result;
+    mercer_clusters result = {.size = sizeof result};
     mercer_clustering set = mercer_clustering_defaults();
     set.clusters = 30;
     set.restarts = 10000;
@@ -180,7 +180,7 @@ static mercer_status gram(mercer_ctx *ctx, const job *j, const mercer_kernel *ke
 
 static mercer_status gram_check(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
     (void)j, (void)kernel;
-    mercer_gram_facts facts;
+    mercer_gram_facts facts = {.size = sizeof facts};
     return mercer_gram_check(ctx, world.K, N, &facts);
 }
 
@@ -284,7 +284,7 @@ static const job jobs[] = {
 
 static mercer_model *fitted(const char *machine, const mercer_data *data) {
     mercer_model *model = NULL;
-    assert_ok(world.ctx, mercer_fit(world.ctx, mercer_machine_find(machine), NULL, world.kernel, data, &model));
+    assert_ok(world.ctx, mercer_fit(world.ctx, machine, NULL, world.kernel, data, &model));
     return model;
 }
 
@@ -298,11 +298,11 @@ static int make_world(void **state) {
     mercer_gp still = mercer_gp_defaults();
     still.learn = false;
     still.noise = 0.1;
-    assert_ok(ctx, mercer_gp_fit(ctx, world.kernel, world.few, &still, &world.gp));
+    assert_ok(ctx, mercer_fit(ctx, "gp", &still, world.kernel, world.few, &world.gp));
     world.knn = fitted("knn", world.numbers);
     world.lms = fitted("lms", world.few);
     assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
-    assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), NULL, world.few, &world.search));
+    assert_ok(ctx, mercer_tune_default(ctx, "ridge", NULL, world.few, &world.search));
     world.K = calloc(N * N, sizeof *world.K);
     world.room = calloc(N * N, sizeof *world.room);
     assert_ok(ctx, mercer_gram(ctx, world.kernel, world.numbers, NULL, world.K));

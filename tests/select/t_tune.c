@@ -14,12 +14,12 @@ static double refit(mercer_ctx *ctx, const char *machine, const void *settings, 
         int64_t count[2] = {0, 0};
         mercer_data *part[2] = {NULL, NULL};
         mercer_model *model = NULL;
-        mercer_scores scores;
+        mercer_scores scores = {.size = sizeof scores};
         for (int64_t i = 0; i < MANY; i++)
             rows[fold[i] == k][count[fold[i] == k]++] = i;
         for (int p = 0; p < 2; p++)
             assert_ok(ctx, mercer_data_take(ctx, data, rows[p], count[p], &part[p]));
-        assert_ok(ctx, mercer_fit(ctx, mercer_machine_find(machine), settings, kernel, part[0], &model));
+        assert_ok(ctx, mercer_fit(ctx, machine, settings, kernel, part[0], &model));
         assert_ok(ctx, mercer_score(ctx, model, part[1], &scores));
         sum += *(const double *)(const void *)((const char *)&scores + score);
         mercer_model_free(model);
@@ -109,7 +109,8 @@ static mercer_data *lattice(mercer_ctx *ctx, int classes) {
         weights[i] = 8 + (double)mc_rng_below(&rng, 20);
         labels[i] = name[mc_rng_below(&rng, 4) ? (int)(x + 2 * y) % classes : (int)(mc_rng_below(&rng, classes))];
     }
-    const mercer_table table = {.n = MANY, .d = 2, .values = values, .labels = labels, .weights = weights};
+    const mercer_table table = {
+        .size = sizeof table, .n = MANY, .d = 2, .values = values, .labels = labels, .weights = weights};
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     return data;
@@ -136,16 +137,16 @@ static void test_rows_left_out_are_those_of_the_path(void **state) {
     const wish w = wish_of("ridge", "rbf(gamma=0.1..1)", NULL);
     assert_ok(ctx, tune(ctx, &w, data, &search));
     assert_int_equal(mercer_search_count(search), 8 * 50);
-    const mercer_search_report r = mercer_search_result(search);
-    const mercer_candidate best = mercer_search_candidate(search, r.best);
+    const mercer_search_report *r = mercer_search_result(search);
+    const mercer_candidate best = mercer_search_candidate(search, r->best);
     const double lambda = strtod(strchr(best.settings, '=') + 1, NULL);
-    mercer_ridge_path_row row;
+    mercer_path_row row;
     mercer_kernel *kernel = kernel_of(ctx, best.kernel);
-    assert_ok(ctx, mercer_ridge_path(ctx, kernel, data, NULL, &lambda, 1, &row));
+    assert_ok(ctx, fit_path(ctx, "ridge", kernel, data, NULL, &lambda, 1, NULL, NULL, &row));
     assert_close(row.loo_rmse, best.score, 1e-10);
     for (int64_t i = 0; i < mercer_search_count(search); i++)
         assert_true(mercer_search_candidate(search, i).score >= best.score);
-    assert_true(best.error > 0 && r.within > 1 && r.measured == 400 && r.share > 0 && r.share <= 1);
+    assert_true(best.error > 0 && r->within > 1 && r->measured == 400 && r->share > 0 && r->share <= 1);
     mercer_kernel_free(kernel);
     mercer_search_free(search);
     mercer_data_free(data);
@@ -217,7 +218,7 @@ static void resume(mercer_ctx *ctx, wish *w, char *path, mercer_data *(*make)(me
         mercer_search *search = NULL;
         assert_ok(ctx, tune(ctx, w, data, &search));
         assert_string_equal(mercer_search_json(search), whole);
-        assert_true(i == 3 || mercer_search_result(search).resumed > 0);
+        assert_true(i == 3 || mercer_search_result(search)->resumed > 0);
         assert_true(size_of(path) >= size); /* what was measured anew stands there once more */
         mercer_search_free(search);
     }
@@ -281,7 +282,7 @@ static void test_time_goes_forward(void **state) {
     w.set.points = 2;
     mercer_search *search = NULL;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    assert_non_null(strstr(mercer_search_result(search).splits, "in order of time"));
+    assert_non_null(strstr(mercer_search_result(search)->splits, "in order of time"));
     mercer_search_free(search);
     mercer_data_free(data);
     close_clean(ctx);
@@ -301,7 +302,7 @@ static void test_groups_stay_together_or_are_refused(void **state) {
     w.set.groups = group;
     mercer_search *search = NULL;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    assert_non_null(strstr(mercer_search_result(search).splits, "groups"));
+    assert_non_null(strstr(mercer_search_result(search)->splits, "groups"));
     mercer_search_free(search);
     w.set.folds = 4;
     assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "3 groups cannot fill 4 folds");
@@ -320,11 +321,12 @@ static void test_one_standard_error_takes_the_stronger_penalty(void **state) {
     assert_ok(ctx, tune(ctx, &w, data, &plain_search));
     w.set.one_error = true;
     assert_ok(ctx, tune(ctx, &w, data, &careful));
-    const mercer_search_report a = mercer_search_result(plain_search), b = mercer_search_result(careful);
-    assert_true(a.best == a.first && b.first == a.first && b.best > a.best); /* lambda rises along the candidates */
-    const mercer_candidate best = mercer_search_candidate(careful, b.first);
-    assert_true(mercer_search_candidate(careful, b.best).score <= best.score + best.error);
-    assert_true(mercer_search_candidate(careful, b.best + 1).score > best.score + best.error);
+    const mercer_search_report *a = mercer_search_result(plain_search), *b = mercer_search_result(careful);
+    assert_true(a->best == a->first && b->first == a->first
+                && b->best > a->best); /* lambda rises along the candidates */
+    const mercer_candidate best = mercer_search_candidate(careful, b->first);
+    assert_true(mercer_search_candidate(careful, b->best).score <= best.score + best.error);
+    assert_true(mercer_search_candidate(careful, b->best + 1).score > best.score + best.error);
     mercer_search_free(plain_search);
     mercer_search_free(careful);
     mercer_data_free(data);
@@ -364,10 +366,10 @@ static void test_halving_measures_the_best_with_all_rows(void **state) {
     w.set.halving = true;
     mercer_search *search = NULL;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    const mercer_search_report r = mercer_search_result(search);
-    assert_true(r.halved && r.measured == 3);
+    const mercer_search_report *r = mercer_search_result(search);
+    assert_true(r->halved && r->measured == 3);
     assert_true(seen.calls > 9 && seen.back == 0); /* what is left never grows from one round to the next */
-    assert_int_equal(mercer_search_candidate(search, r.best).rows, 1000);
+    assert_int_equal(mercer_search_candidate(search, r->best).rows, 1000);
     int64_t few = 0;
     for (int64_t i = 0; i < 9; i++)
         few += mercer_search_candidate(search, i).rows == 250;
@@ -384,12 +386,12 @@ static void compare_descent(mercer_ctx *ctx, const mercer_data *data, wish *w) {
     assert_ok(ctx, tune(ctx, w, data, &table));
     w->set.halving = true;
     assert_ok(ctx, tune(ctx, w, data, &descent));
-    const mercer_search_report all = mercer_search_result(table), r = mercer_search_result(descent);
-    const mercer_candidate best = mercer_search_candidate(table, all.best),
-                           found = mercer_search_candidate(descent, r.best);
-    assert_true(r.halved && r.measured >= 3 && r.measured <= 8);
+    const mercer_search_report *all = mercer_search_result(table), *r = mercer_search_result(descent);
+    const mercer_candidate best = mercer_search_candidate(table, all->best),
+                           found = mercer_search_candidate(descent, r->best);
+    assert_true(r->halved && r->measured >= 3 && r->measured <= 8);
     assert_int_equal(found.rows, 800);
-    assert_true(found.score == mercer_search_candidate(table, r.best).score);
+    assert_true(found.score == mercer_search_candidate(table, r->best).score);
     assert_true(found.score <= best.score + 0.2 * best.error);
     mercer_search_free(table);
     mercer_search_free(descent);
@@ -421,8 +423,8 @@ static const char *chosen_by_default(mercer_ctx *ctx, const mercer_data *data, i
     mercer_ridge ridge = mercer_ridge_defaults();
     mercer_search *search = NULL;
     ridge.intercept = true;
-    assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), &ridge, data, &search));
-    snprintf(text, sizeof text, "%s", mercer_search_candidate(search, mercer_search_result(search).best).kernel);
+    assert_ok(ctx, mercer_tune_default(ctx, "ridge", &ridge, data, &search));
+    snprintf(text, sizeof text, "%s", mercer_search_candidate(search, mercer_search_result(search)->best).kernel);
     *count = mercer_search_count(search);
     mercer_search_free(search);
     return text;
@@ -481,8 +483,8 @@ static void test_what_a_fit_without_parameters_finds_is_no_matter_of_units_or_ro
             ((double *)data->values)[i] *= 1 + 1e-13 * sin((double)(i * k));
         for (int64_t i = 0; i < data->n; i++)
             data->target[i] *= unit[k];
-        assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), &ridge, data, &search));
-        const mercer_candidate best = mercer_search_candidate(search, mercer_search_result(search).best);
+        assert_ok(ctx, mercer_tune_default(ctx, "ridge", &ridge, data, &search));
+        const mercer_candidate best = mercer_search_candidate(search, mercer_search_result(search)->best);
         if (!(fabs(best.score / unit[k] - 0.1307) < 0.001) || strstr(best.settings, "lambda=1e-6"))
             fail_msg("%s, %s: %g", best.kernel, best.settings, best.score / unit[k]);
         mercer_search_free(search);
@@ -535,9 +537,9 @@ static void test_what_was_measured_survives_a_stop(void **state) {
     mercer_search *search = NULL;
     const mercer_status status = tune(ctx, &w, data, &search);
     if (status == MERCER_OK) {
-        const mercer_search_report r = mercer_search_result(search);
-        assert_string_equal(r.stopped, "caller");
-        assert_true(r.measured > 0 && r.measured < 144);
+        const mercer_search_report *r = mercer_search_result(search);
+        assert_string_equal(r->stopped, "caller");
+        assert_true(r->measured > 0 && r->measured < 144);
     } else /* a slow machine had measured nothing yet */
         assert_int_equal(status, MERCER_CANCELLED);
     mercer_search_free(search);
@@ -592,7 +594,7 @@ static mercer_status tune_with_a_journal(mercer_ctx *ctx, void *arg) {
     set.journal = path;
     set.search = j->search ? j->search : "grid";
     set.candidates = 1;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(j->machine), NULL, &set, j->data, &search);
+    const mercer_status status = mercer_tune_run(ctx, j->machine, NULL, &set, j->data, &search);
     mercer_search_free(search);
     unlink(path);
     return status;
@@ -607,7 +609,7 @@ static mercer_status halve(mercer_ctx *ctx, void *arg) {
     set.kernel_count = 1;
     set.folds = j->folds;
     set.halving = true;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(j->machine), NULL, &set, j->data, &search);
+    const mercer_status status = mercer_tune_run(ctx, j->machine, NULL, &set, j->data, &search);
     mercer_search_free(search);
     return status;
 }

@@ -37,7 +37,7 @@ static inline mercer_status tune(mercer_ctx *ctx, const wish *w, const mercer_da
     set.kernels = (const mercer_kernel *const *)&kernel;
     set.kernel_count = 1;
     set.ranges = w->range ? ranges : NULL;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find(w->machine), w->settings, &set, data, out);
+    const mercer_status status = mercer_tune_run(ctx, w->machine, w->settings, &set, data, out);
     mercer_kernel_free(kernel);
     return status;
 }

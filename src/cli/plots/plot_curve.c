@@ -58,7 +58,7 @@ static void lay_rows(const picture *p, curve *c, double *row) {
 }
 
 static int spread(session *s, const picture *p, curve *c) {
-    const mercer_table table = {.n = POINTS, .d = p->d, .dtype = MERCER_F64, .values = c->rows};
+    const mercer_table table = {.size = sizeof table, .n = POINTS, .d = p->d, .dtype = MERCER_F64, .values = c->rows};
     mercer_posterior *posterior = NULL;
     mercer_data *data = NULL;
     c->std = session_take(s, POINTS, 1, sizeof *c->std);

@@ -19,7 +19,7 @@ static int profile(session *s, const mercer_kernel *kernel, double x, double low
 /* One column of variance 1 fixes bandwidths left open. */
 static int bind_to_one_column(session *s, const mercer_kernel *kernel, mercer_kernel **out) {
     const double values[] = {-1, 1};
-    const mercer_table table = {.n = 2, .d = 1, .dtype = MERCER_F64, .values = values};
+    const mercer_table table = {.size = sizeof table, .n = 2, .d = 1, .dtype = MERCER_F64, .values = values};
     mercer_data *data = NULL;
     TRY_CTX(s, mercer_data_make(s->ctx, &table, &data));
     const mercer_status status = mercer_kernel_bind(s->ctx, kernel, data, out);
@@ -47,7 +47,8 @@ int draw_profile(session *s, picture *p) {
     double at[POINTS], value[POINTS];
     mercer_kernel *bound = NULL;
     int code = bind_to_one_column(s, p->kernel, &bound);
-    const bool stationary = code == EXIT_DONE && mercer_kernel_shape(bound, 1).stationary;
+    mercer_shape shape = {.size = sizeof shape};
+    const bool stationary = code == EXIT_DONE && mercer_kernel_shape(bound, 1, &shape) && shape.stationary;
     if (code == EXIT_DONE)
         code = profile(s, bound, stationary ? 0 : 1, stationary ? 0 : -3, at, value);
     if (code == EXIT_DONE)
@@ -63,7 +64,7 @@ int draw_profile(session *s, picture *p) {
 static int spanned(session *s, const picture *p, mercer_data **rows, int64_t *rank) {
     const int64_t count = p->n < ROWS ? p->n : ROWS;
     int64_t which[ROWS];
-    mercer_gram_facts facts;
+    mercer_gram_facts facts = {.size = sizeof facts};
     for (int64_t t = 0; t < count; t++)
         which[t] = t * p->n / count;
     TRY_CTX(s, mercer_data_take(s->ctx, p->data, which, count, rows));
@@ -85,7 +86,7 @@ static int eigenvalues(session *s, const picture *p, const mercer_data *rows, in
     set.components = count;
     set.center = false;
     set.scale = "none";
-    TRY_CTX(s, mercer_pca_fit(s->ctx, p->kernel, rows, &set, &pca));
+    TRY_CTX(s, mercer_fit(s->ctx, "pca", &set, p->kernel, rows, &pca));
     for (int64_t k = 0; k < count; k++) {
         at[k] = (double)k + 1;
         value[k] = mercer_model_component(pca, k).eigenvalue;

@@ -149,7 +149,7 @@ static void draw_bins(picture *p, const mercer_calibration_bin *bin, double erro
 
 int draw_calibration(session *s, picture *p) {
     mercer_calibration_bin bin[BINS];
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     if (!mercer_model_has_proba(p->model) || !mercer_data_classes(p->data))
         return complain("calibration is of probabilities, which %s; -m logistic gives them",
                         mercer_data_classes(p->data) ? "this model does not give"

@@ -94,7 +94,7 @@ static int fit_components(session *s, const picture *p, mercer_model **out) {
     set.components = 2;
     set.scale = mercer_model_report(p->model)->scale; /* the columns as the model sees them */
     TRY(input_kernel(s, "linear", &linear));
-    const mercer_status status = mercer_pca_fit(s->ctx, linear, p->data, &set, out);
+    const mercer_status status = mercer_fit(s->ctx, "pca", &set, linear, p->data, out);
     mercer_kernel_free(linear);
     return status ? session_fail(s, status) : session_alive(s);
 }

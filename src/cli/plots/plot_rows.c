@@ -26,7 +26,7 @@ int64_t *classes_of_rows(session *s, const picture *p) {
 }
 
 static int predict_table(session *s, const picture *p, const double *rows, int64_t n, double *out) {
-    const mercer_table table = {.n = n, .d = p->d, .dtype = MERCER_F64, .values = rows};
+    const mercer_table table = {.size = sizeof table, .n = n, .d = p->d, .dtype = MERCER_F64, .values = rows};
     mercer_data *data = NULL;
     TRY_CTX(s, mercer_data_make(s->ctx, &table, &data));
     const mercer_status status = mercer_predict(s->ctx, p->model, data, out);

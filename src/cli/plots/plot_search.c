@@ -178,14 +178,14 @@ static int take_settings(session *s, const picture *p, learning *l) {
     const mercer_report *r = mercer_model_report(p->model);
     char *rest = NULL;
     snprintf(l->words, sizeof l->words, "%s", mercer_model_settings(p->model));
-    mercer_settings_defaults(l->machine, l->settings);
+    TRY_CTX(s, mercer_settings_init(s->ctx, l->machine->name, l->settings, l->machine->size));
     for (char *one = strtok_r(l->words, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
         char *equals = strchr(one, '=');
         if (!equals || !equals[1] || strncmp(one, "checkpoint=", 11) == 0)
             continue;
         *equals = '\0';
         const char *value = strcmp(one, "scale") == 0 && r->scale ? r->scale : equals + 1;
-        TRY_CTX(s, mercer_settings_put(s->ctx, l->machine, l->settings, one, value));
+        TRY_CTX(s, mercer_settings_put(s->ctx, l->settings, one, value));
     }
     return EXIT_DONE;
 }
@@ -219,7 +219,7 @@ static int take_parts(session *s, const picture *p, learning *l, int64_t first, 
 }
 
 static int error_on(session *s, const mercer_model *model, const mercer_data *data, double *sum) {
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
     *sum += (mercer_model_classes(model) ? 100 * (1 - scores.accuracy) : scores.rmse) / TURNS;
     return EXIT_DONE;
@@ -234,7 +234,7 @@ static int learn(session *s, const picture *p, learning *l, int64_t turn, int64_
     if (code == EXIT_DONE)
         code = take_parts(s, p, l, (turn + 1) * held, count, &some);
     const mercer_status status =
-        code == EXIT_DONE ? mercer_fit(s->ctx, l->machine, l->settings, p->kernel, some, &model) : MERCER_OK;
+        code == EXIT_DONE ? mercer_fit(s->ctx, l->machine->name, l->settings, p->kernel, some, &model) : MERCER_OK;
     if (status)
         code = session_fail(s, status);
     if (code == EXIT_DONE)

@@ -1,6 +1,7 @@
 /* json_output.c: results for programs. Values are built with jansson; the printing is ours because numbers are to be
    the shortest text that reads back to the same double, and a row of numbers is to stand on one line. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void print_number(FILE *out, const json_t *value) {
     if (json_is_integer(value))
         fprintf(out, "%lld", (long long)json_integer_value(value));
     else
-        fputs(mercer_number_text(json_real_value(value), number), out);
+        fputs(mc_number_text(json_real_value(value), number), out);
 }
 
 static bool is_flat(const json_t *array) {

@@ -2,6 +2,7 @@
    and how to make it again. It needs no network: pictures stand in it as data, and there are no scripts. The same model
    and rows give the same bytes. */
 #include "cli/verbs/plot.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static int say_it_data(session *s, const page *p) {
 }
 
 static int say_it_scores(session *s, const page *p) {
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     TRY_CTX(s, mercer_score(s->ctx, p->of.model, p->of.data, &scores));
     say_scores(s, p->of.model, &scores);
     return EXIT_DONE;
@@ -350,7 +351,7 @@ static int finish(session *s, const page *p, const char *bytes, size_t size) {
     char path[4096];
     const char *named = args_text(&s->args, "output");
     default_name(p->of.model_path, path, sizeof path);
-    TRY_CTX(s, mercer_file_write(s->ctx, named ? named : path, bytes, size));
+    TRY_CTX(s, mc_file_write(s->ctx, named ? named : path, bytes, size));
     say(s, "page", "%s: %s", named ? named : path, text_count(p->pictures, "picture").bytes);
     json_t *object = json_object();
     json_put(object, "page", json_text(named ? named : path));

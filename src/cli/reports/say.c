@@ -1,5 +1,6 @@
 /* say.c: results for people: rows of a label and a fact on standard output, sentences on standard error. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ void say_lines(session *s, const char *lines) {
 
 int write_text(session *s, const char *path, const char *bytes, size_t size) {
     if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO)) {
-        TRY_CTX(s, mercer_file_write(s->ctx, path, bytes, size));
+        TRY_CTX(s, mc_file_write(s->ctx, path, bytes, size));
         return EXIT_DONE;
     }
     show_bytes(stdout, bytes, size, "\n\t");

@@ -9,6 +9,7 @@
    has two. A long way is thinned: once MOST steps are held every second one is dropped, and from there on every second
    one is kept. */
 #include "cli/reports/trace.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ int trace_write(session *s, const trace *t, const char *solver) {
         write_line(file, &t->at[i], "gap", t->at[i].gap, NAN);
     }
     const bool whole = fclose(file) == 0;
-    const mercer_status status = whole ? mercer_file_write(s->ctx, t->path, bytes, size) : MERCER_MEMORY;
+    const mercer_status status = whole ? mc_file_write(s->ctx, t->path, bytes, size) : MERCER_MEMORY;
     free(bytes);
     if (status)
         return session_fail(s, status);

@@ -21,7 +21,7 @@ static int by_loss(const void *a, const void *b) {
 
 static ranked *rank(session *s, const mercer_search *search) {
     const int64_t count = mercer_search_count(search);
-    const bool larger = mercer_search_result(search).larger_is_better;
+    const bool larger = mercer_search_result(search)->larger_is_better;
     ranked *list = session_take(s, count, 1, sizeof *list);
     for (int64_t i = 0; list && i < count; i++) {
         const mercer_candidate c = mercer_search_candidate(search, i);
@@ -48,9 +48,9 @@ static const char *gap(const mercer_candidate *c) {
 }
 
 static void say_candidates(session *s, const tuning *t, const ranked *list, int64_t top) {
-    const mercer_search_report r = mercer_search_result(t->search);
+    const mercer_search_report *r = mercer_search_result(t->search);
     const int64_t count = mercer_search_count(t->search), n = mercer_data_rows(t->job.data);
-    say_text(s, "\n%22s  %s\n", r.score, "candidate");
+    say_text(s, "\n%22s  %s\n", r->score, "candidate");
     for (int64_t k = 0; k < count && k < top; k++) {
         const mercer_candidate c = mercer_search_candidate(t->search, list[k].i);
         if (isnan(c.score))
@@ -58,7 +58,7 @@ static void say_candidates(session *s, const tuning *t, const ranked *list, int6
         say_text(s, "%22s  %s%s%s", text_score(c.score, c.error).bytes, c.kernel, gap(&c), c.settings);
         if (c.rows < n)
             say_text(s, "  (%lld rows)", (long long)c.rows);
-        say_text(s, "%s\n", list[k].i == r.best ? "  < chosen" : list[k].i == r.first ? "  < best" : "");
+        say_text(s, "%s\n", list[k].i == r->best ? "  < chosen" : list[k].i == r->first ? "  < best" : "");
     }
     if (count > top)
         say_text(s, "%22s  %lld more\n", "...", (long long)(count - top));
@@ -66,27 +66,27 @@ static void say_candidates(session *s, const tuning *t, const ranked *list, int6
 }
 
 static void say_chosen(session *s, const tuning *t) {
-    const mercer_search_report r = mercer_search_result(t->search);
-    const mercer_candidate c = mercer_search_candidate(t->search, r.best);
-    say(s, "chosen", "%s%s%s: %s %s", c.kernel, gap(&c), c.settings, r.score, text_score(c.score, c.error).bytes);
+    const mercer_search_report *r = mercer_search_result(t->search);
+    const mercer_candidate c = mercer_search_candidate(t->search, r->best);
+    say(s, "chosen", "%s%s%s: %s %s", c.kernel, gap(&c), c.settings, r->score, text_score(c.score, c.error).bytes);
     if (isnan(c.error))
         return;
     say(s, "certainty",
         "%lld of %lld measured are within one standard error of the best; it stays first in %.0f%% of folds drawn "
         "again",
-        (long long)r.within, (long long)r.measured, 100 * r.share);
+        (long long)r->within, (long long)r->measured, 100 * r->share);
 }
 
 static void say_splits(session *s, const tuning *t) {
-    const mercer_search_report r = mercer_search_result(t->search);
-    const int64_t count = mercer_search_count(t->search), rows = mercer_search_candidate(t->search, r.best).rows;
+    const mercer_search_report *r = mercer_search_result(t->search);
+    const int64_t count = mercer_search_count(t->search), rows = mercer_search_candidate(t->search, r->best).rows;
     char part[64] = "";
     if (rows < mercer_data_rows(t->job.data)) /* the time was short */
         snprintf(part, sizeof part, " of %lld of the rows", (long long)rows);
-    say(s, "measured", "%lld of %lld candidates by %s on %s%s%s", (long long)r.measured, (long long)count, r.score,
-        r.splits, part, r.halved && r.measured < count ? ", the others on fewer rows" : "");
-    if (r.resumed)
-        say(s, "resumed", "%lld measurements are from %s", (long long)r.resumed, t->set.journal);
+    say(s, "measured", "%lld of %lld candidates by %s on %s%s%s", (long long)r->measured, (long long)count, r->score,
+        r->splits, part, r->halved && r->measured < count ? ", the others on fewer rows" : "");
+    if (r->resumed)
+        say(s, "resumed", "%lld measurements are from %s", (long long)r->resumed, t->set.journal);
 }
 
 static int report_people(session *s, const tuning *t) {
@@ -98,7 +98,7 @@ static int report_people(session *s, const tuning *t) {
     if (!list)
         return EXIT_MEMORY;
     const mercer_report *fit = mercer_model_report(t->model);
-    const char *chosen = t->job.chosen, *stopped = mercer_search_result(t->search).stopped;
+    const char *chosen = t->job.chosen, *stopped = mercer_search_result(t->search)->stopped;
     say(s, "machine", "%s%s%s%s", t->job.machine->name, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
     say_data(s, t->job.path, t->job.data);
     say_splits(s, t);
@@ -123,8 +123,8 @@ static int report_people(session *s, const tuning *t) {
 /* ---- For programs ---- */
 
 static int report_json(session *s, const tuning *t) {
-    const mercer_search_report r = mercer_search_result(t->search);
-    const mercer_candidate c = mercer_search_candidate(t->search, r.best);
+    const mercer_search_report *r = mercer_search_result(t->search);
+    const mercer_candidate c = mercer_search_candidate(t->search, r->best);
     json_t *object = json_loads(mercer_search_json(t->search), 0, NULL);
     if (!object)
         return session_fail(s, MERCER_MEMORY);
@@ -139,7 +139,7 @@ static int report_json(session *s, const tuning *t) {
     json_put(seconds, "fit", json_value(mercer_model_report(t->model)->seconds));
     json_put(seconds, "total", json_value(clock_now() - s->began));
     json_put(object, "seconds", seconds);
-    json_put(object, "resumed", json_integer(r.resumed));
+    json_put(object, "resumed", json_integer(r->resumed));
     json_put(object, "memory_peak_bytes", json_integer((json_int_t)mercer_memory_peak(s->ctx)));
     json_put(object, "fit", json_report(t->model));
     json_put(object, "model", json_text(t->path));

@@ -1,5 +1,6 @@
 /* cluster.c: mercer cluster DATA: kernel k-means, or spectral clustering. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static int write_groups(session *s, const grouping *g, const char *path) {
     size_t used = (size_t)snprintf(lines, DIGITS, "cluster\n");
     for (int64_t i = 0; i < n; i++)
         used += (size_t)snprintf(lines + used, DIGITS, "%lld\n", (long long)g->group[i] + 1);
-    const mercer_status status = mercer_file_write(s->ctx, path, lines, used);
+    const mercer_status status = mc_file_write(s->ctx, path, lines, used);
     free(lines);
     return status ? session_fail(s, status) : EXIT_DONE;
 }
@@ -119,7 +120,7 @@ static int report(session *s, const grouping *g, const char *path) {
 }
 
 static int run_cluster(session *s) {
-    grouping g = {.set = mercer_clustering_defaults()};
+    grouping g = {.set = mercer_clustering_defaults(), .result.size = sizeof(mercer_clusters)};
     const char *path = args_text(&s->args, "output");
     int code = compute(s, &g);
     if (path && strcmp(path, "-") == 0)

@@ -22,33 +22,29 @@ static word word_of_setting(const mercer_setting *row, const text *name) {
 }
 
 /* Machines share settings: each name comes once. */
-static bool came_before(const mercer_machine *machines, int machine, int k) {
-    const char *name = machines[machine].settings[k].name;
+static bool came_before(int machine, const char *name) {
     for (int i = 0; i < machine; i++)
-        for (int j = 0; j < machines[i].count; j++)
-            if (strcmp(machines[i].settings[j].name, name) == 0)
+        for (int j = 0; j < mercer_machine_at(i)->count; j++)
+            if (strcmp(mercer_machine_at(i)->settings[j].name, name) == 0)
                 return true;
     return false;
 }
 
 static void each_setting(FILE *out, const verb *v, each_word *put) {
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < machines[i].count; k++) {
-            const text name = option_text(machines[i].settings[k].name);
-            const word w = word_of_setting(&machines[i].settings[k], &name);
-            if (!came_before(machines, i, k))
+    const mercer_machine *machine;
+    for (int i = 0; (machine = mercer_machine_at(i)); i++)
+        for (int k = 0; k < machine->count; k++) {
+            const text name = option_text(machine->settings[k].name);
+            const word w = word_of_setting(&machine->settings[k], &name);
+            if (!came_before(i, machine->settings[k].name))
                 put(out, v, &w);
         }
 }
 
 static void machine_names(char *list, size_t size) {
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
     list[0] = '\0';
-    for (int i = 0; i < count; i++)
-        snprintf(list + strlen(list), size - strlen(list), "%s%s", i ? "|" : "", machines[i].name);
+    for (int i = 0; mercer_machine_at(i); i++)
+        snprintf(list + strlen(list), size - strlen(list), "%s%s", i ? "|" : "", mercer_machine_at(i)->name);
 }
 
 /* "error|mean|drop: what to do ..." begins with its choices. */

@@ -85,7 +85,7 @@ static int read_start(session *s, fit *f) {
     const char *path = args_text(&s->args, "start"), *machine = f->job.machine->name;
     if (!path)
         return EXIT_DONE;
-    if (!(mercer_svm_defaults(machine).tolerance > 0))
+    if (strcmp(f->job.machine->type, "mercer_svm") != 0)
         return complain("--start is for support vector machines; %s begins from nothing", machine);
     TRY(input_model(s, path, &f->start));
     ((mercer_svm *)f->job.settings)->start = f->start;
@@ -98,7 +98,7 @@ static int read_start(session *s, fit *f) {
 static int take_settings(session *s, fit *f, const char *words) {
     char name[64], value[64];
     if (sscanf(words, "%63[^=]=%63s", name, value) == 2)
-        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.machine, f->job.settings, name, value));
+        TRY_CTX(s, mercer_settings_put(s->ctx, f->job.settings, name, value));
     return EXIT_DONE;
 }
 
@@ -109,10 +109,11 @@ static int choose_parameters(session *s, fit *f) {
         return EXIT_DONE;
     TRY(job_put_intercept(s, &f->job, true));
     const double began = clock_now();
-    const mercer_status status = mercer_tune_default(s->ctx, f->job.machine, f->job.settings, f->job.data, &f->search);
+    const mercer_status status =
+        mercer_tune_default(s->ctx, f->job.machine->name, f->job.settings, f->job.data, &f->search);
     f->search_seconds = clock_now() - began;
     if (status == MERCER_OK)
-        return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search).best).settings);
+        return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search)->best).settings);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
     return job_put_intercept(s, &f->job, false);
@@ -126,7 +127,7 @@ static int fit_and_save(session *s, fit *f) {
     trace_listen(f->trace, true);
     const mercer_status status =
         f->search ? mercer_search_fit(s->ctx, f->search, f->job.data, &f->model)
-                  : mercer_fit(s->ctx, f->job.machine, f->job.settings, f->job.kernel, f->job.data, &f->model);
+                  : mercer_fit(s->ctx, f->job.machine->name, f->job.settings, f->job.kernel, f->job.data, &f->model);
     f->seconds = clock_now() - began;
     trace_listen(f->trace, false);
     if (status)
@@ -165,6 +166,7 @@ static void score_training(session *s, fit *f) {
         return; /* the held-out rows say it better */
     if (mercer_model_report(f->model)->neighbors)
         return; /* a row is its own nearest neighbour */
+    f->training.size = sizeof f->training;
     if (isnan(mercer_model_report(f->model)->loo_rmse) || mercer_model_classes(f->model))
         f->scored = mercer_score(s->ctx, f->model, f->job.data, &f->training) == MERCER_OK;
 }
@@ -259,19 +261,19 @@ static int64_t best_other(const mercer_search *search, const mercer_candidate *c
 static void say_chosen(session *s, const fit *f) {
     if (!f->search)
         return;
-    const mercer_search_report r = mercer_search_result(f->search);
-    const mercer_candidate c = mercer_search_candidate(f->search, r.best);
+    const mercer_search_report *r = mercer_search_result(f->search);
+    const mercer_candidate c = mercer_search_candidate(f->search, r->best);
     const int64_t all = mercer_data_rows(f->job.data);
     char part[64] = "", beside[64] = "";
     if (c.rows < all)
         snprintf(part, sizeof part, " of %lld of the rows", (long long)c.rows);
-    const int64_t other = best_other(f->search, &c, r.larger_is_better);
+    const int64_t other = best_other(f->search, &c, r->larger_is_better);
     const mercer_candidate next = mercer_search_candidate(f->search, other);
     if (other >= 0)
         snprintf(beside, sizeof beside, " (the best %.*s: %.4g)", (int)strcspn(next.kernel, "("), next.kernel,
                  next.score);
     say(s, "chose", "%s, %s among %lld candidates: %s %.4g%s, %s%s; to search more: %s", c.kernel, c.settings,
-        (long long)mercer_search_count(f->search), r.score, c.score, beside, r.splits, part,
+        (long long)mercer_search_count(f->search), r->score, c.score, beside, r->splits, part,
         advise(s, &verb_tune, f->job.chosen ? NULL : f->job.machine, NULL).bytes);
 }
 
@@ -391,14 +393,14 @@ static int report_people(session *s, fit *f) {
 /* ---- For programs ---- */
 
 static void put_chosen(const fit *f, json_t *object) {
-    const mercer_search_report r = mercer_search_result(f->search);
-    const mercer_candidate c = mercer_search_candidate(f->search, r.best);
+    const mercer_search_report *r = mercer_search_result(f->search);
+    const mercer_candidate c = mercer_search_candidate(f->search, r->best);
     json_t *chosen = json_object();
     json_put(chosen, "kernel", json_text(c.kernel));
     json_put(chosen, "settings", json_text(c.settings));
     json_put(chosen, "score", json_value(c.score));
-    json_put(chosen, "score_name", json_text(r.score));
-    json_put(chosen, "splits", json_text(r.splits));
+    json_put(chosen, "score_name", json_text(r->score));
+    json_put(chosen, "splits", json_text(r->splits));
     json_put(chosen, "rows", json_integer((json_int_t)c.rows));
     json_put(chosen, "candidates", json_integer((json_int_t)mercer_search_count(f->search)));
     json_put(object, "chosen", chosen);

@@ -1,6 +1,7 @@
 /* folds_verb.c: mercer folds DATA: every row predicted from the rows of other folds, by closed forms instead of refits.
    */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,8 @@ static int compute(session *s, left_out *x) {
     x->std = x->residual ? session_take(s, x->n, 1, sizeof *x->std) : NULL;
     if (!x->std)
         return EXIT_MEMORY;
-    const mercer_status status = mercer_ridge_folds(s->ctx, x->job.kernel, x->job.data, x->job.settings, x->by.fold,
-                                                    x->residual, x->std, &x->rmse);
+    const mercer_status status = mercer_fit_folds(s->ctx, "ridge", x->job.settings, x->job.kernel, x->job.data,
+                                                  x->by.fold, x->residual, x->std, &x->rmse);
     if (status)
         return session_fail_at(s, status, x->job.expression);
     for (int64_t i = 0; i < x->n; i++)
@@ -134,7 +135,7 @@ static void write_header(FILE *out, const left_out *x) {
 
 static void put_number(FILE *out, double value) {
     char number[32];
-    fprintf(out, ",%s", isnan(value) ? "" : mercer_number_text(value, number));
+    fprintf(out, ",%s", isnan(value) ? "" : mc_number_text(value, number));
 }
 
 static void write_row(FILE *out, const left_out *x, int64_t i) {

@@ -1,5 +1,6 @@
 /* gram_verb.c: mercer gram KERNEL DATA [DATA2]: the matrix of kernel values, written, printed or checked. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,9 @@ static int read_input(session *s, gram *g) {
 
 static int compute_features(session *s, gram *g) {
     g->n = mercer_data_rows(g->data);
-    g->m = mercer_kernel_shape(g->bound, mercer_data_columns(g->data)).dimension;
+    mercer_shape shape = {.size = sizeof shape};
+    mercer_kernel_shape(g->bound, mercer_data_columns(g->data), &shape);
+    g->m = shape.dimension;
     if (g->m < 0)
         return complain("%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is "
                         "made of them have one",
@@ -94,11 +97,9 @@ static int write_csv(session *s, const gram *g, const char *path) {
     FILE *out = open_memstream(&bytes, &size);
     for (int64_t i = 0; out && i < g->n && code == EXIT_DONE; i++, code = session_alive(s))
         for (int64_t j = 0; j < g->m; j++)
-            fprintf(out, "%s%s", mercer_number_text(g->K[i * g->m + j], number), j + 1 < g->m ? "," : "\n");
+            fprintf(out, "%s%s", mc_number_text(g->K[i * g->m + j], number), j + 1 < g->m ? "," : "\n");
     const bool failed = !out || ferror(out) || fclose(out);
-    const mercer_status status = code     ? MERCER_OK
-                                 : failed ? MERCER_MEMORY
-                                          : mercer_file_write(s->ctx, path, bytes, size);
+    const mercer_status status = code ? MERCER_OK : failed ? MERCER_MEMORY : mc_file_write(s->ctx, path, bytes, size);
     free(bytes);
     return status ? session_fail(s, status) : code;
 }
@@ -107,7 +108,7 @@ static int write_matrix(session *s, const gram *g, const char *path) {
     const size_t length = strlen(path);
     if (length > 4 && strcmp(path + length - 4, ".csv") == 0)
         return write_csv(s, g, path);
-    TRY_CTX(s, mercer_npy_write(s->ctx, path, g->K, g->n, g->m));
+    TRY_CTX(s, mc_npy_write(s->ctx, path, g->K, g->n, g->m));
     return EXIT_DONE;
 }
 
@@ -199,7 +200,7 @@ static int deliver(session *s, const gram *g) {
 }
 
 static int run_gram(session *s) {
-    gram g = {0};
+    gram g = {.facts.size = sizeof(mercer_gram_facts)};
     int code = read_input(s, &g);
     if (code == EXIT_DONE)
         code = compute(s, &g);

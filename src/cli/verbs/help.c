@@ -64,12 +64,11 @@ static void setting_line(FILE *out, const mercer_setting *row) {
 }
 
 static void machine_lines(FILE *out) {
-    int count = 0;
-    const mercer_machine *machines = mercer_machines(&count);
-    for (int i = 0; i < count; i++) {
-        fprintf(out, "\nsettings of the machine %s (%s):\n", machines[i].name, machines[i].help);
-        for (int k = 0; k < machines[i].count; k++)
-            setting_line(out, &machines[i].settings[k]);
+    const mercer_machine *machine;
+    for (int i = 0; (machine = mercer_machine_at(i)); i++) {
+        fprintf(out, "\nsettings of the machine %s (%s):\n", machine->name, machine->help);
+        for (int k = 0; k < machine->count; k++)
+            setting_line(out, &machine->settings[k]);
     }
 }
 

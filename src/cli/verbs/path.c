@@ -39,7 +39,7 @@ typedef struct path {
     path_range range;
     int64_t count;
     double *lambda;
-    mercer_ridge_path_row *row;
+    mercer_path_row *row;
 } path;
 
 /* How many numbers the list has; a message where one of them is none. */
@@ -98,11 +98,12 @@ static int compute(session *s, path *p) {
     if (!p->row)
         return EXIT_MEMORY;
     path_values(&p->range, p->lambda);
+    mercer_path set = mercer_path_defaults();
+    set.values = p->lambda;
+    set.count = p->count;
+    set.fold = p->by.asked ? p->by.fold : NULL;
     const mercer_status status =
-        p->by.asked
-            ? mercer_ridge_path_folds(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->by.fold, p->lambda,
-                                      p->count, p->row)
-            : mercer_ridge_path(s->ctx, p->job.kernel, p->job.data, p->job.settings, p->lambda, p->count, p->row);
+        mercer_fit_path(s->ctx, "ridge", p->job.settings, p->job.kernel, p->job.data, &set, p->row);
     return status ? session_fail_at(s, status, p->job.expression) : session_alive(s);
 }
 
@@ -126,17 +127,17 @@ typedef struct choices {
 } choices;
 
 static choices choose(const path *p) {
-    return (choices){.loo = best(p, offsetof(mercer_ridge_path_row, loo_rmse)),
-                     .folds = best(p, offsetof(mercer_ridge_path_row, fold_rmse)),
-                     .gcv = best(p, offsetof(mercer_ridge_path_row, gcv))};
+    return (choices){.loo = best(p, offsetof(mercer_path_row, loo_rmse)),
+                     .folds = best(p, offsetof(mercer_path_row, fold)),
+                     .gcv = best(p, offsetof(mercer_path_row, gcv))};
 }
 
-static json_t *json_row(const path *p, const mercer_ridge_path_row *r) {
+static json_t *json_row(const path *p, const mercer_path_row *r) {
     json_t *object = json_object();
-    json_put(object, "lambda", json_value(r->lambda));
+    json_put(object, "lambda", json_value(r->value));
     json_put(object, "loo_rmse", json_value(r->loo_rmse));
     if (p->by.asked)
-        json_put(object, "fold_rmse", json_value(r->fold_rmse));
+        json_put(object, "fold_rmse", json_value(r->fold));
     json_put(object, "gcv", json_value(r->gcv));
     json_put(object, "dof", json_value(r->dof));
     json_put(object, "norm", json_value(r->norm));
@@ -177,10 +178,10 @@ static void say_rows(session *s, const path *p, choices c) {
     say_text(s, "\n%12s %12s%s %12s %12s %12s\n", "lambda", "LOO RMSE", p->by.asked ? "    fold RMSE" : "", "GCV",
              "dof", "norm");
     for (int64_t l = 0; l < p->count; l++) {
-        const mercer_ridge_path_row *r = &p->row[l];
-        say_text(s, "%12.4g %12.6g", r->lambda, r->loo_rmse);
+        const mercer_path_row *r = &p->row[l];
+        say_text(s, "%12.4g %12.6g", r->value, r->loo_rmse);
         if (p->by.asked)
-            say_text(s, " %12.6g", r->fold_rmse);
+            say_text(s, " %12.6g", r->fold);
         mark(l, c, remark_text, sizeof remark_text);
         say_text(s, " %12.6g %12.6g %12.6g%s\n", r->gcv, r->dof, r->norm, remark_text);
     }

@@ -9,7 +9,7 @@
 typedef struct loss_path {
     fits fits;
     folding *by;
-    mercer_loss_path_row *row;
+    mercer_path_row *row;
 } loss_path;
 
 static int compute(session *s, loss_path *p) {
@@ -20,9 +20,13 @@ static int compute(session *s, loss_path *p) {
     p->row = session_take(s, f->range->count, 1, sizeof *p->row);
     if (!p->row)
         return EXIT_MEMORY;
+    mercer_path path = mercer_path_defaults();
+    path.values = f->value;
+    path.count = f->range->count;
+    path.test = f->test;
+    path.fold = p->by->asked ? p->by->fold : NULL;
     const mercer_status status =
-        mercer_loss_path(s->ctx, f->job->machine->name, f->job->kernel, f->job->data, f->job->settings, f->value,
-                         f->range->count, f->test, p->by->asked ? p->by->fold : NULL, p->row);
+        mercer_fit_path(s->ctx, f->job->machine->name, f->job->settings, f->job->kernel, f->job->data, &path, p->row);
     return status ? session_fail_at(s, status, f->job->expression) : session_alive(s);
 }
 
@@ -46,7 +50,7 @@ static const struct measure *measure_of(const loss_path *p) {
 
 /* What the best is chosen by, less being better: folds where there are some, and the log loss of what gives
    probabilities. */
-static double criterion(const loss_path *p, const mercer_loss_path_row *r) {
+static double criterion(const loss_path *p, const mercer_path_row *r) {
     const double score = p->by->asked ? r->fold : r->test,
                  log_loss = p->by->asked ? r->fold_log_loss : r->test_log_loss;
     return !isnan(log_loss) ? log_loss : p->fits.classes ? -score : score;
@@ -71,9 +75,9 @@ static void put_score(json_t *object, const loss_path *p, const char *where, dou
         json_put(object, key, json_value(log_loss));
 }
 
-static json_t *json_row(const loss_path *p, const mercer_loss_path_row *r) {
+static json_t *json_row(const loss_path *p, const mercer_path_row *r) {
     json_t *object = json_object();
-    json_put(object, "lambda", json_value(r->lambda));
+    json_put(object, "lambda", json_value(r->value));
     json_put(object, "primal", json_value(r->primal));
     json_put(object, "dual", json_value(r->dual));
     json_put(object, "gap_relative", json_value(r->gap_relative));
@@ -121,8 +125,8 @@ static int report_people(session *s, const loss_path *p) {
         say_titles(s, p, "fold", p->row[0].fold_log_loss);
     say_text(s, "\n");
     for (int64_t k = 0; k < p->fits.range->count; k++) {
-        const mercer_loss_path_row *r = &p->row[k];
-        say_text(s, "%12.4g %12.6g %9.1e %10.5g %10lld", r->lambda, r->primal, r->gap_relative, r->norm,
+        const mercer_path_row *r = &p->row[k];
+        say_text(s, "%12.4g %12.6g %9.1e %10.5g %10lld", r->value, r->primal, r->gap_relative, r->norm,
                  (long long)r->support_vectors);
         if (p->fits.test)
             say_score(s, p, r->test, r->test_log_loss);

@@ -6,7 +6,7 @@
 
 typedef struct svm_path {
     fits fits;
-    mercer_svm_path_row *row;
+    mercer_path_row *row;
 } svm_path;
 
 static int compute(session *s, svm_path *p) {
@@ -15,8 +15,12 @@ static int compute(session *s, svm_path *p) {
     p->row = session_take(s, f->range->count, 1, sizeof *p->row);
     if (!p->row)
         return EXIT_MEMORY;
-    const mercer_status status = mercer_svm_path(s->ctx, f->job->machine->name, f->job->kernel, f->job->data,
-                                                 f->job->settings, f->value, f->range->count, f->test, p->row);
+    mercer_path path = mercer_path_defaults();
+    path.values = f->value;
+    path.count = f->range->count;
+    path.test = f->test;
+    const mercer_status status =
+        mercer_fit_path(s->ctx, f->job->machine->name, f->job->settings, f->job->kernel, f->job->data, &path, p->row);
     return status ? session_fail_at(s, status, f->job->expression) : session_alive(s);
 }
 
@@ -29,9 +33,9 @@ static int64_t best(const svm_path *p) {
     return place;
 }
 
-static json_t *json_row(const svm_path *p, const mercer_svm_path_row *r) {
+static json_t *json_row(const svm_path *p, const mercer_path_row *r) {
     json_t *object = json_object();
-    json_put(object, "C", json_value(r->C));
+    json_put(object, "C", json_value(r->value));
     json_put(object, "primal", json_value(r->primal));
     json_put(object, "dual", json_value(r->dual));
     json_put(object, "gap_relative", json_value(r->gap_relative));
@@ -65,8 +69,8 @@ static int report_people(session *s, const svm_path *p) {
              : p->fits.classes ? "     correct"
                                : "   test RMSE");
     for (int64_t k = 0; k < p->fits.range->count; k++) {
-        const mercer_svm_path_row *r = &p->row[k];
-        say_text(s, "%12.4g %12.6g %12.1e %10lld %10lld %10lld", r->C, r->primal, r->gap_relative,
+        const mercer_path_row *r = &p->row[k];
+        say_text(s, "%12.4g %12.6g %12.1e %10lld %10lld %10lld", r->value, r->primal, r->gap_relative,
                  (long long)r->support_vectors, (long long)r->free_vectors, (long long)r->bounded_vectors);
         if (p->fits.test)
             say_text(s, p->fits.classes ? " %10.2f%%" : " %11.6g", p->fits.classes ? 100 * r->test : r->test);

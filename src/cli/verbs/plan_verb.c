@@ -87,22 +87,22 @@ static void report_people(session *s, const job *j, const mercer_plan *plan, con
 
 /* Where fit would find nothing to choose by, it goes without; so does the plan. */
 static int plan_default(session *s, job *j, mercer_tune_plan *out) {
-    *out = (mercer_tune_plan){0};
+    *out = (mercer_tune_plan){.size = sizeof *out};
     if (!job_is_open(s))
         return EXIT_DONE;
     TRY(job_put_intercept(s, j, true));
-    const mercer_status status = mercer_plan_default(s->ctx, j->machine, j->settings, j->data, out);
+    const mercer_status status = mercer_plan_default(s->ctx, j->machine->name, j->settings, j->data, out);
     if (status == MERCER_OK)
         return EXIT_DONE;
-    *out = (mercer_tune_plan){0};
+    *out = (mercer_tune_plan){.size = sizeof *out};
     return job_put_intercept(s, j, false);
 }
 
 static int plan_job(session *s, job *j) {
-    mercer_plan plan;
-    mercer_tune_plan search;
+    mercer_plan plan = {.size = sizeof plan};
+    mercer_tune_plan search = {.size = sizeof search};
     TRY(plan_default(s, j, &search));
-    TRY_CTX(s, mercer_plan_fit(s->ctx, j->machine, j->settings, j->kernel, j->data, &plan));
+    TRY_CTX(s, mercer_plan_fit(s->ctx, j->machine->name, j->settings, j->kernel, j->data, &plan));
     if (s->json)
         report_json(s, j, &plan, &search);
     else
@@ -129,9 +129,9 @@ static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
 
 /* What fit would choose is found first, as tune does. */
 static void add_first(session *s, const tuning *t, mercer_tune_plan *p) {
-    mercer_tune_plan first;
+    mercer_tune_plan first = {.size = sizeof first};
     if (!job_is_open(s) || strcmp(t->set.search, "gradient") == 0
-        || mercer_plan_default(s->ctx, t->job.machine, t->job.settings, t->job.data, &first))
+        || mercer_plan_default(s->ctx, t->job.machine->name, t->job.settings, t->job.data, &first))
         return;
     p->candidates++;
     p->seconds += first.seconds;
@@ -139,8 +139,8 @@ static void add_first(session *s, const tuning *t, mercer_tune_plan *p) {
 }
 
 static int plan_search(session *s, const tuning *t) {
-    mercer_tune_plan p;
-    TRY_CTX(s, mercer_plan_tune(s->ctx, t->job.machine, t->job.settings, &t->set, t->job.data, &p));
+    mercer_tune_plan p = {.size = sizeof p};
+    TRY_CTX(s, mercer_plan_tune(s->ctx, t->job.machine->name, t->job.settings, &t->set, t->job.data, &p));
     add_first(s, t, &p);
     if (s->json) {
         search_json(s, t, &p);

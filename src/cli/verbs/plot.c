@@ -2,6 +2,7 @@
    drawing stands in plot_*.c. */
 #include "cli/verbs/plot.h"
 #include "cli/reports/trace.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <string.h>
 
@@ -197,7 +198,7 @@ static int write_picture(session *s, picture *p, const kind *k, const char *path
     const void *bytes = canvas_finish(p->on, &size);
     if (!bytes)
         return session_fail(s, MERCER_MEMORY);
-    TRY_CTX(s, mercer_file_write(s->ctx, path, bytes, size));
+    TRY_CTX(s, mc_file_write(s->ctx, path, bytes, size));
     return report(s, p, k, path);
 }
 

@@ -1,5 +1,6 @@
 /* predict_verb.c: mercer predict MODEL DATA: predictions as CSV that reads back to the same doubles. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static void write_numbers(FILE *out, const double *values, int64_t count, bool f
     char piece[33] = ",";
     for (int64_t k = 0; k < count; k++) {
         const bool bare = first && k == 0;
-        mercer_number_text(values[k], piece + 1);
+        mc_number_text(values[k], piece + 1);
         fputs(piece + bare, out);
     }
 }

@@ -13,6 +13,12 @@ static const char *const verdict_names[] = {
 static const int verdict_status[] = {
     [MERCER_PROVED] = EXIT_DONE, [MERCER_REFUTED] = EXIT_NEGATIVE, [MERCER_UNKNOWN] = EXIT_OPEN};
 
+static mercer_shape shape_of(const mercer_kernel *kernel, int64_t d) {
+    mercer_shape shape = {.size = sizeof shape};
+    mercer_kernel_shape(kernel, d, &shape);
+    return shape;
+}
+
 /* ---- JSON ---- */
 
 static json_t *json_shape(mercer_shape shape) {
@@ -27,13 +33,13 @@ static json_t *json_shape(mercer_shape shape) {
     return object;
 }
 
-static json_t *json_step(mercer_step step) {
+static json_t *json_step(const mercer_step *step) {
     json_t *object = json_object(), *premises = json_array();
-    for (int i = 0; i < step.premise_count; i++)
-        json_array_append_new(premises, json_integer(step.premises[i]));
-    json_put(object, "claim", json_text(step.claim));
-    json_put(object, "rule", json_text(step.rule));
-    json_put(object, "because", json_text(step.because));
+    for (int i = 0; i < step->premise_count; i++)
+        json_array_append_new(premises, json_integer(step->premises[i]));
+    json_put(object, "claim", json_text(step->claim));
+    json_put(object, "rule", json_text(step->rule));
+    json_put(object, "because", json_text(step->because));
     json_put(object, "premises", premises);
     return object;
 }
@@ -66,7 +72,7 @@ static void report_json(session *s, const mercer_kernel *kernel, int64_t d, cons
     json_put(object, "verdict", json_text(verdict_names[mercer_proof_verdict(proof)]));
     json_put(object, "canonical", json_text(mercer_kernel_text(kernel)));
     json_put(object, "domain", json_text(mercer_proof_domain(proof)));
-    json_put(object, "shape", json_shape(mercer_kernel_shape(kernel, d)));
+    json_put(object, "shape", json_shape(shape_of(kernel, d)));
     json_put(object, "derivation", json_derivation(proof));
     json_put(object, "witness", json_witness(mercer_proof_witness(proof)));
     json_finish(s, object);
@@ -108,7 +114,7 @@ static void report_people(session *s, const mercer_kernel *kernel, int64_t d, co
     if (length && argument[length - 1] != '\n')
         say_text(s, "\n");
     if (mercer_proof_verdict(proof) == MERCER_PROVED)
-        say_shape(s, mercer_kernel_shape(kernel, d));
+        say_shape(s, shape_of(kernel, d));
 }
 
 static int prove(session *s, const mercer_kernel *kernel) {

@@ -72,7 +72,8 @@ static const char *why_unbounded(const mercer_report *r) {
 
 /* A machine with margins: its multipliers are free or at a bound. */
 static bool has_margins(const mercer_report *r) {
-    return mercer_svm_defaults(r->machine).tolerance > 0;
+    const mercer_machine *machine = mercer_machine_find(r->machine);
+    return machine && strcmp(machine->type, "mercer_svm") == 0;
 }
 
 /* Of a gap: how far above the optimum, which is at least the dual, the objective can be, in per cent where that says
@@ -83,7 +84,8 @@ static bool has_margins(const mercer_report *r) {
 
 /* Whether k(x,x) is the same for all rows. */
 static bool is_level(const mercer_model *model) {
-    const mercer_shape shape = mercer_kernel_shape(mercer_model_kernel(model), mercer_model_columns(model));
+    mercer_shape shape = {.size = sizeof shape};
+    mercer_kernel_shape(mercer_model_kernel(model), mercer_model_columns(model), &shape);
     return shape.stationary || shape.normalised;
 }
 

@@ -132,8 +132,13 @@ static int report_region(session *s, const mercer_model *model, const mercer_dat
     const int64_t n = mercer_data_rows(data);
     const char *target = mercer_data_target_name(data, 0);
     int64_t inside = 0;
-    mercer_scores scores = {
-        .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .f1 = NAN, .log_loss = NAN, .ece = NAN};
+    mercer_scores scores = {.size = sizeof scores,
+                            .accuracy = NAN,
+                            .balanced_accuracy = NAN,
+                            .auc = NAN,
+                            .f1 = NAN,
+                            .log_loss = NAN,
+                            .ece = NAN};
     TRY(count_inside(s, model, data, &inside));
     if (has_sides(data))
         TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
@@ -152,7 +157,7 @@ static int report_region(session *s, const mercer_model *model, const mercer_dat
 }
 
 static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
         return report_region(s, model, data);
     TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));

@@ -2,6 +2,7 @@
    margin, slack, multiplier, and whether the row is free, bounded or unused. One line for each row and decision it
    takes part in. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static void write_lines(FILE *out, const rows *r) {
             name_of(r, k, name, sizeof name);
             fprintf(out, "%lld,", (long long)i + 1);
             csv_field(out, "", name);
-            fprintf(out, ",%s", mercer_number_text(v->margin, number));
-            fprintf(out, ",%s", mercer_number_text(v->slack, number));
-            fprintf(out, ",%s,%s\n", mercer_number_text(v->alpha, number), states[v->state]);
+            fprintf(out, ",%s", mc_number_text(v->margin, number));
+            fprintf(out, ",%s", mc_number_text(v->slack, number));
+            fprintf(out, ",%s,%s\n", mc_number_text(v->alpha, number), states[v->state]);
         }
 }
 

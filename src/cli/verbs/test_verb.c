@@ -84,7 +84,7 @@ static int report(session *s, const testing *t) {
 }
 
 static int run_test(session *s) {
-    testing t = {.permutations = 999};
+    testing t = {.permutations = 999, .result.size = sizeof(mercer_test)};
     int code = compute(s, &t);
     if (code == EXIT_DONE)
         code = report(s, &t);

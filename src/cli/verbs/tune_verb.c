@@ -62,7 +62,7 @@ static int read_numbers(session *s, tuning *t) {
 /* The range that suits the machine is searched unless the user has said something about that setting. */
 static void choose_ranges(const session *s, tuning *t) {
     static const char *const none[] = {NULL};
-    const char *suits = mercer_tune_range(t->job.machine), *equals = suits ? strchr(suits, '=') : NULL;
+    const char *suits = mercer_tune_range(t->job.machine->name), *equals = suits ? strchr(suits, '=') : NULL;
     bool said = !suits;
     for (int i = 0; i < s->args.count && suits; i++)
         said = said
@@ -135,7 +135,8 @@ void tuning_close(tuning *t) {
 static int search_as_fit(session *s, tuning *t) {
     if (!job_is_open(s) || strcmp(t->set.search, "gradient") == 0)
         return EXIT_DONE;
-    const mercer_status status = mercer_tune_default(s->ctx, t->job.machine, t->job.settings, t->job.data, &t->first);
+    const mercer_status status =
+        mercer_tune_default(s->ctx, t->job.machine->name, t->job.settings, t->job.data, &t->first);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
     t->set.start = t->first;
@@ -145,7 +146,7 @@ static int search_as_fit(session *s, tuning *t) {
 /* The time for a fit is up as well: what was found is said, and how to fit it. */
 static int say_unfitted(session *s, const tuning *t) {
     static const char *const except[] = {"kernel", "lambda", "C", "nu", "neighbors", "epsilon", NULL};
-    const mercer_candidate c = mercer_search_candidate(t->search, mercer_search_result(t->search).best);
+    const mercer_candidate c = mercer_search_candidate(t->search, mercer_search_result(t->search)->best);
     char words[256], *rest = NULL;
     advice a = advise(s, &verb_fit, t->job.machine, except);
     advice_add(&a, "-k");
@@ -173,9 +174,9 @@ static int search(session *s, tuning *t) {
         return EXIT_MEMORY;
     }
     TRY(search_as_fit(s, t));
-    TRY_CTX(s, mercer_tune_run(s->ctx, t->job.machine, t->job.settings, &t->set, t->job.data, &t->search));
+    TRY_CTX(s, mercer_tune_run(s->ctx, t->job.machine->name, t->job.settings, &t->set, t->job.data, &t->search));
     t->seconds = clock_now() - began;
-    const bool stopped = strcmp(mercer_search_result(t->search).stopped, "no") != 0;
+    const bool stopped = strcmp(mercer_search_result(t->search)->stopped, "no") != 0;
     if (stopped)
         session_resume(s);
     const mercer_status status = mercer_search_fit(s->ctx, t->search, t->job.data, &t->model);

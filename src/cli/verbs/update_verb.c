@@ -125,7 +125,7 @@ static int update(session *s, updating *u) {
 }
 
 static int run_update(session *s) {
-    updating u = {0};
+    updating u = {.before.size = sizeof(mercer_scores), .after.size = sizeof(mercer_scores)};
     const int code = update(s, &u);
     mercer_data_free(u.data);
     mercer_model_free(u.to);

@@ -7,6 +7,7 @@
 #include "data/encode/labels.h"
 #include "data/read/raw.h"
 #include "data/table/strings.h"
+#include "base/number.h"
 
 /* The number of the string in a cell: added to the dictionary, or looked up and -1 when it is not there. */
 static mercer_status cell_id(const mc_raw *raw, const mc_file_column *c, int64_t i, mc_dict *dict, mc_text *text,
@@ -110,7 +111,7 @@ static mercer_status encode_numbers(mercer_ctx *ctx, const mc_reading *reading, 
     char text[32];
     if (bad >= 0)
         return mc_raw_fail(ctx, raw, bad, j, "%s is a class the model has not seen; it knows %lld, such as '%s'",
-                           mercer_number_text(c->cell[bad * c->stride], text), (long long)reading->classes,
+                           mc_number_text(c->cell[bad * c->stride], text), (long long)reading->classes,
                            reading->labels[0]);
     c->level = mc_strings_copy(ctx, (const char *const *)reading->labels, reading->classes);
     c->levels = reading->classes;

@@ -72,7 +72,7 @@ static mercer_status find_value(finder *f, double value, bool add, int64_t *id) 
         return MERCER_OK;
     }
     char text[32];
-    const int64_t length = (int64_t)strlen(mercer_number_text(value, text));
+    const int64_t length = (int64_t)strlen(mc_number_text(value, text));
     if (add)
         MC_TRY(mc_dict_add(&f->dict, text, length, id));
     else
@@ -120,7 +120,7 @@ static mercer_status add_label(mc_dict *dict, const char *label, int64_t place, 
     int64_t id = 0;
     const int64_t before = dict->count;
     if (mc_number_read(label, end, &value) == end && isfinite(value) && mc_number_survives(label, end))
-        label = mercer_number_text(value == 0 ? 0.0 : value, text);
+        label = mc_number_text(value == 0 ? 0.0 : value, text);
     MC_TRY(mc_dict_add(dict, label, (int64_t)strlen(label), &id));
     if (id == before)
         place_of[id] = place;

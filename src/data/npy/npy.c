@@ -1,5 +1,6 @@
 /* npy.c: reading a .npy array as a table, and writing a matrix as one. */
 #include "data/npy/npy.h"
+#include "data/npy/npy_write.h"
 #include "base/ctx.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -103,7 +104,7 @@ static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const double 
     return mc_output_write(ctx, output, values, (size_t)(n * m) * sizeof *values);
 }
 
-mercer_status mercer_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m) {
+mercer_status mc_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m) {
     MC_NEED(ctx, path, values);
     mc_begin(ctx);
     if (n < 0 || m < 0 || (m > 0 && n > INT64_MAX / 8 / m))

@@ -4,14 +4,16 @@
 #include "data/read/read.h"
 #include "base/ctx.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/csv/csv.h"
 #include "data/libsvm/libsvm_text.h"
 #include "data/npy/npy.h"
 #include "data/read/gram_rows.h"
 
-mercer_read mercer_read_defaults(void) {
-    return (mercer_read){.kind = MERCER_TARGET_AUTO, .missing = MERCER_MISSING_ERROR, .dtype = MERCER_F64};
+void mercer_read_init(mercer_read *set, size_t size) {
+    const mercer_read defaults = {.dtype = MERCER_F64};
+    mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
 static bool has_ending(const char *name, const char *ending) {
@@ -96,8 +98,9 @@ mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_r
     MC_CLEAR(out);
     MC_NEED(ctx, path, out);
     mc_begin(ctx);
-    const mercer_read defaults = mercer_read_defaults();
-    return mc_data_read_as(ctx, path, &(mc_reading){.set = set ? set : &defaults}, out);
+    mercer_read chosen = mercer_read_defaults();
+    MC_TRY(mc_sized_read(ctx, "mercer_read", set, &chosen, sizeof chosen));
+    return mc_data_read_as(ctx, path, &(mc_reading){.set = &chosen}, out);
 }
 
 mercer_status mc_data_read_like(mercer_ctx *ctx, const char *path, const mercer_read *set, const mc_schema *schema,

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/print.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "data/encode/labels.h"
@@ -233,5 +234,7 @@ mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, merce
     MC_CLEAR(out);
     MC_NEED(ctx, table, out);
     mc_begin(ctx);
-    return mc_data_make(ctx, table, out);
+    mercer_table whole = {0};
+    MC_TRY(mc_sized_read(ctx, "mercer_table", table, &whole, sizeof whole));
+    return mc_data_make(ctx, &whole, out);
 }

@@ -11,6 +11,7 @@
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "kernel/language/user_function.h"
+#include "base/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, const char *wh
     const long long r = mc_data_row_number(g->x, i), c = mc_data_row_number(g->x, j);
     char one[32], other[32];
     return mc_fail(ctx, MERCER_DATA, "%.100s is not symmetric: K(%lld, %lld) is %s and K(%lld, %lld) is %s; %s", what,
-                   r, c, mercer_number_text(a, one), c, r, mercer_number_text(b, other), cure);
+                   r, c, mc_number_text(a, one), c, r, mc_number_text(b, other), cure);
 }
 
 static mercer_status check_matrix(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p) {

@@ -83,6 +83,7 @@ mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const 
     MC_CLEAR(out);
     MC_NEED(ctx, text, out);
     mc_begin(ctx);
+    MC_TRY(mc_users_check(ctx, (mc_users){users, count}));
     return mc_kernel_parse(ctx, text, (mc_users){users, count}, out);
 }
 

@@ -88,8 +88,8 @@ static mercer_status parse_form(mc_parser *p, mc_node **out) {
 
 static const mercer_user_kernel *find_user(const mc_parser *p, const char *name) {
     for (int i = 0; i < p->users.count; i++)
-        if (strcmp(p->users.list[i].name, name) == 0)
-            return &p->users.list[i];
+        if (strcmp(mc_users_at(p->users, i)->name, name) == 0)
+            return mc_users_at(p->users, i);
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 
    The dimension is that of an explicit feature map: sums put maps beside each other, products multiply them, k^p takes
    the monomials of degree p. It is an upper bound on the rank of a Gram matrix, not always the least one. */
+#include "base/sized.h"
 #include "kernel/language/fold_numbers.h"
 #include "kernel/language/node.h"
 #include "kernel/proof/term.h"
@@ -231,8 +232,10 @@ mercer_shape mc_shape(const mc_node *node, int64_t d) {
     };
 }
 
-mercer_shape mercer_kernel_shape(const mercer_kernel *kernel, int64_t d) {
-    if (!kernel)
-        return (mercer_shape){0};
-    return mc_shape(kernel->root, d > 0 ? d : kernel->d);
+bool mercer_kernel_shape(const mercer_kernel *kernel, int64_t d, mercer_shape *out) {
+    if (!kernel || !out || mc_sized_check(NULL, "mercer_shape", out))
+        return false;
+    const mercer_shape shape = mc_shape(kernel->root, d > 0 ? d : kernel->d);
+    mc_sized_write(&shape, sizeof shape, out);
+    return true;
 }

@@ -5,6 +5,7 @@
    serial, and calls then wait for each other; the values, and so the results, are the same. */
 #include "kernel/language/user_function.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include <math.h>
 #include <pthread.h>
@@ -19,6 +20,21 @@ struct mc_user {
     pthread_mutex_t lock;
 };
 
+const mercer_user_kernel *mc_users_at(mc_users users, int i) {
+    return (const mercer_user_kernel *)(const void *)((const char *)users.list + (size_t)i * users.list->size);
+}
+
+mercer_status mc_users_check(mercer_ctx *ctx, mc_users users) {
+    for (int i = 0; users.list && i < users.count; i++) {
+        MC_TRY(mc_sized_check(ctx, "mercer_user_kernel", mc_users_at(users, i)));
+        if (mc_users_at(users, i)->size != users.list->size)
+            return mc_fail(ctx, MERCER_INVALID,
+                           "mercer_user_kernel.size of function %d is %zu and not %zu, as before it", i + 1,
+                           mc_users_at(users, i)->size, users.list->size);
+    }
+    return MERCER_OK;
+}
+
 mercer_status mc_user_make(mercer_ctx *ctx, const mercer_user_kernel *from, mc_user **made, mc_user **out) {
     for (*out = *made; *out && (*out)->from != from;)
         *out = (*out)->next;
@@ -28,7 +44,11 @@ mercer_status mc_user_make(mercer_ctx *ctx, const mercer_user_kernel *from, mc_u
     if (!from->fill)
         return mc_fail(ctx, MERCER_INVALID, "the function of user(\"%.80s\") is NULL", from->name);
     MC_TRY(MC_ALLOC(ctx, user, 1));
-    user->is = *from;
+    const mercer_status status = mc_sized_read(ctx, "mercer_user_kernel", from, &user->is, sizeof user->is);
+    if (status) {
+        mc_free(user);
+        return status;
+    }
     user->is.name = NULL; /* the node has it */
     user->from = from;
     user->next = *made;

@@ -13,6 +13,10 @@ typedef struct mc_users {
     int count;
 } mc_users;
 
+/* Whether each says how large it is, all the same; the i-th of an array whose structs may be longer than ours. */
+mercer_status mc_users_check(mercer_ctx *ctx, mc_users users);
+const mercer_user_kernel *mc_users_at(mc_users users, int i);
+
 /* Columns that do not follow each other in the row are copied together, at most so many. */
 enum { MC_USER_COLUMNS = 1024 };
 

@@ -118,10 +118,8 @@ int mercer_proof_steps(const mercer_proof *proof) {
     return proof->steps;
 }
 
-mercer_step mercer_proof_step(const mercer_proof *proof, int i) {
-    if (!proof)
-        return (mercer_step){0};
-    return i >= 0 && i < proof->steps ? proof->step[i] : (mercer_step){0};
+const mercer_step *mercer_proof_step(const mercer_proof *proof, int i) {
+    return proof && i >= 0 && i < proof->steps ? &proof->step[i] : NULL;
 }
 
 const mercer_witness *mercer_proof_witness(const mercer_proof *proof) {

@@ -5,6 +5,7 @@
 #include "base/print.h"
 #include "kernel/proof/enclose.h"
 #include "kernel/proof/proof.h"
+#include "base/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static int point_width(const double *x, int64_t d) {
     const int64_t last = shown_columns(x, d);
     size_t width = (last < d ? strlen(", 0, ..., 0") : 0) + 2 * (size_t)last;
     for (int64_t j = 0; j < last; j++)
-        width += strlen(mercer_number_text(x[j], digits));
+        width += strlen(mc_number_text(x[j], digits));
     return (int)width;
 }
 
@@ -108,7 +109,7 @@ static int widest_of(const values *k, int64_t count) {
     char digits[32];
     int widest = 12;
     for (int64_t i = 0; i < count * count; i++) {
-        const int width = (int)strlen(mercer_number_text(k->printed[i], digits));
+        const int width = (int)strlen(mc_number_text(k->printed[i], digits));
         widest = width > widest ? width : widest;
     }
     return widest;
@@ -121,7 +122,7 @@ static void say_matrix(const mercer_witness *w, const values *k, mc_text *out) {
     for (int64_t i = 0; i < w->count; i++) {
         mc_text_add(out, "   ");
         for (int64_t j = 0; j < w->count; j++)
-            mc_text_add(out, " %*s", width, mercer_number_text(k->printed[i * w->count + j], digits));
+            mc_text_add(out, " %*s", width, mc_number_text(k->printed[i * w->count + j], digits));
         mc_text_add(out, "\n");
     }
 }
@@ -168,7 +169,7 @@ static void note(numbers *n, double signed_value) {
         if (n->seen[i] == v)
             return;
     mc_print(full, sizeof full, "%.*g", FULL_DIGITS, v);
-    if (n->count < FULL_MAX && strcmp(full, mercer_number_text(v, shortest)) != 0 && v != floor(v))
+    if (n->count < FULL_MAX && strcmp(full, mc_number_text(v, shortest)) != 0 && v != floor(v))
         n->seen[n->count++] = v;
 }
 
@@ -221,7 +222,7 @@ static void say_numbers(const mc_node *node, const mercer_witness *w, mc_text *o
     mc_text_add(out, "Double precision does not show it: the terms cancel.%s\n",
                 n.count ? " Numbers are the doubles nearest to them, here with more digits:" : "");
     for (int i = 0; i < n.count; i++)
-        mc_text_add(out, "    %s = %.*g\n", mercer_number_text(n.seen[i], digits), FULL_DIGITS, n.seen[i]);
+        mc_text_add(out, "    %s = %.*g\n", mc_number_text(n.seen[i], digits), FULL_DIGITS, n.seen[i]);
 }
 
 /* ---- the whole ---- */

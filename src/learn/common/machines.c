@@ -1,8 +1,12 @@
 /* machines.c: the table of machines, and settings as the public sees them. */
 #include "learn/common/machines.h"
 #include "base/ctx.h"
+#include "base/print.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "base/status.h"
+#include "base/suggest.h"
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -21,48 +25,57 @@ enum {
     HUBER,
     QUANTILE,
     ABSOLUTE,
-    MACHINES
+    MACHINES,            /* those that are chosen by name alone */
+    OWN_LOSS = MACHINES, /* needs a function of the caller's */
+    ROWS
 };
 
-static const mercer_machine machines[MACHINES] = {
+static const mercer_machine machines[ROWS] = {
     [RIDGE] = {.name = "ridge",
                .help = "least squares with a penalty on the norm; numbers (several outputs) or classes",
                .settings = mc_ridge_settings,
                .count = MC_RIDGE_SETTINGS,
+               .type = "mercer_ridge",
                .size = sizeof(mercer_ridge)},
     [GP] = {.name = "gp",
             .help = "Gaussian process regression: mean and uncertainty, the kernel's parameters learned",
             .settings = mc_gp_settings,
             .count = MC_GP_SETTINGS,
+            .type = "mercer_gp",
             .size = sizeof(mercer_gp)},
     [SVC] = {.name = "svc",
              .help = "support vector classification: the widest margin at the price C for rows inside it",
              .settings = mc_svc_settings,
              .count = MC_SVC_SETTINGS,
+             .type = "mercer_svm",
              .size = sizeof(mercer_svm),
              .target = MERCER_TARGET_CLASS},
     [NU_SVC] = {.name = "nu-svc",
                 .help = "support vector classification with a share nu of the rows allowed inside the margin",
                 .settings = mc_nu_svc_settings,
                 .count = MC_NU_SVC_SETTINGS,
+                .type = "mercer_svm",
                 .size = sizeof(mercer_svm),
                 .target = MERCER_TARGET_CLASS},
     [SVR] = {.name = "svr",
              .help = "support vector regression: errors below epsilon cost nothing",
              .settings = mc_svr_settings,
              .count = MC_SVR_SETTINGS,
+             .type = "mercer_svm",
              .size = sizeof(mercer_svm),
              .target = MERCER_TARGET_NUMBER},
     [NU_SVR] = {.name = "nu-svr",
                 .help = "support vector regression with a share nu of the rows allowed outside the tube",
                 .settings = mc_nu_svr_settings,
                 .count = MC_NU_SVR_SETTINGS,
+                .type = "mercer_svm",
                 .size = sizeof(mercer_svm),
                 .target = MERCER_TARGET_NUMBER},
     [ONE_CLASS] = {.name = "one-class",
                    .help = "the region that holds all but a share nu of the rows: 1 inside, -1 outside",
                    .settings = mc_one_class_settings,
                    .count = MC_ONE_CLASS_SETTINGS,
+                   .type = "mercer_svm",
                    .size = sizeof(mercer_svm),
                    .target = MERCER_TARGET_NONE},
     [LMS] = {.name = "lms",
@@ -70,24 +83,28 @@ static const mercer_machine machines[MACHINES] = {
                  "least squares by steps against the error, stopped early; batch or one sample at a time, and updates",
              .settings = mc_lms_settings,
              .count = MC_LMS_SETTINGS,
+             .type = "mercer_lms",
              .size = sizeof(mercer_lms)},
     [PCA] = {.name = "pca",
              .help =
                  "kernel principal components: the directions of most variance in feature space, and scores of rows",
              .settings = mc_pca_settings,
              .count = MC_PCA_SETTINGS,
+             .type = "mercer_pca",
              .size = sizeof(mercer_pca),
              .target = MERCER_TARGET_NONE},
     [KNN] = {.name = "knn",
              .help = "the nearest rows in feature space decide: classes by votes, numbers by their mean",
              .settings = mc_knn_settings,
              .count = MC_KNN_SETTINGS,
+             .type = "mercer_knn",
              .size = sizeof(mercer_knn)},
     [LOGISTIC] = {.name = "logistic",
                   .help =
                       "classes with probabilities: the likeliest function under a penalty; softmax for more than two",
                   .settings = mc_logistic_settings,
                   .count = MC_LOGISTIC_SETTINGS,
+                  .type = "mercer_loss",
                   .size = sizeof(mercer_loss),
                   .target = MERCER_TARGET_CLASS},
     [SQUARED_HINGE] =
@@ -95,122 +112,225 @@ static const mercer_machine machines[MACHINES] = {
          .help = "classes by a margin whose violations count by their squares; more than two one against the rest",
          .settings = mc_squared_hinge_settings,
          .count = MC_SQUARED_HINGE_SETTINGS,
+         .type = "mercer_loss",
          .size = sizeof(mercer_loss),
          .target = MERCER_TARGET_CLASS},
     [HUBER] = {.name = "huber",
                .help = "regression that outliers do not pull: squares up to delta, sizes beyond",
                .settings = mc_huber_settings,
                .count = MC_HUBER_SETTINGS,
+               .type = "mercer_loss",
                .size = sizeof(mercer_loss),
                .target = MERCER_TARGET_NUMBER},
     [QUANTILE] = {.name = "quantile",
                   .help = "the tau quantile of the target given the row",
                   .settings = mc_quantile_settings,
                   .count = MC_QUANTILE_SETTINGS,
+                  .type = "mercer_loss",
                   .size = sizeof(mercer_loss),
                   .target = MERCER_TARGET_NUMBER},
     [ABSOLUTE] = {.name = "absolute",
                   .help = "least absolute errors: the median of the target given the row",
                   .settings = mc_absolute_settings,
                   .count = MC_ABSOLUTE_SETTINGS,
+                  .type = "mercer_loss",
                   .size = sizeof(mercer_loss),
                   .target = MERCER_TARGET_NUMBER},
+    [OWN_LOSS] = {.name = "own-loss",
+                  .help = "a convex loss that the calling program brings along",
+                  .settings = mc_logistic_settings,
+                  .count = MC_LOGISTIC_SETTINGS,
+                  .type = "mercer_loss",
+                  .size = sizeof(mercer_loss)},
 };
-static const mc_learner *const learners[MACHINES] = {[RIDGE] = &mc_ridge_learner,
-                                                     [GP] = &mc_gp_learner,
-                                                     [SVC] = &mc_svc_learner,
-                                                     [NU_SVC] = &mc_nu_svc_learner,
-                                                     [SVR] = &mc_svr_learner,
-                                                     [NU_SVR] = &mc_nu_svr_learner,
-                                                     [ONE_CLASS] = &mc_one_class_learner,
-                                                     [LMS] = &mc_lms_learner,
-                                                     [PCA] = &mc_pca_learner,
-                                                     [KNN] = &mc_knn_learner,
-                                                     [LOGISTIC] = &mc_logistic_learner,
-                                                     [SQUARED_HINGE] = &mc_squared_hinge_learner,
-                                                     [HUBER] = &mc_huber_learner,
-                                                     [QUANTILE] = &mc_quantile_learner,
-                                                     [ABSOLUTE] = &mc_absolute_learner};
+static const mc_learner *const learners[ROWS] = {[RIDGE] = &mc_ridge_learner,
+                                                 [GP] = &mc_gp_learner,
+                                                 [SVC] = &mc_svc_learner,
+                                                 [NU_SVC] = &mc_nu_svc_learner,
+                                                 [SVR] = &mc_svr_learner,
+                                                 [NU_SVR] = &mc_nu_svr_learner,
+                                                 [ONE_CLASS] = &mc_one_class_learner,
+                                                 [LMS] = &mc_lms_learner,
+                                                 [PCA] = &mc_pca_learner,
+                                                 [KNN] = &mc_knn_learner,
+                                                 [LOGISTIC] = &mc_logistic_learner,
+                                                 [SQUARED_HINGE] = &mc_squared_hinge_learner,
+                                                 [HUBER] = &mc_huber_learner,
+                                                 [QUANTILE] = &mc_quantile_learner,
+                                                 [ABSOLUTE] = &mc_absolute_learner,
+                                                 [OWN_LOSS] = &mc_own_loss_learner};
 
-const mercer_machine *mercer_machines(int *count) {
-    if (count)
-        *count = MACHINES;
-    return machines;
+/* ---- Machines by name ---- */
+
+const mercer_machine *mercer_machine_at(int i) {
+    return i >= 0 && i < MACHINES ? &machines[i] : NULL;
 }
 
-const mercer_machine *mercer_machine_find(const char *name) {
-    if (!name)
-        return NULL;
-    for (int i = 0; i < MACHINES; i++)
+static const mercer_machine *find_row(const char *name, int rows) {
+    for (int i = 0; name && i < rows; i++)
         if (strcmp(machines[i].name, name) == 0)
             return &machines[i];
     return NULL;
 }
 
+const mercer_machine *mercer_machine_find(const char *name) {
+    return find_row(name, MACHINES);
+}
+
+mercer_status mc_machine_named(mercer_ctx *ctx, const char *name, const mercer_machine **out) {
+    const char *names[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        names[i] = machines[i].name;
+    *out = find_row(name, ROWS);
+    if (*out)
+        return MERCER_OK;
+    const char *near = mc_suggest(name, strlen(name), names, ROWS);
+    return mc_fail(ctx, MERCER_INVALID, "there is no machine '%s'%s%s%s; mercer_machine_at lists them", name,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 const mc_learner *mc_learner_of(const mercer_machine *machine) {
-    for (int i = 0; i < MACHINES; i++)
-        if (machine == &machines[i])
-            return learners[i];
+    return learners[machine - machines];
+}
+
+/* ---- Settings ---- */
+
+static const mercer_setting *find_setting(const mercer_machine *machine, const char *name) {
+    for (int i = 0; i < machine->count; i++)
+        if (strcmp(machine->settings[i].name, name) == 0)
+            return &machine->settings[i];
     return NULL;
 }
 
-void mercer_settings_defaults(const mercer_machine *machine, void *settings) {
-    if (!machine || !settings)
-        return;
-    memset(settings, 0, machine->size);
-    mc_settings_fill(machine->settings, machine->count, settings);
+/* "nu-svc, nu-svr and one-class have it", of the machines that do. */
+static mercer_status fail_foreign(mercer_ctx *ctx, const mercer_machine *machine, const char *name) {
+    const mercer_machine *owner[MACHINES];
+    char text[256] = "";
+    int count = 0;
+    for (int i = 0; i < MACHINES; i++)
+        if (find_setting(&machines[i], name))
+            owner[count++] = &machines[i];
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        mc_print(text + used, sizeof text - used, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", owner[i]->name);
+    }
+    return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'; %s %s it", machine->name, name, text,
+                   count == 1 ? "has" : "have");
 }
 
-mercer_status mercer_settings_put(mercer_ctx *ctx, const mercer_machine *machine, void *settings, const char *name,
-                                  const char *text) {
-    MC_NEED(ctx, machine, settings, name, text);
+/* What a machine of the same struct reads and this one would pass over. */
+static mercer_status check_foreign(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                   const void *defaults) {
+    if (strcmp(machine->type, "mercer_loss") == 0 && machine != &machines[OWN_LOSS]
+        && ((const mercer_loss *)settings)->own)
+        return mc_fail(ctx, MERCER_INVALID, "%s has no setting 'own'; own-loss has it", machine->name);
+    for (int i = 0; i < MACHINES; i++)
+        for (int k = 0; k < machines[i].count && strcmp(machines[i].type, machine->type) == 0; k++) {
+            const mercer_setting *row = &machines[i].settings[k];
+            if (!find_setting(machine, row->name) && !mc_setting_same(row, settings, defaults))
+                return fail_foreign(ctx, machine, row->name);
+        }
+    return MERCER_OK;
+}
+
+/* Fields that the machine does not read have values too, which it can tell from changed ones. */
+static void fill(const mercer_machine *machine, void *settings) {
+    memset(settings, 0, machine->size);
+    if (strcmp(machine->type, "mercer_loss") == 0)
+        *(mercer_loss *)settings =
+            (mercer_loss){.class_weight = "", .solver = "auto", .tau = 0.5, .delta = 1, .iterations = 1};
+    if (strcmp(machine->type, "mercer_svm") == 0)
+        *(mercer_svm *)settings = (mercer_svm){.multiclass = "ovo", .class_weight = ""};
+    mc_settings_fill(machine->settings, machine->count, settings);
+    *(mc_settings_head *)settings = (mc_settings_head){machine->size, machine->name};
+}
+
+static mercer_status check_owner(mercer_ctx *ctx, const mercer_machine *machine, const char *owner) {
+    if (!owner)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "%s: the settings are of no machine; begin with mercer_ridge_defaults() for ridge, "
+                       "mercer_svm_defaults(\"svc\") for svc and so on",
+                       machine->name);
+    if (strcmp(owner, machine->name) != 0)
+        return mc_fail(ctx, MERCER_INVALID, "%s: the settings are those of %s; each machine has its own defaults",
+                       machine->name, owner);
+    return MERCER_OK;
+}
+
+mercer_status mc_settings_read(mercer_ctx *ctx, const char *machine, const void *given, mc_settings *out) {
+    mc_settings defaults;
+    MC_TRY(mc_machine_named(ctx, machine, &out->machine));
+    fill(out->machine, out->values);
+    if (!given)
+        return MERCER_OK;
+    fill(out->machine, defaults.values);
+    MC_TRY(mc_sized_check(ctx, out->machine->type, given));
+    MC_TRY(check_owner(ctx, out->machine, ((const mc_settings_head *)given)->machine));
+    MC_TRY(mc_sized_read(ctx, out->machine->type, given, out->values, out->machine->size));
+    MC_TRY(check_foreign(ctx, out->machine, out->values, defaults.values));
+    return mc_settings_check(ctx, machine, out->machine->settings, out->machine->count, out->values);
+}
+
+mercer_status mercer_settings_init(mercer_ctx *ctx, const char *machine, void *settings, size_t size) {
+    MC_NEED(ctx, machine, settings);
     mc_begin(ctx);
+    const mercer_machine *row = NULL;
+    MC_TRY(mc_machine_named(ctx, machine, &row));
+    if (size != row->size)
+        return mc_fail(ctx, MERCER_INVALID, "the settings of %s, %s, have %zu bytes, got %zu", machine, row->type,
+                       row->size, size);
+    fill(row, settings);
+    return MERCER_OK;
+}
+
+mercer_status mercer_settings_put(mercer_ctx *ctx, void *settings, const char *name, const char *text) {
+    MC_NEED(ctx, settings, name, text);
+    mc_begin(ctx);
+    const mercer_machine *machine = NULL;
+    const mc_settings_head *head = settings;
+    MC_TRY(mc_sized_check(ctx, "settings", settings));
+    MC_TRY(mc_machine_named(ctx, head->machine ? head->machine : "", &machine));
+    for (int i = 0; i < MACHINES && !find_setting(machine, name); i++)
+        if (find_setting(&machines[i], name))
+            return fail_foreign(ctx, machine, name);
     return mc_settings_write(ctx, machine->name, machine->settings, machine->count, settings, name, text);
 }
 
-mercer_ridge mercer_ridge_defaults(void) {
-    mercer_ridge set;
-    mercer_settings_defaults(&machines[RIDGE], &set);
-    return set;
+/* A machine of another struct leaves zeros, and no machine. */
+static void init(const char *type, const char *machine, void *out, size_t size) {
+    const mercer_machine *row = find_row(machine, ROWS);
+    mc_settings defaults = {0};
+    static_assert(sizeof(mercer_ridge) <= sizeof defaults.values && sizeof(mercer_svm) <= sizeof defaults.values,
+                  "the largest");
+    if (row && strcmp(row->type, type) == 0)
+        fill(row, defaults.values);
+    mc_sized_init(defaults.values, row ? row->size : sizeof(mc_settings_head), out, size);
 }
 
-mercer_gp mercer_gp_defaults(void) {
-    mercer_gp set;
-    mercer_settings_defaults(&machines[GP], &set);
-    return set;
+void mercer_ridge_init(mercer_ridge *set, size_t size) {
+    init("mercer_ridge", "ridge", set, size);
 }
 
-mercer_lms mercer_lms_defaults(void) {
-    mercer_lms set;
-    mercer_settings_defaults(&machines[LMS], &set);
-    return set;
+void mercer_gp_init(mercer_gp *set, size_t size) {
+    init("mercer_gp", "gp", set, size);
 }
 
-mercer_pca mercer_pca_defaults(void) {
-    mercer_pca set;
-    mercer_settings_defaults(&machines[PCA], &set);
-    return set;
+void mercer_lms_init(mercer_lms *set, size_t size) {
+    init("mercer_lms", "lms", set, size);
 }
 
-mercer_knn mercer_knn_defaults(void) {
-    mercer_knn set;
-    mercer_settings_defaults(&machines[KNN], &set);
-    return set;
+void mercer_pca_init(mercer_pca *set, size_t size) {
+    init("mercer_pca", "pca", set, size);
 }
 
-mercer_loss mercer_loss_defaults(const char *machine) {
-    mercer_loss set = {.class_weight = "", .solver = "auto", .tau = 0.5, .delta = 1, .iterations = 1};
-    const mercer_machine *row =
-        !machine || strcmp(machine, "own-loss") ? mercer_machine_find(machine) : &machines[LOGISTIC];
-    if (row >= &machines[LOGISTIC] && row <= &machines[ABSOLUTE])
-        mc_settings_fill(row->settings, row->count, &set);
-    return set;
+void mercer_knn_init(mercer_knn *set, size_t size) {
+    init("mercer_knn", "knn", set, size);
 }
 
-mercer_svm mercer_svm_defaults(const char *machine) {
-    mercer_svm set = {.multiclass = "ovo", .class_weight = ""};
-    const mercer_machine *row = mercer_machine_find(machine);
-    if (row && row->size == sizeof set)
-        mc_settings_fill(row->settings, row->count, &set);
-    return set;
+void mercer_svm_init(mercer_svm *set, size_t size, const char *machine) {
+    init("mercer_svm", machine, set, size);
+}
+
+void mercer_loss_init(mercer_loss *set, size_t size, const char *machine) {
+    init("mercer_loss", machine, set, size);
 }

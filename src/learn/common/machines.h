@@ -27,8 +27,24 @@ typedef struct mc_learner {
     mercer_status (*price)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *options);
 } mc_learner;
 
-/* NULL for a machine that is not in the table. */
 const mc_learner *mc_learner_of(const mercer_machine *machine);
+
+/* MERCER_INVALID with the name that was probably meant. */
+mercer_status mc_machine_named(mercer_ctx *ctx, const char *name, const mercer_machine **out);
+
+/* How every settings struct of a machine begins. */
+typedef struct mc_settings_head {
+    size_t size;
+    const char *machine;
+} mc_settings_head;
+
+/* What every public call makes first of the name of a machine and its settings (NULL: the defaults): the row, and a
+   copy of the settings, whole and checked. It lives on the stack, so that no forecast of memory has to count it. */
+typedef struct mc_settings {
+    const mercer_machine *machine;
+    _Alignas(max_align_t) char values[256];
+} mc_settings;
+mercer_status mc_settings_read(mercer_ctx *ctx, const char *machine, const void *given, mc_settings *out);
 
 enum { MC_RIDGE_SETTINGS = 12, MC_GP_SETTINGS = 7 };
 extern const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS];
@@ -70,7 +86,7 @@ enum {
 extern const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS],
     mc_squared_hinge_settings[MC_SQUARED_HINGE_SETTINGS], mc_huber_settings[MC_HUBER_SETTINGS],
     mc_quantile_settings[MC_QUANTILE_SETTINGS], mc_absolute_settings[MC_ABSOLUTE_SETTINGS];
-extern const mc_learner mc_logistic_learner, mc_squared_hinge_learner, mc_huber_learner, mc_quantile_learner,
-    mc_absolute_learner;
+extern const mc_learner mc_own_loss_learner, mc_logistic_learner, mc_squared_hinge_learner, mc_huber_learner,
+    mc_quantile_learner, mc_absolute_learner;
 
 #endif

@@ -23,10 +23,6 @@
 
 #include "learn/common/machines.h"
 
-/* loss_machine.c: the machine with a loss of the caller's own. */
-mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const mercer_loss *set,
-                              const mercer_kernel *kernel, const mercer_data *data, mc_fitted *out);
-
 /* loss_path.c: each is shown the function of every lambda, from the largest down, with kernel and scale lent for the
    call. */
 typedef struct mc_loss mc_loss;

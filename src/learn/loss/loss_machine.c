@@ -16,6 +16,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
@@ -446,13 +447,20 @@ static mercer_status check_own(mercer_ctx *ctx, const mercer_own_loss *own) {
                  : MERCER_OK;
 }
 
-mercer_status mc_own_loss_fit(mercer_ctx *ctx, const mercer_own_loss *own, const mercer_loss *set,
-                              const mercer_kernel *kernel, const mercer_data *data, mc_fitted *out) {
+static mercer_status fit_own(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_fitted *out) {
+    const mercer_loss *set = settings;
+    mercer_own_loss own = {.name = "own"};
     *out = (mc_fitted){0};
-    MC_TRY(check_own(ctx, own));
-    machine m = {.loss = own->classes ? &mc_loss_of_classes : &mc_loss_of_numbers, .own = own, .set = set};
+    if (!set->own)
+        return mc_fail(ctx, MERCER_INVALID, "own-loss: own is NULL; it must point to the mercer_own_loss");
+    MC_TRY(mc_sized_read(ctx, "mercer_own_loss", set->own, &own, sizeof own));
+    MC_TRY(check_own(ctx, &own));
+    machine m = {.loss = own.classes ? &mc_loss_of_classes : &mc_loss_of_numbers, .own = &own, .set = set};
     return fit(ctx, &m, kernel, data, out);
 }
+
+const mc_learner mc_own_loss_learner = {.fit = fit_own};
 
 /* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500
    to 2000 rows. */

@@ -141,15 +141,13 @@ static mercer_status run(mercer_ctx *ctx, folds *f, const mercer_data *data, dou
 mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                              const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
                              double *rmse) {
-    const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
-    MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
-    if (mc_ridge_open_lambda(&chosen))
+    if (mc_ridge_open_lambda(set))
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, chosen.scale, mc_consent_of(chosen.allow_indefinite), kernel, data, &problem));
-    folds f = {.r = {.p = &problem, .lambda = chosen.lambda, .intercept = chosen.intercept}};
-    f.r.columns = problem.outputs + chosen.intercept;
+    MC_TRY(mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, &problem));
+    folds f = {.r = {.p = &problem, .lambda = set->lambda, .intercept = set->intercept}};
+    f.r.columns = problem.outputs + set->intercept;
     mercer_status status = mc_fold_order_open(ctx, data, fold, problem.n, &f.by);
     if (!status)
         status = run(ctx, &f, data, residuals, variances);
@@ -158,12 +156,4 @@ mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const
     release(&f);
     mc_problem_close(&problem);
     return status;
-}
-
-mercer_status mercer_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                 const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
-                                 double *rmse) {
-    MC_NEED(ctx, kernel, data, fold, residuals);
-    mc_begin(ctx);
-    return mc_ridge_folds(ctx, kernel, data, set, fold, residuals, variances, rmse);
 }

@@ -19,6 +19,7 @@
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "learn/common/machines.h"
+#include "learn/common/path_row.h"
 #include "learn/ridge/ridge_path.h"
 #include "learn/ridge/ridge_path_folds.h"
 #include "learn/ridge/ridge_spectrum.h"
@@ -175,29 +176,31 @@ static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
     return sqrt(sum / p->weight / (double)outputs);
 }
 
-static mercer_ridge_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
+static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
     const bool defined = lambda > 0 || p->rank == p->s.n;
     const mc_ridge_point at = mc_ridge_at(&p->s, lambda, p->b);
     const double n = (double)p->s.n, cells = p->weight * (double)p->s.outputs, share = 1 - at.dof / n;
-    mercer_ridge_path_row row = {.lambda = lambda, .dof = at.dof, .norm = sqrt(at.square)};
+    mercer_path_row row = mc_path_row(lambda);
+    row.dof = at.dof;
+    row.norm = sqrt(at.square);
     row.objective = at.loss + lambda * at.square;
     row.gcv = defined ? at.beta / cells * (n / at.trace) * (n / at.trace) : at.loss / cells / (share * share);
     row.loo_rmse = defined ? left_out(p, lambda, l, count) : NAN;
-    row.fold_rmse = defined && p->folds ? sqrt(p->squares[l] / cells) : NAN;
+    row.fold = defined && p->folds ? sqrt(p->squares[l] / cells) : NAN;
     return row;
 }
 
 /* first: the place of the batch among all lambdas. */
-static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer_ridge_path_row *row, int64_t l,
+static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer_path_row *row, int64_t l,
                                     int64_t first) {
     if (!p->each)
         return MERCER_OK;
-    const bool defined = !isnan(p->folds ? row->fold_rmse : row->loo_rmse);
+    const bool defined = !isnan(p->folds ? row->fold : row->loo_rmse);
     return p->each(ctx, p->arg, first + l, defined ? p->left + l * p->s.n * p->s.outputs : NULL);
 }
 
 static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t first, int64_t count,
-                               mercer_ridge_path_row *out) {
+                               mercer_path_row *out) {
     for (int64_t l = 0; l < count; l++)
         write_coordinates(p, lambdas[l], l, count);
     MC_TRY(mc_multiply(ctx, mc_column_major(p->U, p->s.n, p->s.n, p->s.n),
@@ -224,8 +227,7 @@ static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double
     return MERCER_OK;
 }
 
-static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count,
-                              mercer_ridge_path_row *out) {
+static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_path_row *out) {
     MC_TRY(decompose(ctx, p));
     MC_TRY(check_positive(ctx, p, lambdas, count));
     mc_phase(ctx, "leave-one-out");
@@ -250,7 +252,7 @@ static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64
 }
 
 static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count,
-                                   mercer_ridge_path_row *out) {
+                                   mercer_path_row *out) {
     MC_TRY(check_memory(ctx, p));
     p->U = mc_alloc_unset(ctx, p->s.n * p->s.n, sizeof *p->U);
     mc_work work;
@@ -284,7 +286,7 @@ size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool inte
     const path p = path_of(problem, intercept, count);
     const size_t folds =
         largest ? mc_path_folds_bytes(ctx, p.s.n, largest, p.s.outputs, p.batch) + (size_t)(4 * p.s.n) * 8 : 0;
-    return all_bytes(ctx, &p, true) + folds + (size_t)count * sizeof(mercer_ridge_path_row);
+    return all_bytes(ctx, &p, true) + folds + (size_t)count * sizeof(mercer_path_row);
 }
 
 /* K, the decomposition, and for every lambda the products with U and its squares; folds of m rows take C_FF, m^2 n, and
@@ -297,7 +299,7 @@ void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds
 }
 
 static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold,
-                                    const double *lambdas, int64_t count, mercer_ridge_path_row *out) {
+                                    const double *lambdas, int64_t count, mercer_path_row *out) {
     mc_fold_order by;
     mc_path_folds f = {
         .by = &by, .outputs = p->s.outputs, .columns = p->s.columns, .intercept = p->s.intercept, .root = p->r.p->root};
@@ -317,33 +319,15 @@ static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data 
 
 mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                             const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                            mc_left_out *each, void *arg, mercer_ridge_path_row *out) {
-    const mercer_ridge chosen = set ? *set : mercer_ridge_defaults();
-    MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, &chosen));
+                            mc_left_out *each, void *arg, mercer_path_row *out) {
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, chosen.scale, mc_consent_of(chosen.allow_indefinite), kernel, data, &problem));
-    path p = path_of(&problem, chosen.intercept, count);
+    MC_TRY(mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, &problem));
+    path p = path_of(&problem, set->intercept, count);
     p.each = each;
     p.arg = arg;
     const mercer_status status =
         fold ? run_with_folds(ctx, &p, data, fold, lambdas, count, out) : run_with_work(ctx, &p, lambdas, count, out);
     mc_problem_close(&problem);
     return status;
-}
-
-mercer_status mercer_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                const mercer_ridge *set, const double *lambdas, int64_t count,
-                                mercer_ridge_path_row *out) {
-    MC_NEED(ctx, kernel, data, lambdas, out);
-    mc_begin(ctx);
-    return mc_ridge_path(ctx, kernel, data, set, NULL, lambdas, count, NULL, NULL, out);
-}
-
-mercer_status mercer_ridge_path_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                      const mercer_ridge *set, const int64_t *fold, const double *lambdas,
-                                      int64_t count, mercer_ridge_path_row *out) {
-    MC_NEED(ctx, kernel, data, fold, lambdas, out);
-    mc_begin(ctx);
-    return mc_ridge_path(ctx, kernel, data, set, fold, lambdas, count, NULL, NULL, out);
 }

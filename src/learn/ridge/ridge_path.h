@@ -8,10 +8,10 @@
    folds, without its fold; NULL where that is not defined. */
 typedef mercer_status mc_left_out(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals);
 
-/* fold NULL: every row leaves alone. each NULL: not wanted. */
+/* fold NULL: every row leaves alone. each NULL: not wanted. set: whole and checked, here and below. */
 mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                             const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                            mc_left_out *each, void *arg, mercer_ridge_path_row *out);
+                            mc_left_out *each, void *arg, mercer_path_row *out);
 
 /* What it takes with all residuals shown, beside the problem: bytes, and operations in the units of ridge_flops.c.
    largest: rows of the largest fold; folds: how many; 0: every row leaves alone. */
@@ -25,7 +25,7 @@ mercer_status mc_ridge_left_out(mercer_ctx *ctx, const mercer_kernel *kernel, co
 size_t mc_ridge_left_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept);
 void mc_ridge_left_out_work(const mc_problem *problem, bool intercept, int64_t count, mc_option *out);
 
-/* mercer_ridge_folds for use inside the library. */
+/* mercer_fit_folds for use inside the library. */
 mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                              const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
                              double *rmse);

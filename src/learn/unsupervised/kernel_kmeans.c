@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
@@ -188,8 +189,9 @@ static mercer_status with_room(mercer_ctx *ctx, clusters *s, const mercer_cluste
     return status;
 }
 
-mercer_clustering mercer_clustering_defaults(void) {
-    return (mercer_clustering){.clusters = 2, .restarts = 10, .iterations = 300};
+void mercer_clustering_init(mercer_clustering *set, size_t size) {
+    const mercer_clustering defaults = {.clusters = 2, .restarts = 10, .iterations = 300};
+    mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
 mercer_status mc_clusters_check(mercer_ctx *ctx, const mercer_clustering *set, int64_t n) {
@@ -225,9 +227,12 @@ mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const
                              const mercer_clustering *set, int64_t *group, mercer_clusters *out) {
     MC_NEED(ctx, kernel, data, group, out);
     mc_begin(ctx);
-    *out = (mercer_clusters){0};
-    const mercer_clustering defaults = mercer_clustering_defaults();
-    set = set ? set : &defaults;
-    MC_TRY(mc_clusters_check(ctx, set, data->n));
-    return mc_cluster(ctx, kernel, data, set, group, out);
+    MC_TRY(mc_sized_check(ctx, "mercer_clusters", out));
+    mercer_clustering chosen = mercer_clustering_defaults();
+    mercer_clusters made = {0};
+    MC_TRY(mc_sized_read(ctx, "mercer_clustering", set, &chosen, sizeof chosen));
+    MC_TRY(mc_clusters_check(ctx, &chosen, data->n));
+    const mercer_status status = mc_cluster(ctx, kernel, data, &chosen, group, &made);
+    mc_sized_write(&made, sizeof made, out);
+    return status;
 }

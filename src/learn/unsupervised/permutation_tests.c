@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
@@ -121,12 +122,8 @@ static mercer_status mmd_of(mercer_ctx *ctx, const mercer_kernel *kernel, const 
     return status;
 }
 
-mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+static mercer_status test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                               int64_t permutations, uint64_t seed, mercer_test *out) {
-    MC_NEED(ctx, kernel, x, z, out);
-    mc_begin(ctx);
-    mc_phase(ctx, "test");
-    *out = (mercer_test){.n = x->n, .m = z->n};
     MC_TRY(check_count(ctx, "mmd", permutations));
     if (x->d != z->d || x->texts != z->texts)
         return mc_fail(ctx, MERCER_DATA, "mmd: the samples have %lld and %lld columns; they must have the same",
@@ -144,6 +141,18 @@ mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, cons
         status = mmd_of(ctx, bound, pooled, permutations, &t, out);
     mercer_kernel_free(bound);
     mercer_data_free(pooled);
+    return status;
+}
+
+mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                              int64_t permutations, uint64_t seed, mercer_test *out) {
+    MC_NEED(ctx, kernel, x, z, out);
+    mc_begin(ctx);
+    mc_phase(ctx, "test");
+    MC_TRY(mc_sized_check(ctx, "mercer_test", out));
+    mercer_test made = {.n = x->n, .m = z->n};
+    const mercer_status status = test_mmd(ctx, kernel, x, z, permutations, seed, &made);
+    mc_sized_write(&made, sizeof made, out);
     return status;
 }
 
@@ -222,12 +231,8 @@ static mercer_status run_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mer
     return MERCER_OK;
 }
 
-mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
+static mercer_status test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
                                int64_t permutations, uint64_t seed, mercer_test *out) {
-    MC_NEED(ctx, k, l, data, out);
-    mc_begin(ctx);
-    mc_phase(ctx, "test");
-    *out = (mercer_test){.n = data->n, .m = data->n};
     MC_TRY(check_count(ctx, "hsic", permutations));
     if (data->n < 2)
         return mc_fail(ctx, MERCER_DATA, "hsic: the data have %lld row; two are needed", (long long)data->n);
@@ -237,5 +242,17 @@ mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const me
     mc_free(t.L);
     mc_free(t.value);
     mc_free(t.items);
+    return status;
+}
+
+mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
+                               int64_t permutations, uint64_t seed, mercer_test *out) {
+    MC_NEED(ctx, k, l, data, out);
+    mc_begin(ctx);
+    mc_phase(ctx, "test");
+    MC_TRY(mc_sized_check(ctx, "mercer_test", out));
+    mercer_test made = {.n = data->n, .m = data->n};
+    const mercer_status status = test_hsic(ctx, k, l, data, permutations, seed, &made);
+    mc_sized_write(&made, sizeof made, out);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
@@ -193,15 +194,8 @@ static mercer_status with_room(mercer_ctx *ctx, spectral *s, const mercer_cluste
     return status;
 }
 
-mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                      const mercer_clustering *set, int64_t *group, double *eigenvalues,
-                                      mercer_clusters *out) {
-    MC_NEED(ctx, kernel, data, group, eigenvalues, out);
-    mc_begin(ctx);
-    *out = (mercer_clusters){0};
-    const mercer_clustering defaults = mercer_clustering_defaults();
-    set = set ? set : &defaults;
-    MC_TRY(mc_clusters_check(ctx, set, data->n));
+static mercer_status cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             const mercer_clustering *set, int64_t *group, double *eigenvalues, mercer_clusters *out) {
     mercer_kernel *bound = NULL;
     spectral s = {.n = data->n, .c = set->clusters, .block = set->clusters + EXTRA};
     mercer_status status = mc_kernel_bind(ctx, kernel, data, &bound);
@@ -211,5 +205,20 @@ mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kern
         status = with_room(ctx, &s, set, group, eigenvalues, out);
     mc_gram_close(s.gram);
     mercer_kernel_free(bound);
+    return status;
+}
+
+mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                      const mercer_clustering *set, int64_t *group, double *eigenvalues,
+                                      mercer_clusters *out) {
+    MC_NEED(ctx, kernel, data, group, eigenvalues, out);
+    mc_begin(ctx);
+    MC_TRY(mc_sized_check(ctx, "mercer_clusters", out));
+    mercer_clustering chosen = mercer_clustering_defaults();
+    mercer_clusters made = {0};
+    MC_TRY(mc_sized_read(ctx, "mercer_clustering", set, &chosen, sizeof chosen));
+    MC_TRY(mc_clusters_check(ctx, &chosen, data->n));
+    const mercer_status status = cluster(ctx, kernel, data, &chosen, group, eigenvalues, &made);
+    mc_sized_write(&made, sizeof made, out);
     return status;
 }

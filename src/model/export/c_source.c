@@ -14,6 +14,7 @@
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "model/export/centre_rows.h"
+#include "base/file.h"
 #include <string.h>
 
 /* ---- Words ---- */
@@ -324,7 +325,7 @@ mercer_status mc_c_source_write(mercer_ctx *ctx, const mercer_model *model, bool
     const size_t size = (size_t)text.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&text, &bytes));
-    const mercer_status written = mercer_file_write(ctx, path, bytes, size);
+    const mercer_status written = mc_file_write(ctx, path, bytes, size);
     mc_free(bytes);
     return written;
 }

@@ -7,6 +7,7 @@
 #include "kernel/language/kernel.h"
 #include "model/export/onnx.h"
 #include "model/export/protobuf.h"
+#include "base/file.h"
 #include <string.h>
 
 /* Versions that runtimes of 2022 and later read: format 8, operators 17, ai.onnx.ml 3. */
@@ -348,7 +349,7 @@ mercer_status mc_onnx_finish(mc_onnx *g, const mercer_model *model, const char *
                       (long long)size,
                       strcmp(model->f.report.machine, "ridge") == 0 ? "fewer rows are kept by --solver nystrom"
                                                                     : "fit to fewer rows")
-            : mercer_file_write(g->ctx, path, bytes, (size_t)size);
+            : mc_file_write(g->ctx, path, bytes, (size_t)size);
     mc_free(bytes);
     return status;
 }

@@ -304,6 +304,7 @@ mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const me
     MC_CLEAR(out);
     MC_NEED(ctx, path, out);
     mc_begin(ctx);
+    MC_TRY(mc_users_check(ctx, (mc_users){users, count}));
     return load_file(ctx, path, (mc_users){users, count}, out);
 }
 

@@ -10,6 +10,7 @@
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "model/libsvm/libsvm_model.h"
+#include "base/file.h"
 #include <math.h>
 #include <string.h>
 
@@ -194,7 +195,7 @@ mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, 
     const size_t size = (size_t)text.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&text, &bytes));
-    const mercer_status status = mercer_file_write(ctx, path, bytes, size);
+    const mercer_status status = mc_file_write(ctx, path, bytes, size);
     mc_free(bytes);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
@@ -72,26 +73,23 @@ static mercer_status plan(mercer_ctx *ctx, const mc_learner *learner, const void
 
 mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                           const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out) {
+    if (!mc_learner_of(machine)->prepare)
+        return mc_fail(ctx, MERCER_INVALID, "plan: %s cannot be planned", machine->name);
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
     return plan(ctx, mc_learner_of(machine), settings, kernel, data, out);
 }
 
-mercer_status mercer_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                              const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out) {
+mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_kernel *kernel,
+                              const mercer_data *data, mercer_plan *out) {
     MC_NEED(ctx, machine, kernel, data, out);
     mc_begin(ctx);
-    *out = (mercer_plan){0};
-    if (!mc_learner_of(machine))
-        return mc_fail(ctx, MERCER_INVALID, "plan: the machine is none of mercer_machines()");
-    void *chosen = mc_alloc(ctx, 1, machine->size);
-    if (!chosen)
-        return MERCER_MEMORY;
-    mercer_settings_defaults(machine, chosen);
-    if (settings)
-        memcpy(chosen, settings, machine->size);
+    MC_TRY(mc_sized_check(ctx, "mercer_plan", out));
+    mc_settings set;
+    mercer_plan made = {0};
+    MC_TRY(mc_settings_read(ctx, machine, settings, &set));
     mc_shield(ctx, true); /* the time limit is that of the fit */
-    const mercer_status status = mc_plan_fit(ctx, machine, chosen, kernel, data, out);
+    const mercer_status status = mc_plan_fit(ctx, set.machine, set.values, kernel, data, &made);
     mc_shield(ctx, false);
-    mc_free(chosen);
+    mc_sized_write(&made, sizeof made, out);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "learn/common/machines.h"
@@ -316,13 +317,19 @@ mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, con
     return status;
 }
 
-mercer_status mercer_plan_tune(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                               const mercer_tune *set, const mercer_data *data, mercer_tune_plan *out) {
+mercer_status mercer_plan_tune(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_tune *set,
+                               const mercer_data *data, mercer_tune_plan *out) {
     MC_NEED(ctx, machine, data, out);
     mc_begin(ctx);
-    const mercer_tune chosen = set ? *set : mercer_tune_defaults();
+    MC_TRY(mc_sized_check(ctx, "mercer_tune_plan", out));
+    mercer_tune chosen = mercer_tune_defaults();
+    mc_settings whole;
+    mercer_tune_plan made = {.engine = ""};
+    MC_TRY(mc_sized_read(ctx, "mercer_tune", set, &chosen, sizeof chosen));
+    MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
     mc_shield(ctx, true); /* the time limit is that of the search */
-    const mercer_status status = mc_plan_search(ctx, machine, settings, &chosen, data, true, out);
+    const mercer_status status = mc_plan_search(ctx, whole.machine, whole.values, &chosen, data, true, &made);
     mc_shield(ctx, false);
+    mc_sized_write(&made, sizeof made, out);
     return status;
 }

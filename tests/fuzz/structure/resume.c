@@ -85,18 +85,17 @@ static void change(mc_rng *rng, unsigned char *bytes, size_t size) {
 /* ---- Fits ---- */
 
 static mercer_status run(mercer_ctx *ctx, const fit *f, const char *checkpoint, mercer_model **out) {
-    const mercer_machine *machine = mercer_machine_find(f->machine);
     mercer_svm svm = mercer_svm_defaults(f->machine);
     mercer_ridge ridge = mercer_ridge_defaults();
     mercer_data *data = zoo_data(ctx, f->set);
     mercer_kernel *kernel = NULL;
-    svm.nu = 0.3;
+    svm.nu = svm.nu > 0 ? 0.3 : 0;
     svm.iterations = f->iterations;
     svm.checkpoint = ridge.checkpoint = checkpoint;
     ridge.solver = "pcg";
     must(!mercer_kernel_parse(ctx, f->kernel, &kernel), "a kernel");
     const void *settings = strcmp(f->machine, "ridge") ? (const void *)&svm : (const void *)&ridge;
-    const mercer_status status = mercer_fit(ctx, machine, settings, kernel, data, out);
+    const mercer_status status = mercer_fit(ctx, f->machine, settings, kernel, data, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;
@@ -162,7 +161,7 @@ static mercer_status search(mercer_ctx *ctx, mercer_search **out) {
     how.points = 2;
     how.folds = 2;
     how.journal = path;
-    const mercer_status status = mercer_tune_run(ctx, mercer_machine_find("svc"), NULL, &how, data, out);
+    const mercer_status status = mercer_tune_run(ctx, "svc", NULL, &how, data, out);
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return status;

@@ -91,7 +91,8 @@ static mercer_data *rows_for(const company *c, const mercer_model *m, mercer_dty
         text[i] = i % 2 ? "abba" : "cab";
     for (int64_t k = 0; k < 2 * d; k++)
         column[k] = (int32_t)(k % d);
-    const mercer_table table = {.n = ROWS,
+    const mercer_table table = {.size = sizeof table,
+                                .n = ROWS,
                                 .d = d,
                                 .dtype = dtype,
                                 .values = dtype == MERCER_F32 ? (void *)single : (void *)x,
@@ -118,7 +119,7 @@ static void predict(const company *c, const mercer_model *m, const mercer_data *
     const int64_t n = mercer_data_rows(data), outputs = mercer_model_outputs(m), decisions = mercer_model_decisions(m);
     double *out = room(n * outputs), *decided = room(n * decisions), *proba = room(n * mercer_model_classes(m));
     int64_t *class = malloc((size_t)n * sizeof *class + !n);
-    mercer_scores scores;
+    mercer_scores scores = {.size = sizeof scores};
     mercer_calibration_bin bins[4];
     went_well(c, mercer_predict(c->ctx, m, data, out));
     went_well(c, mercer_decide(c->ctx, m, data, decided));
@@ -180,7 +181,7 @@ static void begin_from(const company *c, const mercer_model *m, const mercer_dat
     mercer_model *next = NULL;
     set.start = m;
     set.iterations = 100;
-    went_well(c, mercer_fit(c->ctx, machine, &set, mercer_model_kernel(m), data, &next));
+    went_well(c, mercer_fit(c->ctx, machine->name, &set, mercer_model_kernel(m), data, &next));
     mercer_model_free(next);
 }
 

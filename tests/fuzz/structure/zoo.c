@@ -137,8 +137,11 @@ static mercer_data *made(mercer_ctx *ctx, data_set set) {
     int64_t start[ROWS + 1];
     int32_t column[ROWS * 6];
     const char *label[ROWS], *text[ROWS];
-    mercer_table t = {
-        .n = ROWS, .d = texts ? 0 : COLUMNS, .dtype = set == SINGLE ? MERCER_F32 : MERCER_F64, .values = x};
+    mercer_table t = {.size = sizeof t,
+                      .n = ROWS,
+                      .d = texts ? 0 : COLUMNS,
+                      .dtype = set == SINGLE ? MERCER_F32 : MERCER_F64,
+                      .values = x};
     for (int64_t i = 0; i < ROWS; i++) {
         label[i] = labels[i % (pair ? 2 : 3)];
         text[i] = words[i % 5];
@@ -190,13 +193,13 @@ mercer_data *zoo_data(mercer_ctx *ctx, int set) {
 /* ---- Models ---- */
 
 /* The words are cut out of the text, which the settings then point into. */
-static void put_settings(mercer_ctx *ctx, const mercer_machine *machine, char *settings, char *text) {
+static void put_settings(mercer_ctx *ctx, char *settings, char *text) {
     char *rest = text;
     for (char *word; (word = strsep(&rest, " "));) {
         char *value = strchr(word, '=');
         must(value, "a setting has a value");
         *value = '\0';
-        must(mercer_settings_put(ctx, machine, settings, word, value + 1) == MERCER_OK, mercer_message(ctx));
+        must(mercer_settings_put(ctx, settings, word, value + 1) == MERCER_OK, mercer_message(ctx));
     }
 }
 
@@ -230,13 +233,13 @@ static void add_fit(mercer_ctx *ctx, zoo *z, size_t k) {
     mercer_data *data = zoo_data(ctx, (int)rows[k].set);
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
-    mercer_settings_defaults(machine, settings);
+    must(mercer_settings_init(ctx, machine->name, settings, machine->size) == MERCER_OK, mercer_message(ctx));
     snprintf(words, sizeof words, "%s", rows[k].settings);
-    put_settings(ctx, machine, settings, words);
+    put_settings(ctx, settings, words);
     snprintf(name, sizeof name, "%s %s, %s, data %d", rows[k].machine, rows[k].kernel, rows[k].settings,
              (int)rows[k].set);
     must(mercer_kernel_parse(ctx, rows[k].kernel, &kernel) == MERCER_OK, mercer_message(ctx));
-    must(mercer_fit(ctx, machine, settings, kernel, data, &model) == MERCER_OK, mercer_message(ctx));
+    must(mercer_fit(ctx, machine->name, settings, kernel, data, &model) == MERCER_OK, mercer_message(ctx));
     keep(ctx, z, model, name, (int)rows[k].set);
     specimen *one = &z->one[z->count - 1];
     snprintf(one->machine, sizeof one->machine, "%s", rows[k].machine);
@@ -265,13 +268,19 @@ static double own_curvature(void *user, double y, double F) {
 }
 
 static void add_own(mercer_ctx *ctx, zoo *z, data_set set) {
-    const mercer_own_loss loss = {
-        .name = "mine", .classes = set != NUMBERS, .value = own_value, .slope = own_slope, .curvature = own_curvature};
+    const mercer_own_loss loss = {.size = sizeof loss,
+                                  .name = "mine",
+                                  .classes = set != NUMBERS,
+                                  .value = own_value,
+                                  .slope = own_slope,
+                                  .curvature = own_curvature};
     mercer_data *data = zoo_data(ctx, (int)set);
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;
     must(mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &kernel) == MERCER_OK, mercer_message(ctx));
-    must(mercer_own_loss_fit(ctx, kernel, data, &loss, NULL, &model) == MERCER_OK, mercer_message(ctx));
+    mercer_loss settings = mercer_loss_defaults("own-loss");
+    settings.own = &loss;
+    must(mercer_fit(ctx, "own-loss", &settings, kernel, data, &model) == MERCER_OK, mercer_message(ctx));
     keep(ctx, z, model, set == NUMBERS ? "own loss of numbers" : "own loss of classes", (int)set);
     mercer_model_free(model);
     mercer_kernel_free(kernel);
