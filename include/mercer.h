@@ -315,11 +315,12 @@ MERCER_API mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, 
 
 /* A kernel of your own, user("name") in an expression: out[i * m + j] <- k(x_i, z_j) for n rows x and m rows z of d
    numbers each, row-major, the columns in view of the data as the machine sees them (scaled, where it scales). It must
-   be symmetric to the last bit and always give the same values; anything but 0 as answer, or a NaN, is an error that
-   names the two rows. It is called from several threads at once, in blocks of some hundred values, and for single
-   values; serial: one call at a time. positive: your word that it is a positive definite kernel, without which it
-   counts as not proved. name and function are borrowed for the call, user until the last kernel and model made with it
-   is freed. A model file keeps the rows and the name: load it with the function at hand. */
+   be symmetric to the last bit, which is looked at on 16 rows spread over the data, and always give the same values;
+   anything but 0 as answer, or a NaN, is an error that names the two rows. It is called from several threads at once,
+   in blocks of some hundred values, and for single values; serial: one call at a time. positive: your word that it is
+   a positive definite kernel, without which it counts as not proved. name and function are borrowed for the call, user
+   until the last kernel and model made with it is freed. A model file keeps the rows and the name: load it with the
+   function at hand. */
 typedef struct mercer_user_kernel {
     size_t size; /* sizeof(mercer_user_kernel), the same in all of an array */
     const char *name;
@@ -368,8 +369,8 @@ MERCER_API bool mercer_kernel_shape(const mercer_kernel *kernel, int64_t d,
                                     mercer_shape *out); /* false: no out->size */
 
 /* K(x_i, z_j) for all rows of data (x other, when given), row-major into out (n x m doubles, m = n without other).
-   Values of precomputed and user are written as given, symmetric or not; every other call refuses those that are not
-   and names the pair. */
+   Values of precomputed and user are written as given, symmetric or not; every other call refuses a matrix that is not,
+   and a function that is not on 16 rows, and names the pair. */
 MERCER_API mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                      const mercer_data *other, double *out);
 /* K v for t columns of v without storing K: v is m x t, out n x t, both row-major. */

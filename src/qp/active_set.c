@@ -307,6 +307,7 @@ static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *
 typedef struct columns {
     const run *r;
     const mc_matrix *rows;
+    double *all; /* a column of K over all rows, of which those of the set are taken */
 } columns;
 
 static mercer_status read_column(mercer_ctx *ctx, const columns *c, int64_t i, double *out) {
@@ -323,9 +324,12 @@ static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, do
     const mc_matrix *matrix = &c->r->p->matrix;
     const double one = 1;
     mc_doubt doubt = {NULL, INFINITY};
-    return c->rows->dtype == MERCER_F64 || matrix->settled
-               ? read_column(ctx, c, i, out)
-               : matrix->add_at(ctx, matrix->self, c->r->row_id + i, &one, 1, c->r->row_id, c->r->rows, out, &doubt);
+    if (c->rows->dtype == MERCER_F64 || matrix->settled)
+        return read_column(ctx, c, i, out);
+    MC_TRY(matrix->add_at(ctx, matrix->self, c->r->row_id + i, &one, 1, c->r->row_id, c->r->rows, c->all, &doubt));
+    for (int64_t j = 0; j < c->r->rows; j++)
+        out[j] = c->all[c->r->row_id[j]];
+    return MERCER_OK;
 }
 
 /* f of the set by F from that at the start of the round: what SMO did with floats is not to be seen in it. */
@@ -347,11 +351,13 @@ static mercer_status follow_thin(mercer_ctx *ctx, run *r, const mc_thin *thin) {
 
 /* *moved: false also where the rank is above most. */
 static mercer_status leap_thin(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t most, bool *moved) {
-    const columns c = {r, rows};
+    columns c = {r, rows, NULL};
     mc_thin thin;
     *moved = false;
-    MC_TRY(mc_thin_open(ctx, r->rows, r->diagonal, take_column, &c, most, &thin));
-    mercer_status status = MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, c.all, r->p->matrix.n));
+    mercer_status status = mc_thin_open(ctx, r->rows, r->diagonal, take_column, &c, most, &thin);
+    mc_free(c.all);
+    MC_TRY(status);
     if (thin.rank >= 0)
         status = follow_thin(ctx, r, &thin);
     if (thin.rank >= 0 && !status)

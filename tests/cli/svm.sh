@@ -60,3 +60,11 @@ for k in linear 'rbf(gamma=1)'; do
   mercer predict plain.mercer plain.csv --decision > plain.out; mercer predict once.mercer plain.csv --decision | cmp - plain.out && echo "1*$k predicts the same"
   mercer export plain.mercer --to libsvm > plain.model; mercer export once.mercer --to libsvm | cmp - plain.model && echo "1*$k exports the same"
 done
+# Columns of K made anew in double for a working set that is not all rows, where K is stored in floats.
+mercer generate friedman1 -n 1500 --seed 1 -o many.csv -q
+for precision in single double; do
+    mercer fit many.csv -m svr -k 'rbf(gamma=1)' --C 1000 --precision $precision -o many.mercer --json
+done | python3 -c '
+import json, sys
+one, two = (json.loads(part + "}")["certificate"] for part in sys.stdin.read().split("\n}\n")[:2])
+print(abs(one["primal"] - two["primal"]) < 0.01 * two["primal"], one["gap_relative"] < 0.01)'
