@@ -231,7 +231,7 @@ static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const me
     if (!status)
         status = covariance(ctx, p, rows, V, C);
     if (!status)
-        status = factor_covariance(ctx, m, scale > 0 ? scale : 1, C, L);
+        status = factor_covariance(ctx, m, scale, C, L);
     if (!status)
         status = draw(ctx, L, m, count, seed, z, out);
     double *all[] = {V, C, L, z};

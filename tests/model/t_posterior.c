@@ -296,6 +296,31 @@ static void test_survives_failing_memory(void **state) {
     assert_survives_failing_memory(fit_and_ask, NULL);
 }
 
+/* k(x, x) below the smallest normal number: no shift of the covariance is above 0, and what is drawn is the mean. */
+static void test_samples_of_a_kernel_that_is_nearly_nothing_are_the_mean(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_data *data = noisy_sine(ctx, 20, 9, false);
+    mercer_gp set = mercer_gp_defaults();
+    set.learn = false;
+    set.noise = 0.1;
+    static const char *const kernels[] = {"1e-310*rbf(gamma=1)", "1e-320*rbf(gamma=1)", "0*rbf(gamma=1)"};
+    for (int k = 0; k < 3; k++) {
+        mercer_model *model = fit(ctx, kernels[k], data, &set);
+        mercer_posterior *posterior = NULL;
+        double mean[20], drawn[20 * 3];
+        assert_ok(ctx, mercer_predict(ctx, model, data, mean));
+        assert_ok(ctx, mercer_posterior_open(ctx, model, &posterior));
+        assert_ok(ctx, mercer_posterior_sample(ctx, posterior, data, 0, 3, 1, drawn));
+        for (int i = 0; i < 20 * 3; i++)
+            assert_true(drawn[i] == mean[i / 3]);
+        mercer_posterior_free(posterior);
+        mercer_model_free(model);
+    }
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mean_and_std_are_the_textbook_formulas),
@@ -303,6 +328,7 @@ int main(void) {
         cmocka_unit_test(test_a_factor_of_one_is_learned),
         cmocka_unit_test(test_samples_have_the_posterior_moments),
         cmocka_unit_test(test_duplicates_far_rows_and_bad_input),
+        cmocka_unit_test(test_samples_of_a_kernel_that_is_nearly_nothing_are_the_mean),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
