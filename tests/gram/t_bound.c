@@ -299,6 +299,46 @@ static void test_whole_numbers_are_recognised_and_nothing_else_is(void **state) 
     close_clean(ctx);
 }
 
+/* K of ones: what is wrong with K v is the adding up, of terms that are all rounded the same way. */
+static void check_sums(mercer_ctx *ctx, mercer_dtype precision, bool symmetric, int64_t t) {
+    enum { ROWS = 3000, WIDEST = 6 };
+    static double x[ROWS], v[ROWS * WIDEST], y[ROWS * WIDEST];
+    mercer_kernel *kernel = NULL;
+    mercer_data *data = NULL, *other = NULL;
+    mc_gram *gram = NULL;
+    for (int64_t i = 0; i < ROWS; i++)
+        x[i] = 1;
+    for (int64_t i = 0; i < ROWS * t; i++)
+        v[i] = 1 / (double)(3 + i % t);
+    const mercer_table table = {.n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x};
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_data_make(ctx, &table, &other));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
+    assert_ok(ctx, mc_gram_open(ctx, kernel, data, symmetric ? NULL : other, precision, &gram));
+    assert_ok(ctx, mc_gram_apply(ctx, gram, t, v, y));
+    const double u = precision == MERCER_F32 ? 0x1p-24 : 0x1p-53, share = mc_gram_sum_error(gram, t);
+    for (int64_t i = 0; i < ROWS * t; i++)
+        assert_true(fabsl(y[i] - (long double)ROWS * v[i % t]) <= share * (long double)ROWS * v[i % t]);
+    assert_true(share < 0.7 * ROWS * u); /* what follows each other is counted, not all there is */
+    mc_gram_close(gram);
+    mercer_kernel_free(kernel);
+    mercer_data_free(other);
+    mercer_data_free(data);
+}
+
+static void test_sums_are_as_wrong_as_their_longest_chain_at_most(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+        mercer_options options = mercer_options_defaults();
+        mercer_ctx *ctx = NULL;
+        options.isa = isas[k];
+        if (mercer_open(&options, &ctx) == MERCER_OK)
+            for (int variant = 0; variant < 8; variant++)
+                check_sums(ctx, variant & 1 ? MERCER_F32 : MERCER_F64, variant & 2, variant & 4 ? 6 : 1);
+        mercer_close(ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_error_passes_the_bound_on_ugly_points),
@@ -306,6 +346,7 @@ int main(void) {
         cmocka_unit_test(test_the_bound_holds_for_whole_numbers_of_any_unit),
         cmocka_unit_test(test_pieces_of_an_operator_of_whole_numbers_agree),
         cmocka_unit_test(test_whole_numbers_are_recognised_and_nothing_else_is),
+        cmocka_unit_test(test_sums_are_as_wrong_as_their_longest_chain_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

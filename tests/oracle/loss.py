@@ -15,6 +15,13 @@ four = np.clip(np.floor(signal + 0.5 * rng.normal(size=n) + 2), 0, 3).astype(int
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 
 
+def found_gap(report):
+    """Primal less dual, beside them: the gap without what its own rounding may have hidden."""
+    seen = report["certificate"]
+    return (seen["gap"] - seen["rounding"]) / max(abs(seen["primal"]), abs(seen["dual"]))
+
+
+
 def table(name, M, last=None):
     with open(path(name), "w") as out:
         out.write(",".join(f"c{i}" for i in range(M.shape[1])) + (",y" if last is not None else "") + "\n")
@@ -50,7 +57,7 @@ def many_classes():
         report = fit("logistic", NAMES[four], "linear", "--lambda", str(lam))
         labels, proba = predict("--proba")
         close(proba, theirs.predict_proba(T), 1e-5)
-        assert (labels == theirs.predict(T)).all() and report["certificate"]["gap_relative"] < 1e-9
+        assert (labels == theirs.predict(T)).all() and found_gap(report) < 1e-11
 
 
 def gaussian(A, B):
@@ -79,7 +86,7 @@ def huber():
     best = newton(K, None, lam, loss, lambda f: np.clip(r(f), -delta, delta))
     report = fit("huber", y, "rbf(gamma=0.5)", "--lambda", str(lam), "--delta", str(delta), "--no-intercept")
     close(report["objective"], best, 1e-7)
-    assert report["certificate"]["gap_relative"] < 1e-9
+    assert found_gap(report) < 1e-11
 
 
 def quantile():
