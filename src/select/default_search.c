@@ -22,9 +22,11 @@
 #include "learn/common/machines.h"
 #include "select/plan/plan.h"
 #include "select/tune.h"
+#include <math.h>
 #include <string.h>
 
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
+#define LEAST_LAMBDA 1e-6 /* of the rule of ridge */
 #define START_OF_SCALES "matern(nu=2.5)"
 enum { POINTS = 7, FOLDS = 5, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
 
@@ -97,14 +99,21 @@ static double factor_of(const mercer_kernel *kernel) {
     return 1;
 }
 
+/* Half the factor at which the rounding of K, 4 n 2^-52 times its largest eigenvalue, reaches the smallest lambda
+   compared; n factor is above that eigenvalue. */
+static double highest_factor(int64_t n) {
+    return fmax(LEAST_LAMBDA / (8 * 0x1p-52 * (double)n * (double)n), 1);
+}
+
 /* The kernel of the process over its noise, so that lambda = 1 is what the process has found, and the values of lambda
-   that are compared lie on both sides of it whatever the unit of the target and however long the scales are. Three
-   digits are enough. */
-static mercer_status read_scales(mercer_ctx *ctx, const mercer_model *process, mercer_kernel **out) {
+   that are compared lie on both sides of it whatever the unit of the target and however long the scales are; where
+   there is next to no noise, as far over it as the rounding of K on n rows allows. Three digits are enough. */
+static mercer_status read_scales(mercer_ctx *ctx, const mercer_model *process, int64_t n, mercer_kernel **out) {
     const mercer_kernel *kernel = process->f.kernel;
+    const double factor = fmin(factor_of(kernel) / process->f.report.lambda, highest_factor(n));
     mc_text text = mc_text_open(ctx);
     char *words = NULL;
-    mc_text_add(&text, "%.3g*matern(nu=2.5, length_scale=[", factor_of(kernel) / process->f.report.lambda);
+    mc_text_add(&text, "%.3g*matern(nu=2.5, length_scale=[", factor);
     for (int64_t i = 0, count = 0; i < kernel->slots; i++)
         if (kernel->slot[i].parameter >= 0)
             mc_text_add(&text, "%s%.3g", count++ ? ", " : "", mercer_kernel_parameter(kernel, i));
@@ -125,7 +134,7 @@ static mercer_gp process_for(const mercer_ridge *ridge) {
     return gp;
 }
 
-static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *rows,
+static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *rows, int64_t n,
                                   mercer_kernel **out) {
     const mercer_gp gp = process_for(ridge);
     mercer_kernel *start = NULL;
@@ -133,18 +142,18 @@ static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, co
     MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &start));
     mercer_status status = mc_model_fit(ctx, mercer_machine_find("gp"), &gp, start, rows, &model);
     if (!status)
-        status = read_scales(ctx, model, out);
+        status = read_scales(ctx, model, n, out);
     mercer_model_free(model);
     mercer_kernel_free(start);
     return status;
 }
 
-/* *out stays NULL where there is no such kernel. */
-static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *part,
+/* n: rows of the fit. *out stays NULL where there is no such kernel. */
+static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, const mercer_data *part, int64_t n,
                                  mercer_kernel **out) {
     mercer_data *rows = NULL;
     MC_TRY(take_part(ctx, part, ROWS_OF_SCALES, &rows));
-    const mercer_status status = learn_scales(ctx, ridge, rows, out);
+    const mercer_status status = learn_scales(ctx, ridge, rows, n, out);
     mercer_data_free(rows);
     if (status != MERCER_NUMERIC)
         return status;
@@ -212,7 +221,7 @@ static mercer_status search(mercer_ctx *ctx, const mercer_machine *machine, cons
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
     if (!status && has_scales(machine, c.part))
-        status = find_scales(ctx, &ridge, c.part, &c.kernels[1]);
+        status = find_scales(ctx, &ridge, c.part, data->n, &c.kernels[1]);
     if (!status)
         status = put_kernels(ctx, machine, &ridge, &c);
     if (!status)

@@ -493,6 +493,30 @@ static void test_what_a_fit_without_parameters_finds_is_no_matter_of_units_or_ro
     close_clean(ctx);
 }
 
+/* A target without noise: in its units K would be beyond all digits, and the fit that follows the search be refused. */
+static void test_a_fit_without_parameters_of_a_target_without_noise_ends(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    for (int64_t n = 40; n <= 640; n *= 4) {
+        mercer_data *data = NULL;
+        mercer_ridge ridge = mercer_ridge_defaults();
+        mercer_search *search = NULL;
+        mercer_model *model = NULL;
+        ridge.intercept = true;
+        assert_ok(ctx, mercer_data_generate(ctx, "friedman1", n, 0, test_seed() % 1000, &data));
+        for (int64_t i = 0; i < n; i++) {
+            const double *x = (const double *)data->values + i * data->d;
+            data->target[i] = sin(x[0]) + x[1] * x[1];
+        }
+        assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), &ridge, data, &search));
+        assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
+        mercer_model_free(model);
+        mercer_search_free(search);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 /* The target grows with the first column, so fast that a few rows make all of the error, and its error too: that the
    others say nothing is seen by the size of the gain. */
 static void test_wild_rows_do_not_hide_which_column_matters(void **state) {
@@ -653,6 +677,7 @@ int main(void) {
         cmocka_unit_test(test_a_descent_finds_the_best_of_the_table),
         cmocka_unit_test(test_a_fit_without_parameters_tells_columns_apart),
         cmocka_unit_test(test_what_a_fit_without_parameters_finds_is_no_matter_of_units_or_rounding),
+        cmocka_unit_test(test_a_fit_without_parameters_of_a_target_without_noise_ends),
         cmocka_unit_test(test_wild_rows_do_not_hide_which_column_matters),
         cmocka_unit_test(test_what_was_measured_survives_a_stop),
         cmocka_unit_test(test_the_model_remembers_its_search),
