@@ -508,7 +508,7 @@ static void test_a_fit_without_parameters_of_a_target_without_noise_ends(void **
             const double *x = (const double *)data->values + i * data->d;
             data->target[i] = sin(x[0]) + x[1] * x[1];
         }
-        assert_ok(ctx, mercer_tune_default(ctx, mercer_machine_find("ridge"), &ridge, data, &search));
+        assert_ok(ctx, mercer_tune_default(ctx, "ridge", &ridge, data, &search));
         assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
         mercer_model_free(model);
         mercer_search_free(search);
