@@ -310,7 +310,7 @@ static void check_sums(mercer_ctx *ctx, mercer_dtype precision, bool symmetric, 
         x[i] = 1;
     for (int64_t i = 0; i < ROWS * t; i++)
         v[i] = 1 / (double)(3 + i % t);
-    const mercer_table table = {.n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x};
+    const mercer_table table = {.size = sizeof table, .n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x};
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
     assert_ok(ctx, mercer_data_make(ctx, &table, &other));
     assert_ok(ctx, mercer_kernel_parse(ctx, "linear", &kernel));
