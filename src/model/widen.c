@@ -91,7 +91,7 @@ static mercer_status sparse_values(mercer_ctx *ctx, const mercer_data *data, int
 static mercer_status widen_centres(mercer_ctx *ctx, const mercer_data *centres, int64_t d, mc_matched *m) {
     m->centres = *centres; /* lent, apart from the values of dense rows */
     m->centres.d = d;
-    m->centres.numbered = NULL;
+    m->centres.name = m->centres.numbered = NULL; /* there are fewer of them */
     if (centres->row_start)
         return MERCER_OK;
     MC_TRY(sparse_values(ctx, centres, d, &m->sparse));
@@ -177,7 +177,7 @@ static mercer_status match(mercer_ctx *ctx, const mercer_model *model, const mer
         return mc_model_check_columns(ctx, model, data);
     m->view = *data;
     m->view.d = d;
-    m->view.numbered = NULL;
+    m->view.name = m->view.numbered = NULL; /* there are fewer of them */
     m->rows = &m->view;
     return MERCER_OK;
 }

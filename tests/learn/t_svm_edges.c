@@ -35,6 +35,25 @@ static void test_a_large_C_and_few_columns_take_few_steps(void **state) {
     close_clean(ctx);
 }
 
+/* The margin of nu-svc shrinks with the kernel; looking for it below a tolerance of its own must end. */
+static void test_a_kernel_of_any_size_has_a_margin_or_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(60, 2, 18);
+    const char *kernels[] = {"1e-300*rbf(gamma=1)", "1e-310*rbf(gamma=1)", "1e-20*rbf(gamma=1)", "1e20*rbf(gamma=1)"};
+    for (int nearest = 0; nearest < 2; nearest++)
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+            mercer_svm set = plain("nu-svc", 1e-3);
+            mercer_model *model = NULL;
+            set.nu = 0.01;
+            set.nearest_nu = nearest;
+            const mercer_status status = try_fit(ctx, "nu-svc", &set, kernels[k], &t, &model);
+            assert_true(status == MERCER_OK || status == MERCER_NUMERIC);
+            mercer_model_free(model);
+        }
+    close_clean(ctx);
+}
+
 static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -504,6 +523,7 @@ int main(void) {
         cmocka_unit_test(test_a_hard_margin_has_no_row_inside),
         cmocka_unit_test(test_a_hard_margin_is_found_wherever_the_rows_lie),
         cmocka_unit_test(test_a_large_C_and_few_columns_take_few_steps),
+        cmocka_unit_test(test_a_kernel_of_any_size_has_a_margin_or_is_refused),
         cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
         cmocka_unit_test(test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing),
         cmocka_unit_test(test_degenerate_data_have_an_answer),

@@ -147,20 +147,20 @@ static mercer_status raise_nu(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, dou
 }
 
 /* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with
-   it. */
+   it. A tolerance above the kernel's own size says nothing: the next one is below it at once. */
 static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
     const double least = 1e-9 * mc_svm_program_mean_diagonal(s, t), highest = mc_svm_program_highest_nu(s, t);
     const double factor = pow(highest / mc_svm_program_nu(s, t), 1.0 / RAISES);
-    for (;;) {
+    for (int raises = 0;;) {
         const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2;
         if (r > 4 * t->tolerance)
             return MERCER_OK;
-        const bool settled = t->tolerance < least,
+        const bool settled = !(t->tolerance > least),
                    raised = settled && s->set->nearest_nu && mc_svm_program_nu(s, t) < highest;
         if (settled && !raised)
             return refuse_margin(ctx, s, t);
-        t->tolerance /= 10;
-        MC_TRY(raised ? raise_nu(ctx, s, t, factor) : mc_svm_program_solve(ctx, s, t));
+        t->tolerance = fmin(t->tolerance / 10, 1e8 * least);
+        MC_TRY(raised ? raise_nu(ctx, s, t, ++raises < RAISES ? factor : INFINITY) : mc_svm_program_solve(ctx, s, t));
     }
 }
 
