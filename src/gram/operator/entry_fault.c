@@ -58,7 +58,7 @@ void mc_fault_watch(const mc_gram *g, const mc_strip *s) {
 static mercer_status judge(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j, double *out) {
     const int64_t width = mc_data_row_width(g->x);
     double *rows = NULL;
-    MC_TRY(MC_ALLOC(ctx, rows, 2 * width));
+    MC_TRY(MC_ALLOC(ctx, rows, width + mc_data_row_width(g->z))); /* they may differ in their texts */
     mc_data_row(g->x, i, rows);
     mc_data_row(g->z, j, rows + width);
     *out = mc_eval(g->kernel->root, rows, rows + width, g->x->d);
