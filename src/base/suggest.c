@@ -40,29 +40,28 @@ static bool begins(const char *name, const char *word, size_t length) {
     return true;
 }
 
-/* Whoever types acc means accuracy, though auc is one letter away. */
-static const char *completed(const char *word, size_t length, const char *const *names, long count) {
-    const char *best = NULL;
-    for (long i = 0; i < count && length >= BEGINNING; i++)
-        if (begins(names[i], word, length) && (!best || strlen(names[i]) < strlen(best)))
-            best = names[i];
-    return best;
+/* Whoever types acc means accuracy, though auc is one letter away: a beginning is nearer than any slip, the more so the
+   shorter the name. */
+static int distance_to(const char *word, int length, const char *name, int n) {
+    return length >= BEGINNING && begins(name, word, (size_t)length) ? n - LONGEST - 1
+                                                                     : distance(word, length, name, n);
+}
+
+void mc_nearest_try(mc_nearest *best, const char *name) {
+    const size_t length = best->length ? best->length : strlen(best->text), n = strlen(name);
+    if (length > LONGEST || n > LONGEST)
+        return;
+    const int away = distance_to(best->text, (int)length, name, (int)n), longer = (int)(n > length ? n : length),
+              shorter = (int)(n + length) - longer;
+    if (away < longer && 3 * away <= longer + 1 && away <= 1 + shorter / 3 && (!best->name || away < best->distance)) {
+        best->name = name;
+        best->distance = away;
+    }
 }
 
 const char *mc_suggest(const char *word, size_t length, const char *const *names, long count) {
-    const char *best = completed(word, length, names, count);
-    int best_distance = LONGEST;
-    if (best || length > LONGEST)
-        return best;
-    for (long i = 0; i < count; i++) {
-        const size_t n = strlen(names[i]);
-        if (n > LONGEST)
-            continue;
-        const int away = distance(word, (int)length, names[i], (int)n), longer = (int)(n > length ? n : length);
-        if (away < best_distance && away < longer && 3 * away <= longer + 1) {
-            best = names[i];
-            best_distance = away;
-        }
-    }
-    return best;
+    mc_nearest best = {.text = word, .length = length};
+    for (long i = 0; i < count && length > 0; i++)
+        mc_nearest_try(&best, names[i]);
+    return best.name;
 }

@@ -4,8 +4,17 @@
 
 #include <stddef.h>
 
-/* The name nearest to word: the shortest that begins with it, else one with about a third of the letters wrong; NULL:
-   none is near. */
+/* Keeps the name nearest to text of those it is shown: the shortest that begins with it, else one with about a third of
+   the letters wrong. A name too far away to be meant is not kept. */
+typedef struct mc_nearest {
+    const char *text;
+    size_t length;    /* of text; 0: all of it */
+    const char *name; /* NULL: none is near */
+    int distance;
+} mc_nearest;
+void mc_nearest_try(mc_nearest *best, const char *name);
+
+/* The nearest of a list; NULL: none is near. */
 const char *mc_suggest(const char *word, size_t length, const char *const *names, long count);
 
 #endif

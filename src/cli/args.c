@@ -3,6 +3,7 @@
    machines, among the settings rows of all machines, where a flag also has its `--no-` form. Which machine is meant is
    known only later: job.c checks that it has them. */
 #include "cli.h"
+#include "data/helpers.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -77,11 +78,11 @@ static const mercer_setting *find_setting(const char *name) {
 
 /* ---- What is wrong ---- */
 
-static void try_settings(nearest *best) {
+static void try_settings(mc_nearest *best) {
     const mercer_machine *machine;
     for (int i = 0; (machine = mercer_machine_at(i)); i++)
         for (int k = 0; k < machine->count; k++)
-            nearest_try(best, machine->settings[k].name);
+            mc_nearest_try(best, machine->settings[k].name);
 }
 
 /* What many take for an option is a number of the kernel. */
@@ -92,7 +93,7 @@ static const struct {
     {"degree", "poly(degree=3)"}, {"coef0", "poly(degree=3, c=1)"}, {"period", "periodic(period=1)"}};
 
 static int unknown_long(const verb *v, const char *name) {
-    nearest best = {.text = name};
+    mc_nearest best = {.text = name};
     for (size_t i = 0; v->machine && i < sizeof of_kernels / sizeof of_kernels[0]; i++)
         if (strcmp(name, of_kernels[i].name) == 0)
             return complain("%s has no option --%s: it is a number of the kernel; write -k '%s'%s", v->name, name,
@@ -100,7 +101,7 @@ static int unknown_long(const verb *v, const char *name) {
                             strcmp(v->name, "tune") == 0 ? ", or a range, low..high, there" : "");
     for (int t = 0; v->tables[t]; t++)
         for (const option *o = v->tables[t]; o->name; o++)
-            nearest_try(&best, o->name);
+            mc_nearest_try(&best, o->name);
     if (v->machine)
         try_settings(&best);
     if (!best.name)

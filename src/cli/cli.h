@@ -3,7 +3,6 @@
 
    main.c      the table of verbs, help and version, the life of one run
    args.c      options and operands from the command line, by the verb's tables and the settings rows of the machines
-   suggest.c   the nearest known name to a mistyped one
    help.c      help texts, made from the same tables; complete.c: completion for shells and the manual page
    session.c   the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
    trace.c     the steps of a fit as a file
@@ -106,14 +105,7 @@ int args_bytes(const args *a, const char *name, size_t *value);
 /* The place of the option's text in "a|b|c"; value stays when the option was not given. */
 int args_choice(const args *a, const char *name, const char *choices, int *value);
 
-/* ---- Names and help (suggest.c, help.c) ---- */
-
-/* Keeps the name nearest to text seen so far. A name too far away to be meant is not kept. */
-typedef struct nearest {
-    const char *text, *name;
-    int distance;
-} nearest;
-void nearest_try(nearest *best, const char *name);
+/* ---- Help (help.c) ---- */
 
 /* A command to run next (advice.c): the verb with this run's first operand and the options given to it that the verb
    takes as well, without those in except (closed by NULL); machine: named where the user has not; NULL: not. Then

@@ -1,5 +1,6 @@
 /* input_file.c: kernels, data files and model files, as several verbs read them. */
 #include "cli.h"
+#include "data/helpers.h"
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -25,8 +26,8 @@ static void nearest_file(const char *folder, const char *wanted, char found[256]
     int distance = 0;
     found[0] = '\0';
     for (const struct dirent *entry; listed && (entry = readdir(listed)) != NULL;) {
-        nearest one = {.text = wanted};
-        nearest_try(&one, entry->d_name);
+        mc_nearest one = {.text = wanted};
+        mc_nearest_try(&one, entry->d_name);
         const bool better =
             !*found || one.distance < distance || (one.distance == distance && strcmp(entry->d_name, found) < 0);
         if (one.name && entry->d_name[0] != '.' && better) {

@@ -2,6 +2,7 @@
 
    Cheap mistakes first: the kernel is parsed and a named machine looked up before a file is opened. */
 #include "cli.h"
+#include "data/helpers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,11 @@ const option job_options[] = {
 };
 
 static int unknown_machine(const char *name) {
-    nearest best = {.text = name};
+    mc_nearest best = {.text = name};
     char list[400] = "";
     const mercer_machine *machine;
     for (int i = 0; (machine = mercer_machine_at(i)); i++) {
-        nearest_try(&best, machine->name);
+        mc_nearest_try(&best, machine->name);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", machine->name);
     }
     if (best.name)

@@ -1,5 +1,6 @@
 /* plot_rows.c: rows, classes and predictions as the pictures need them. */
 #include "cli/verbs/plot.h"
+#include "data/helpers.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,9 +54,9 @@ static int64_t column_named(const picture *p, const char *name) {
 }
 
 static int no_column(const picture *p, const char *name) {
-    nearest best = {.text = name};
+    mc_nearest best = {.text = name};
     for (int64_t j = 0; j < p->d; j++)
-        nearest_try(&best, mercer_data_column_name(p->data, j));
+        mc_nearest_try(&best, mercer_data_column_name(p->data, j));
     if (best.name)
         complain("--columns: there is no column '%s'; did you mean '%s'?", name, best.name);
     else

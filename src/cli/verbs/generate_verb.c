@@ -1,5 +1,6 @@
 /* generate_verb.c: mercer generate NAME: made-up data, the same for the same seed everywhere. */
 #include "cli/cli.h"
+#include "data/helpers.h"
 #include <string.h>
 
 static const option options[] = {
@@ -23,13 +24,13 @@ static int list_names(session *s) {
 }
 
 static int check_name(const char *name) {
-    nearest best = {.text = name};
+    mc_nearest best = {.text = name};
     int count = 0;
     const char *const *names = mercer_generators(&count);
     for (int i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0)
             return EXIT_DONE;
-        nearest_try(&best, names[i]);
+        mc_nearest_try(&best, names[i]);
     }
     if (best.name)
         return complain("there is no generator '%s'; did you mean '%s'?", name, best.name);
