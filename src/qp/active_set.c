@@ -298,7 +298,7 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     return status;
 }
 
-static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
+static mercer_status leap_whole(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
     return rows->dtype == MERCER_F64 ? leap_over(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
 }
 
@@ -366,6 +366,23 @@ static mercer_status leap_thin(mercer_ctx *ctx, run *r, const mc_matrix *rows, i
     return status;
 }
 
+/* With a factor of low rank where SMO has cost as much as that would, by twice the rank that was tried before; with all
+   of K where *inside says that SMO has cost as much as that. *inside: one of the two was made. */
+static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t updates, int64_t *tried, bool *inside,
+                          bool *moved) {
+    const int64_t rank = mc_interior_rank(ctx, r->rows, r->count, updates);
+    bool thin = false;
+    if (rank >= 2 * *tried + 4) {
+        *tried = rank;
+        MC_TRY(leap_thin(ctx, r, rows, rank, &thin));
+    }
+    if (*inside && !thin)
+        MC_TRY(leap_whole(ctx, r, rows, moved));
+    *inside = *inside || thin;
+    *moved = *moved || thin;
+    return MERCER_OK;
+}
+
 /* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
 static int64_t longer(int64_t patience, int64_t until) {
     return 4 * patience < until || until <= 0 ? 4 * patience : until;
@@ -401,16 +418,8 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
             return MERCER_OK;
         inside = !one.converged && found->updates >= worth;
-        bool thin = false;
-        const int64_t rank = one.converged ? 0 : mc_interior_rank(ctx, r->rows, r->count, found->updates);
-        if (rank >= 2 * tried + 4 && tried < r->rows / 4) {
-            tried = rank < r->rows / 4 ? rank : r->rows / 4;
-            MC_TRY(leap_thin(ctx, r, &small->rows, tried, &thin));
-        }
-        if (inside && !thin)
-            MC_TRY(leap(ctx, r, &small->rows, &moved));
-        inside = inside || thin;
-        moved = moved || thin;
+        if (!one.converged)
+            MC_TRY(leap(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
         patience = moved ? patience : longer(patience, (worth - found->updates) / r->count);
     }
 }

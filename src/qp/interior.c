@@ -27,10 +27,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 80, LULL = 6 };
-static const double DONE = 1e-14; /* of the objective: what the multipliers of the bounds may still add up to */
-static const double BACK = 0.995; /* of the way to the nearest bound */
-static const double SHORT = 1e-5; /* a step that leads nowhere */
+enum { STEPS = 80, LULL = 6, LOW = 8 }; /* a rank is low up to the rows over LOW: its factors take less than half K */
+static const double DONE = 1e-14;       /* of the objective: what the multipliers of the bounds may still add up to */
+static const double BACK = 0.995;       /* of the way to the nearest bound */
+static const double SHORT = 1e-5;       /* a step that leads nowhere */
 static const double STIFF = 1e100;
 
 typedef struct sides {
@@ -402,27 +402,17 @@ static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *
 
 /* ---- The call ---- */
 
-enum { VECTORS = 15 }; /* of m numbers */
-
-/* rank -1: not low */
-static size_t need(int64_t n, int64_t m, int64_t rank) {
-    return (rank < 0 ? mc_work_need(mc_packed_count(n), sizeof(double))
-                     : mc_product_form_need(n, rank) + mc_work_need(rank + MC_THIN, sizeof(double)))
-           + VECTORS * mc_work_need(m, sizeof(double)) + 3 * mc_work_need(n, sizeof(double))
-           + mc_work_need(2 * n, sizeof(int64_t)) + mc_work_need(n, sizeof(int64_t)) + mc_work_need(n, sizeof(void *));
-}
-
-static void cut(mc_work *work, interior *p) {
-    const int64_t n = p->rows->n, m = p->dual->m;
+/* panels: of F; -1: the rank is not low. */
+static void cut(mc_work *work, int64_t n, int64_t m, int64_t panels, interior *p) {
     double **of_m[] = {&p->room.low, &p->room.high, &p->z.low,  &p->z.high, &p->dz.low,
                        &p->dz.high,  &p->c.low,     &p->c.high, &p->D,      &p->r,
                        &p->rest,     &p->more,      &p->d,      &p->Z[0],   &p->Z[1]};
     double **of_n[] = {&p->f, &p->sum_of, &p->product};
-    if (p->thin) {
-        mc_product_form_cut(work, p->thin, &p->form);
-        p->inner = mc_work_take(work, p->thin->panels * MC_THIN, sizeof(double));
-    } else
-        p->A = mc_work_take(work, mc_packed_count(n), sizeof(double));
+    p->A = mc_work_take(work, panels < 0 ? mc_packed_count(n) : 0, sizeof(double));
+    if (panels >= 0) {
+        mc_product_form_cut(work, n, panels, &p->form);
+        p->inner = mc_work_take(work, panels * MC_THIN, sizeof(double));
+    }
     for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++)
         *of_m[i] = mc_work_take(work, m, sizeof(double));
     for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)
@@ -430,6 +420,12 @@ static void cut(mc_work *work, interior *p) {
     p->pair = mc_work_take(work, 2 * n, sizeof(int64_t));
     p->id = mc_work_take(work, n, sizeof(int64_t));
     p->row = mc_work_take(work, n, sizeof(void *));
+}
+
+static size_t need(int64_t n, int64_t m, int64_t panels) {
+    mc_work counted = {0};
+    cut(&counted, n, m, panels, &(interior){0});
+    return counted.used;
 }
 
 /* Whether every row has one variable or two, and every variable a bound. */
@@ -452,11 +448,12 @@ static bool pair_up(interior *p) {
 
 mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
                           double *beta, double *f, bool *moved) {
-    interior p = {.dual = dual, .rows = rows, .thin = thin, .groups = dual->group ? 2 : 1};
+    interior p = {.dual = dual, .rows = rows, .thin = thin, .form.thin = thin, .groups = dual->group ? 2 : 1};
+    const int64_t panels = thin ? thin->panels : -1;
     mc_work work;
     *moved = false;
-    MC_TRY(mc_work_open(ctx, &work, need(rows->n, dual->m, thin ? thin->rank : -1)));
-    cut(&work, &p);
+    MC_TRY(mc_work_open(ctx, &work, need(rows->n, dual->m, panels)));
+    cut(&work, rows->n, dual->m, panels, &p);
     mercer_status status = MERCER_OK;
     if (pair_up(&p)) {
         status = start(ctx, &p, beta, f);
@@ -469,8 +466,15 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
     return status;
 }
 
+/* With F of this rank, which is taken beside. */
+static size_t thin_bytes(int64_t n, int64_t m, int64_t rank) {
+    return mc_thin_bytes(n, rank) + need(n, m, (rank + MC_THIN - 1) / MC_THIN);
+}
+
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
-    return need(n, m, -1) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+    const size_t thin = thin_bytes(n, m, n / LOW),
+                 square = need(n, m, -1) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+    return thin > square ? thin : square;
 }
 
 /* A factor costs n^3/3 operations at some thirty to the nanosecond. */
@@ -480,6 +484,7 @@ int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dt
 
 /* Forty steps of n (r^2/3 + 36 r) nanoseconds: a factor, and a dozen solutions, which go from row to row. */
 int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t updates) {
-    const int64_t rank = (int64_t)(sqrt(54 * 54 + 3 * (double)updates / (40 * (double)n)) - 54);
-    return rank < 1 || mc_thin_bytes(n, rank) + need(n, m, rank) > mc_memory_left(ctx) / 2 ? 0 : rank;
+    const double paid = sqrt(54 * 54 + 3 * (double)updates / (40 * (double)n)) - 54;
+    const int64_t rank = paid < (double)(n / LOW) ? (int64_t)paid : n / LOW;
+    return rank < 1 || thin_bytes(n, m, rank) > mc_memory_left(ctx) / 2 ? 0 : rank;
 }

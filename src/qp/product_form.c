@@ -10,19 +10,13 @@
 
 enum { AT_ONCE = 4 }; /* panels: their sums hide the wait of one for the next row's */
 
-size_t mc_product_form_need(int64_t n, int64_t rank) {
-    const int64_t wide = (rank + MC_THIN - 1) / MC_THIN * MC_THIN;
-    return 2 * mc_work_need(wide * n, sizeof(double)) + 3 * mc_work_need(n, sizeof(double));
-}
-
-void mc_product_form_cut(mc_work *work, const mc_thin *thin, mc_product_form *out) {
-    const int64_t count = thin->panels * MC_THIN * thin->n;
-    *out = (mc_product_form){.thin = thin};
+void mc_product_form_cut(mc_work *work, int64_t n, int64_t panels, mc_product_form *out) {
+    const int64_t count = panels * MC_THIN * n;
     out->P = mc_work_take(work, count, sizeof(double));
     out->B = mc_work_take(work, count, sizeof(double));
-    out->d = mc_work_take(work, thin->n, sizeof(double));
-    out->p = mc_work_take(work, thin->n, sizeof(double));
-    out->b = mc_work_take(work, thin->n, sizeof(double));
+    out->d = mc_work_take(work, n, sizeof(double));
+    out->p = mc_work_take(work, n, sizeof(double));
+    out->b = mc_work_take(work, n, sizeof(double));
 }
 
 /* d <- D~, and the b of column k. */

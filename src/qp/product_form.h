@@ -17,8 +17,8 @@ typedef struct mc_product_form {
     double *d, *p, *b; /* n: D~; the column at hand */
 } mc_product_form;
 
-size_t mc_product_form_need(int64_t n, int64_t rank);
-void mc_product_form_cut(mc_work *work, const mc_thin *thin, mc_product_form *out);
+/* thin is set apart. */
+void mc_product_form_cut(mc_work *work, int64_t n, int64_t panels, mc_product_form *out);
 /* form->d holds D, all of it positive, before. */
 mercer_status mc_product_form_factor(mercer_ctx *ctx, mc_product_form *form);
 /* x <- (D + F F')^-1 x */

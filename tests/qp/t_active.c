@@ -161,6 +161,35 @@ static void test_single_blocks_and_large_multipliers_pass_the_exact_check(void *
     close_clean(ctx);
 }
 
+/* Columns of a set that is a part of the rows, whose K is stored in floats, are made in double for its low rank. */
+static void test_sets_of_a_kernel_of_low_rank_take_few_steps(void **state) {
+    (void)state;
+    sample *s = new_sample(5);
+    double *x = calloc(3 * N, sizeof *x);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 55);
+    for (int64_t i = 0; i < N; i++) {
+        for (int k = 0; k < 3; k++)
+            x[3 * i + k] = mc_rng_normal(&rng);
+        s->y[i] = x[3 * i] + mc_rng_normal(&rng);
+    }
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            s->K[i * N + j] = x[3 * i] * x[3 * j] + x[3 * i + 1] * x[3 * j + 1] + x[3 * i + 2] * x[3 * j + 2];
+    for (int64_t i = 0; i < N; i++)
+        s->diagonal[i] = s->K[i * N + i];
+    for (int64_t most = 400; most <= N; most += 500) {
+        mercer_ctx *ctx = open_ctx(2);
+        const mc_active_problem p = classifier(s, 1e4, MERCER_F32, most);
+        mc_smo_result r;
+        assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &r));
+        /* the factor of all of K comes later: 32,000 pairs and more are moved until then */
+        assert_true(true_violation(s, &p.dual) <= 1e-2 && r.steps < 30 * N);
+        close_clean(ctx);
+    }
+    free(x);
+    free(s);
+}
+
 /* SMO alone leaves slopes apart by the tolerance, which times a large C is a large gap, and takes more steps the larger
    C is. */
 static void test_newton_steps_end_what_smo_only_approaches(void **state) {
@@ -280,6 +309,7 @@ int main(void) {
         cmocka_unit_test(test_active_sets_of_any_size_reach_one_optimum),
         cmocka_unit_test(test_all_variables_are_one_set_once_most_are_off_their_bounds),
         cmocka_unit_test(test_single_blocks_and_large_multipliers_pass_the_exact_check),
+        cmocka_unit_test(test_sets_of_a_kernel_of_low_rank_take_few_steps),
         cmocka_unit_test(test_newton_steps_end_what_smo_only_approaches),
         cmocka_unit_test(test_two_variables_share_a_row_and_sums_stay),
         cmocka_unit_test(test_a_rest_is_a_place_to_go_on_from),

@@ -94,8 +94,11 @@ static void test_the_product_form_solves_where_the_diagonal_spans_all_scales(voi
         mc_product_form form;
         mc_work work;
         assert_ok(ctx, mc_thin_open(ctx, N, c.diagonal, column, &c, N / 2, &thin));
-        assert_ok(ctx, mc_work_open(ctx, &work, mc_product_form_need(N, thin.rank)));
-        mc_product_form_cut(&work, &thin, &form);
+        mc_work counted = {0};
+        mc_product_form_cut(&counted, N, thin.panels, &form);
+        assert_ok(ctx, mc_work_open(ctx, &work, counted.used));
+        mc_product_form_cut(&work, N, thin.panels, &form);
+        form.thin = &thin;
         for (int64_t i = 0; i < N; i++) {
             const double u = mc_rng_uniform(&rng);
             D[i] = i % 23 == 0 ? pow(10, -14 + 4 * u) : pow(10, -3 + 15 * u);
