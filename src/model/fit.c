@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "predict/check_finite.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include "learn/common/machines.h"
 #include "model/file/format.h"
 #include "model/model.h"

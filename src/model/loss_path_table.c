@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "learn/common/path_row.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include "model/model.h"
 #include <math.h>
 

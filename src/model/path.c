@@ -5,7 +5,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "learn/common/machines.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include "learn/ridge/ridge_path.h"
 #include "model/model.h"
 #include <string.h>

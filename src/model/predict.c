@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "certify/prediction_bound.h"
 #include "model/widen.h"
 #include <string.h>
 

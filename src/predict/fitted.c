@@ -5,10 +5,30 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "predict/packed_cache.h"
+#include "problem/problem.h"
 #include <string.h>
 
 const char *const mc_form_names[MC_FORMS] = {
     [MC_VALUES] = "values", [MC_PAIRS] = "pairs", [MC_REGION] = "region", [MC_NEIGHBOURS] = "neighbours"};
+
+/* Where rows of weight zero were left out, a centre knows the place it had among all. */
+static void take_places(mc_fitted *fitted, mercer_data *x) {
+    if (!fitted->row && x->n > 0) {
+        fitted->row = x->place;
+        x->place = NULL;
+    }
+}
+
+void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
+    take_places(fitted, problem->x);
+    fitted->kernel = problem->kernel;
+    fitted->centres = problem->x;
+    fitted->scale = problem->scale;
+    fitted->report.seconds = seconds;
+    problem->kernel = NULL;
+    problem->x = NULL;
+    problem->scale = (mc_scale){0};
+}
 
 void mc_fitted_free(mc_fitted *fitted) {
     mc_packed_cache_free(fitted->kept);

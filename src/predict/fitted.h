@@ -82,8 +82,6 @@ mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other);
    error of one kernel value. */
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
                                double *entry);
-/* prediction_bound.c: how far decisions at these rows can be from those of the exact optimum, rounding included: n. */
-mercer_status mc_fitted_bound(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out);
 /* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include "learn/ridge/ridge_gradient.h"
 #include "learn/svm/svm_folds.h"
 #include "select/tune.h"

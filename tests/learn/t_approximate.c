@@ -2,7 +2,7 @@
    the rest. */
 #include "base/rng.h"
 #include "data/table/data.h"
-#include "learn/ridge/sampled_residual.h"
+#include "certify/sampled_residual.h"
 #include "model/model.h"
 #include "support.h"
 #include <math.h>

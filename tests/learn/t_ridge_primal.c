@@ -1,6 +1,6 @@
 /* The solve in features against the solve in rows: the same function, the same report, the same leave-one-out error. */
 #include "machines_of_test.h"
-#include "learn/ridge/certificate.h"
+#include "certify/ridge_certificate.h"
 #include "model/model.h"
 
 static const char *const kernels[] = {"linear",

@@ -371,9 +371,10 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
     mc_svm s;
     mc_fitted f = {0};
     mercer_status status = mc_svm_open(ctx, k->kind, &set, k->kernel, k->data, &s);
-    s.most = k->most;
+    if (!status)
+        s.solver->most = k->most;
     if (!status && k->room)
-        status = mc_store_open(ctx, MOST, k->room, &s.store);
+        status = mc_store_open(ctx, MOST, k->room, &s.solver->store);
     if (!status)
         status = mc_svm_solve(ctx, &s, &f);
     k->skipped = 0;

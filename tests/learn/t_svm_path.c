@@ -140,7 +140,8 @@ static mercer_status walk(mercer_ctx *ctx, void *arg) {
     mc_svm s;
     mercer_status status = mc_svm_open(ctx, w->kind, &set, w->kernel, w->data, &s);
     s.path = true;
-    s.most = w->data->n / 5;
+    if (!status)
+        s.solver->most = w->data->n / 5;
     s.C = C[0];
     w->skipped = 0;
     for (int k = 0; k < w->values && !status; k++) {

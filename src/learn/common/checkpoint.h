@@ -8,7 +8,7 @@
 #ifndef MC_LEARN_COMMON_CHECKPOINT_H
 #define MC_LEARN_COMMON_CHECKPOINT_H
 
-#include "learn/common/problem.h"
+#include "problem/problem.h"
 
 enum { MC_CHECKPOINT_PARTS = 4 };
 

@@ -2,7 +2,7 @@
 #ifndef MC_LEARN_COMMON_LANDMARKS_H
 #define MC_LEARN_COMMON_LANDMARKS_H
 
-#include "learn/common/problem.h"
+#include "problem/problem.h"
 
 size_t mc_landmarks_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m);
 /* How many of them: by how where it says so, else rank; never more than n. */

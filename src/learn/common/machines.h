@@ -4,7 +4,7 @@
 
 #include "learn/ridge/ridge_cost.h"
 #include "predict/fitted.h"
-#include "learn/common/problem.h"
+#include "problem/problem.h"
 #include <stddef.h>
 
 /* The row that every machine has. */

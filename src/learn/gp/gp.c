@@ -21,7 +21,7 @@
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
 #include "kernel/language/node.h"
-#include "learn/ridge/certificate.h"
+#include "certify/ridge_certificate.h"
 #include "learn/gp/evidence.h"
 #include "learn/gp/gp_search.h"
 #include "learn/common/machines.h"

@@ -24,7 +24,7 @@
 #include "data/table/folds.h"
 #include "gram/operator/gram.h"
 #include "kernel/evaluate/feature_map.h"
-#include "learn/ridge/certificate.h"
+#include "certify/ridge_certificate.h"
 #include "learn/common/machines.h"
 #include <math.h>
 #include <string.h>

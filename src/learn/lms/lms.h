@@ -5,7 +5,7 @@
 
 #include "gram/operator/gram.h"
 #include "predict/fitted.h"
-#include "learn/common/problem.h"
+#include "problem/problem.h"
 
 /* How f(x_i) = sum_j alpha_j k(x_j, x_i) is come by. The steps and the coefficients are the same whichever it is.
 

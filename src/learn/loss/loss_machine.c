@@ -20,8 +20,8 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
-#include "learn/ridge/certificate.h"
-#include "learn/common/class_weight.h"
+#include "certify/ridge_certificate.h"
+#include "problem/class_weight.h"
 #include "learn/loss/loss_machine.h"
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,8 @@
 #ifndef MC_LEARN_LOSS_LOSS_MACHINE_H
 #define MC_LEARN_LOSS_LOSS_MACHINE_H
 
-#include "learn/loss/loss.h"
+#include "certify/loss_certificate.h"
+#include "learn/loss/loss_solver.h"
 
 /* Set by the caller: loss, own, set, least, fits. The rest is zero at first. */
 typedef struct mc_loss_machine {

@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

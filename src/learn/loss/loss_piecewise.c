@@ -11,7 +11,7 @@
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "learn/common/kernel_matrix.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include "learn/svm/svm.h"
 #include "qp/active_set.h"
 #include <float.h>

@@ -1,6 +1,6 @@
 /* loss_settings.c: the settings of the machines with a convex loss. They share one struct; each machine lists the rows
    that mean something to it. */
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 #include <math.h>
 
 #define ROW(field) .offset = offsetof(mercer_loss, field)

@@ -6,7 +6,7 @@
 #include "gram/operator/gram.h"
 #include "gram/lowrank/lowrank.h"
 #include "gram/store/stored.h"
-#include "learn/loss/loss.h"
+#include "learn/loss/loss_solver.h"
 
 typedef struct mc_loss_precondition mc_loss_precondition;
 

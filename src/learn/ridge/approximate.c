@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "predict/fitted.h"
-#include "learn/ridge/sampled_residual.h"
+#include "certify/sampled_residual.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef MC_LEARN_RIDGE_APPROXIMATE_H
 #define MC_LEARN_RIDGE_APPROXIMATE_H
 
-#include "learn/common/problem.h"
+#include "problem/problem.h"
 
 typedef struct mc_approximate {
     const mc_problem *p;

@@ -17,7 +17,7 @@
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
 #include "learn/ridge/approximate.h"
-#include "learn/ridge/certificate.h"
+#include "certify/ridge_certificate.h"
 #include "learn/common/landmarks.h"
 #include "learn/common/machines.h"
 #include "learn/common/preconditioner_rank.h"

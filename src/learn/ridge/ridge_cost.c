@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "learn/ridge/certificate.h"
+#include "certify/ridge_certificate.h"
 #include "learn/ridge/ridge_primal.h"
 #include "learn/ridge/ridge_flops.h"
 #include "linalg/cholesky.h"

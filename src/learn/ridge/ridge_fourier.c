@@ -16,7 +16,7 @@
 #include "gram/features/fourier.h"
 #include "learn/ridge/approximate.h"
 #include "learn/common/normal_equations.h"
-#include "learn/ridge/sampled_residual.h"
+#include "certify/sampled_residual.h"
 #include "linalg/dense.h"
 #include <math.h>
 #include <string.h>

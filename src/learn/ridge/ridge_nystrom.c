@@ -24,7 +24,7 @@
 #include "learn/common/landmarks.h"
 #include "learn/common/normal_equations.h"
 #include "learn/common/preconditioner_rank.h"
-#include "learn/ridge/sampled_residual.h"
+#include "certify/sampled_residual.h"
 #include "iterative/pcg.h"
 #include "linalg/dense.h"
 #include <math.h>

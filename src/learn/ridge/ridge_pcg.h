@@ -2,7 +2,7 @@
 #ifndef MC_LEARN_RIDGE_RIDGE_PCG_H
 #define MC_LEARN_RIDGE_RIDGE_PCG_H
 
-#include "learn/common/problem.h"
+#include "problem/problem.h"
 #include "learn/common/preconditioner_rank.h"
 
 typedef struct mc_ridge_pcg_plan {

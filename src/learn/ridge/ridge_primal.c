@@ -27,7 +27,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "learn/common/feature_panels.h"
+#include "problem/feature_panels.h"
 #include "learn/ridge/ridge_spectrum.h"
 #include "learn/ridge/ridge_system.h"
 #include "linalg/eigen.h"

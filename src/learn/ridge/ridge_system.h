@@ -3,7 +3,7 @@
 #ifndef MC_LEARN_RIDGE_RIDGE_SYSTEM_H
 #define MC_LEARN_RIDGE_RIDGE_SYSTEM_H
 
-#include "learn/ridge/certificate.h"
+#include "certify/ridge_certificate.h"
 #include "linalg/lanczos.h"
 
 typedef struct mc_ridge_system {

@@ -29,7 +29,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const copying *c = arg;
     const mc_svm *s = c->m->s;
     const mc_svm_program *t = c->m->t;
-    const size_t entry = mc_dtype_size(s->dtype), first = (size_t)t->split, rest = (size_t)t->n - first,
+    const size_t entry = mc_dtype_size(s->solver->dtype), first = (size_t)t->split, rest = (size_t)t->n - first,
                  n = (size_t)s->p.n;
     for (int64_t i = begin; i < end; i++) {
         const char *from = c->whole + (size_t)mc_svm_program_row(s, t, i) * n * entry;
@@ -46,7 +46,7 @@ mercer_status mc_fold_matrix_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm
         return MERCER_OK;
     copying c = {.m = out, .whole = whole};
     MC_TRY(MC_ALLOC(ctx, out->diagonal, t->n));
-    if (!(c.copy = mc_fold_square_take(ctx, room, t->n, mc_dtype_size(s->dtype))))
+    if (!(c.copy = mc_fold_square_take(ctx, room, t->n, mc_dtype_size(s->solver->dtype))))
         return MERCER_MEMORY;
     out->K = c.copy;
     for (int64_t i = 0; i < t->n; i++)
@@ -62,7 +62,7 @@ void mc_fold_matrix_close(mc_fold_matrix *m) {
 /* Entries are what they are, in whatever precision they are asked for. */
 mc_matrix mc_fold_matrix_view(const mc_fold_matrix *m) {
     const int64_t n = m->t->n;
-    mc_matrix K = mc_matrix_square(n, m->s->dtype, m->K, n, m->diagonal ? m->diagonal : m->s->diagonal);
+    mc_matrix K = mc_matrix_square(n, m->s->solver->dtype, m->K, n, m->diagonal ? m->diagonal : m->s->diagonal);
     K.settled = true;
     return K;
 }

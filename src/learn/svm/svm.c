@@ -18,7 +18,9 @@
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "certify/svm_certificate.h"
 #include "data/table/data.h"
+#include "problem/class_weight.h"
 #include <math.h>
 #include <string.h>
 
@@ -174,9 +176,9 @@ mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 
 /* Solve one task; one that was begun in an earlier run goes on where it stood. */
 static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
-    if (!s->begun) {
+    if (!s->solver->begun) {
         t->tolerance = SAFETY * s->set->tolerance;
-        if (!s->warm)
+        if (!s->solver->warm)
             MC_TRY(mc_svm_program_product(ctx, s, t));
     }
     if (isinf(s->C))
@@ -186,21 +188,21 @@ static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
 
 /* The stages of a hard margin have a C of their own: its tasks are not left on the way. */
 static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
-    while (s->next < s->tasks) {
-        mc_span(ctx, (double)s->next / (double)s->tasks, (double)(s->next + 1) / (double)s->tasks);
-        s->resting = s->kept && !isinf(s->C);
-        const mercer_status status = solve_task(ctx, s, &s->task[s->next]);
-        s->resting = s->begun = false;
+    while (s->solver->next < s->tasks) {
+        mc_span(ctx, (double)s->solver->next / (double)s->tasks, (double)(s->solver->next + 1) / (double)s->tasks);
+        s->solver->resting = s->solver->kept && !isinf(s->C);
+        const mercer_status status = solve_task(ctx, s, &s->task[s->solver->next]);
+        s->solver->resting = s->solver->begun = false;
         MC_TRY(status);
-        s->next++;
-        MC_TRY(mc_svm_save(ctx, s, s->next == s->tasks));
+        s->solver->next++;
+        MC_TRY(mc_svm_save(ctx, s, s->solver->next == s->tasks));
     }
     return MERCER_OK;
 }
 
 static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
-    s->next = 0;
-    if (!s->warm) {
+    s->solver->next = 0;
+    if (!s->solver->warm) {
         MC_TRY(mc_svm_begin(ctx, s));
         MC_TRY(mc_svm_resume(ctx, s));
     }
@@ -224,9 +226,9 @@ static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *again) {
 /* A stop is remembered, and what was reached is settled whatever the clock says; not of very many quadratic programs,
    which would take long and of which those not yet begun say nothing. */
 static mercer_status settle(mercer_ctx *ctx, mc_svm *s, mercer_status status) {
-    if (s->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED) || s->tasks > MANY)
+    if (s->solver->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED) || s->tasks > MANY)
         return status;
-    s->stopped = mc_stop_taken(ctx);
+    s->solver->stopped = mc_stop_taken(ctx);
     mc_shield(ctx, true);
     return MERCER_OK;
 }
@@ -239,7 +241,7 @@ static mercer_status certify(mercer_ctx *ctx, mc_svm *s, int round, mc_fitted *f
     mercer_status status = settle(ctx, s, mc_svm_certify(ctx, s, f));
     f->kernel = NULL;
     *done = true;
-    if (status || s->stopped || round >= REFINEMENTS)
+    if (status || s->solver->stopped || round >= REFINEMENTS)
         return status;
     bool again = false;
     mc_phase(ctx, "solve");
@@ -262,24 +264,30 @@ static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f)
 
 /* ---- The machine ---- */
 
-void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
+static void close_solver(mercer_ctx *ctx, mc_svm *s) {
     mc_svm_forget(s);
     mc_svm_rows_close(s);
+    mc_store_close(s->solver->store);
+    if (s->solver->stopped)
+        mc_shield(ctx, false);
+    mc_free(s->solver);
+}
+
+void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
+    if (s->solver)
+        close_solver(ctx, s);
     mc_svm_programs_close(s);
-    mc_store_close(s->store);
     mc_free(s->diagonal);
     mc_free(s->order);
     mc_free(s->start);
     mc_free(s->cost);
     mc_problem_close(&s->p);
-    if (s->stopped)
-        mc_shield(ctx, false);
 }
 
 /* Why it ended: a stop from outside, or short of the tolerance. */
 static const char *end_of(const mc_svm *s) {
-    const char *end = s->stopped == MERCER_TIME ? "time" : s->stopped ? "caller" : "no";
-    for (int64_t k = 0; k < s->tasks && !s->stopped; k++)
+    const char *end = s->solver->stopped == MERCER_TIME ? "time" : s->solver->stopped ? "caller" : "no";
+    for (int64_t k = 0; k < s->tasks && !s->solver->stopped; k++)
         if (!(s->task[k].violation <= s->set->tolerance))
             end = s->task[k].result.steps >= s->set->iterations ? "steps" : strcmp(end, "steps") ? "precision" : end;
     return end;
@@ -300,7 +308,9 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
 
 mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, mc_svm *s) {
-    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C, .rows = data->n};
+    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
+    MC_TRY(MC_ALLOC(ctx, s->solver, 1));
+    s->solver->rows = data->n;
     if (isinf(set->C) && kind != MC_SVC && s->row->costly)
         return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
     MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));

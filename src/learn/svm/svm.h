@@ -1,12 +1,9 @@
-/* svm.h: support vector machines, between their files.
+/* svm.h: support vector machines (problem/svm_problem.h), between the files that solve for them.
 
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, quadratic programs solved, vectors kept, everything certified
-       svm_dual.c      a machine as quadratic programs (qp/smo.h) and back
        svm_matrix.c      K of a quadratic program (kernel_matrix.h), within the memory limit
-       svm_screen.c    rows of which the solver knows enough for the certificate
        svm_support_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
-       svm_certificate.c   violation, gap and intercept from the rows and the coefficients alone
        svm_hard_margin.c      the hard margin, and a very large C, by a rising one
        svm_initial.c     multipliers to start from: none, or those of a model
        svm_checkpoint.c  the state of the quadratic programs in a file
@@ -15,88 +12,26 @@
        svm_warm_start.c   from one C to the next
        svm_folds.c     many splits and values of C over one K
        fold_matrix.c   that K, as each of their quadratic programs sees it
-       svm_duplicates.c     equal rows
-       class_weight.c  weights of classes from text */
+       svm_duplicates.c     equal rows */
 #ifndef MC_LEARN_SVM_SVM_H
 #define MC_LEARN_SVM_SVM_H
 
-#include "gram/operator/gram.h"
-#include "learn/common/class_weight.h"
 #include "learn/common/machines.h"
+#include "problem/svm_problem.h"
 #include "qp/active_set.h"
 #include "qp/row_store.h"
 
-typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
-
-typedef struct mc_svm_row {
-    const char *name;
-    bool classes; /* a target of classes; otherwise numbers, or none */
-    bool doubled; /* two variables per row: above and below the tube */
-    bool grouped; /* the multipliers of each sign keep their own sum */
-    bool costly;  /* the bounds carry C */
-} mc_svm_row;
-extern const mc_svm_row mc_svm_rows[MC_SVM_KINDS];
-
-/* What the last certificate of a path has computed of a quadratic program: the next one computes what has changed
-   since. */
-typedef struct mc_seen {
-    double *c;    /* n: the multipliers of the rows; NULL: nothing is remembered */
-    double *f;    /* n: K c in double, NAN where that was not computed */
-    double error; /* of f, at most */
-} mc_seen;
-
-/* One quadratic program: a pair of classes, a class against the rest, one target column, or all rows. Its rows are
-   numbered from 0: first those of class a, then those of class b; otherwise all in order. */
-typedef struct mc_svm_program {
-    int64_t a, b;   /* +1 on class a, -1 on class b (-1: on all the others); a -1: no classes */
-    int64_t output; /* column of Y; 0 with classes */
-    int64_t n, m, split;
-    double *beta; /* m multipliers */
-    double *f;    /* n: K beta */
-    /* n: how wrong f is at most, beside own; infinite where that is not known; NULL: nobody keeps account */
-    double *error;
-    double own; /* how wrong values are at most that the certificate has computed */
-    bool known; /* error is that of the solution */
-    mc_seen seen;
-    /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
-    void *whole;
-    double *earlier;  /* n: f + b of the last C but one of a path; NULL: there is none */
-    double rose;      /* C of the last over that of the last but one */
-    double rise;      /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
-    double tolerance; /* for the next solution */
-    double nu;        /* of nu-svc that was raised or lowered to where there is an answer; 0: that of the settings */
-    double unit;      /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
-    double intercept, epsilon;
-    mc_smo_result result;
-    double primal, dual, norm2, violation, rounding; /* by the certificate */
-    double zero;                                     /* the objective of f = 0 */
-    /* of the decision: |f - f*| in H and |b - b*| are no more; infinite where nothing is known */
-    double distance, drift;
-    int64_t free, bounded;
-} mc_svm_program;
-
 typedef struct mc_svm_kept mc_svm_kept;
 
-typedef struct mc_svm {
-    mc_svm_kind kind;
-    const mc_svm_row *row;
-    const mercer_svm *set;
-    double C;                /* set->C; on the way to a hard margin the C of the moment */
-    mc_problem p;            /* rows sorted by class; p.Y in that order */
-    int64_t *order;          /* place in the training data of each row */
-    int64_t classes, *start; /* the first row of each class, and the end; {0, n} without classes */
-    double *cost;            /* n: row weight x class weight */
-    int64_t tasks;
-    mc_svm_program *task;
+/* How the quadratic programs of a machine are being solved. */
+typedef struct mc_svm_solver {
     mercer_dtype dtype; /* of stored blocks of K */
     int64_t most;       /* variables solved for at a time */
     int64_t whole;      /* or all of a quadratic program, where it has no more and most of them are free; 0: never */
-    double *diagonal;   /* of K */
     mc_store *store;    /* of rows of K, where it is worth it; those of the quadratic program `stored` */
     const mc_svm_program *stored;
-    /* solved for one C after the other: K is kept where there is room, and what was opened to compute it */
-    bool path;
-    struct mc_svm_rows_open *open; /* that, of one task; NULL: nothing is kept */
+    /* along a path K is kept where there is room, and what was opened to compute it, of one task; NULL: nothing is */
+    struct mc_svm_rows_open *open;
     mc_active_room room;
     bool warm;         /* beta and f of the tasks are a start worth keeping */
     int64_t rows;      /* of the training data, those of weight zero counted */
@@ -105,7 +40,7 @@ typedef struct mc_svm {
     bool begun, resting;
     double noise2;
     mercer_status stopped;
-} mc_svm;
+} mc_svm_solver;
 
 /* svm.c: the order of work, in pieces. s is empty after a failure to open, and closed in any case. */
 mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
@@ -113,42 +48,6 @@ mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
 /* Solve for s->C and certify; f gets all but kernel and scale, and a report. */
 mercer_status mc_svm_solve(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_close(mercer_ctx *ctx, mc_svm *s);
-
-/* svm_dual.c */
-mercer_status mc_svm_programs_open(mercer_ctx *ctx, mc_svm *s);
-/* What the quadratic programs of more than two classes take, by themselves and in the model. */
-size_t mc_svm_programs_bytes(const mercer_svm *set, const mc_problem *p);
-void mc_svm_programs_close(mc_svm *s);
-/* the row of p.x behind row i of the task */
-int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *t, int64_t i);
-const char *mc_svm_program_second(const mc_svm *s, const mc_svm_program *t); /* what class a is told from, in words */
-double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable);
-double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i);
-double mc_svm_program_multiplier(const mc_svm_program *t, int64_t i); /* of row i: of both its variables */
-/* The coefficient of row i: of both its variables, times the unit. */
-double mc_svm_program_coefficient(const mc_svm_program *t, int64_t i);
-/* The quadratic program written out. */
-typedef struct mc_quadratic_program {
-    mc_dual dual;
-    double *q, *low, *high;
-    int64_t *row;
-    uint8_t *group;
-} mc_quadratic_program;
-mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t,
-                                        mc_quadratic_program *out);
-void mc_quadratic_program_close(mc_quadratic_program *p);
-double mc_svm_program_nu(const mc_svm *s, const mc_svm_program *t);
-double mc_svm_program_highest_nu(const mc_svm *s, const mc_svm_program *t); /* that nu-svc can have */
-/* A feasible start, with MERCER_INVALID when nu leaves none. */
-mercer_status mc_svm_program_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t);
-/* unit, intercept and epsilon from the multipliers of the sums. */
-void mc_svm_program_finish(const mc_svm *s, mc_svm_program *t, const double intercept[2]);
-/* After C has been multiplied by the factor: multipliers and f times it, which is feasible; those at their bound stay
-   there. */
-void mc_svm_program_scale(const mc_svm *s, mc_svm_program *t, double factor);
-/* the largest |K_ii| of its rows, which no other entry exceeds */
-double mc_svm_program_top(const mc_svm *s, const mc_svm_program *t);
-double mc_svm_program_mean_diagonal(const mc_svm *s, const mc_svm_program *t); /* of K on its rows; 1 when that is 0 */
 
 /* svm_matrix.c */
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);
@@ -208,21 +107,6 @@ mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
 /* svm_support_vectors.c: kernel and scale stay with the problem; out gets the rest. */
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
-
-/* svm_screen.c: f of a task in double precision, from the rows and the multipliers, where it matters: rows with a
-   multiplier, and those that may violate the margin or be nearest to it. Of the others the solver's f is within
-   t->error, which proves that they add nothing. *entry is raised to the bound on the error of one kernel value. */
-bool mc_svm_screens(const mc_svm *s);
-mercer_status mc_svm_program_screen(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                    double *entry, bool *sure);
-/* What was computed, for the next C of a path. */
-mercer_status mc_svm_program_remember(mercer_ctx *ctx, mc_svm_program *t);
-/* Whether the proof stands with the multipliers of the sums now found. */
-bool mc_svm_program_screened(const mc_svm *s, const mc_svm_program *t, const mc_dual *dual, const double intercept[2]);
-
-/* svm_certificate.c: every task judged; intercepts of tasks and of f set anew. */
-mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
-void mc_svm_report(const mc_svm *s, mercer_report *out);
 
 /* svm_warm_start.c: after C has been multiplied by rise, a feasible start with its f from the solution for the last C.
    twin: of each variable the one of the other sign on an equal row, -1: none; NULL: there are none. */

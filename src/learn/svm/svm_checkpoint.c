@@ -51,7 +51,7 @@ struct mc_svm_kept {
 static uint64_t key_of(const mercer_ctx *ctx, const mc_svm *s) {
     const mercer_svm *set = s->set;
     const double numbers[] = {set->C, set->nu, set->epsilon, set->tolerance};
-    const int64_t counts[] = {set->iterations, s->kind, s->tasks, s->dtype};
+    const int64_t counts[] = {set->iterations, s->kind, s->tasks, s->solver->dtype};
     uint64_t key = mc_hash(mc_checkpoint_key(ctx, &s->p, "svm 2"), numbers, sizeof numbers);
     key = mc_hash(key, counts, sizeof counts);
     key = mc_hash(key, s->cost, (size_t)s->p.n * sizeof *s->cost);
@@ -164,8 +164,8 @@ static int parts_of(const mc_svm *s, const mc_svm_kept *kept, head *h, mc_checkp
 }
 
 static mercer_status make_room(mercer_ctx *ctx, mc_svm *s) {
-    MC_TRY(MC_ALLOC(ctx, s->kept, 1));
-    mc_svm_kept *kept = s->kept;
+    MC_TRY(MC_ALLOC(ctx, s->solver->kept, 1));
+    mc_svm_kept *kept = s->solver->kept;
     for (int64_t k = 0; k < s->tasks; k++) {
         kept->betas += s->task[k].m;
         kept->functions += s->task[k].n;
@@ -180,32 +180,32 @@ mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s) {
         return MERCER_OK;
     bool found = false;
     MC_TRY(make_room(ctx, s));
-    s->kept->path = s->set->checkpoint;
-    s->kept->key = key_of(ctx, s);
-    MC_TRY(mc_checkpoint_check(ctx, s->kept->path, s->kept->key, &found));
+    s->solver->kept->path = s->set->checkpoint;
+    s->solver->kept->key = key_of(ctx, s);
+    MC_TRY(mc_checkpoint_check(ctx, s->solver->kept->path, s->solver->kept->key, &found));
     if (!found)
         return MERCER_OK;
     head h = {0};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
-    MC_TRY(mc_checkpoint_load(ctx, s->kept->path, parts, parts_of(s, s->kept, &h, parts)));
-    if (!state_holds(s, s->kept, &h))
-        return mc_checkpoint_refuse(ctx, s->kept->path);
-    copy(s, s->kept, false);
-    s->next = h.task;
-    s->begun = h.begun != 0;
-    s->most = h.most;
-    s->noise2 = h.noise2;
-    mc_log(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->kept->path, (long long)s->next + 1,
-           (long long)s->tasks);
+    MC_TRY(mc_checkpoint_load(ctx, s->solver->kept->path, parts, parts_of(s, s->solver->kept, &h, parts)));
+    if (!state_holds(s, s->solver->kept, &h))
+        return mc_checkpoint_refuse(ctx, s->solver->kept->path);
+    copy(s, s->solver->kept, false);
+    s->solver->next = h.task;
+    s->solver->begun = h.begun != 0;
+    s->solver->most = h.most;
+    s->solver->noise2 = h.noise2;
+    mc_log(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->solver->kept->path,
+           (long long)s->solver->next + 1, (long long)s->tasks);
     return MERCER_OK;
 }
 
 mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now) {
-    mc_svm_kept *kept = s->kept;
+    mc_svm_kept *kept = s->solver->kept;
     const double began = mc_clock();
     if (!kept || (!now && began - kept->written < CALM * kept->writing))
         return MERCER_OK;
-    head h = {.task = s->next, .begun = s->begun, .most = s->most, .noise2 = s->noise2};
+    head h = {.task = s->solver->next, .begun = s->solver->begun, .most = s->solver->most, .noise2 = s->solver->noise2};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
     copy(s, kept, true);
     MC_TRY(mc_checkpoint_save(ctx, kept->path, kept->key, parts, parts_of(s, kept, &h, parts)));
@@ -217,23 +217,23 @@ mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now) {
 /* The steps of this solution so far are added to those before it, for the file alone. */
 mercer_status mc_svm_rest(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2) {
     const mc_svm_resting *r = arg;
-    mc_svm_program *t = &r->s->task[r->s->next];
+    mc_svm_program *t = &r->s->task[r->s->solver->next];
     const mc_smo_result running = *so_far;
     t->result.steps += r->before.steps;
     t->result.rounds += r->before.rounds;
-    r->s->begun = true;
-    r->s->noise2 = noise2;
+    r->s->solver->begun = true;
+    r->s->solver->noise2 = noise2;
     const mercer_status status = mc_svm_save(ctx, r->s, false);
     t->result = running;
     return status;
 }
 
 void mc_svm_forget(mc_svm *s) {
-    if (!s->kept)
+    if (!s->solver->kept)
         return;
-    mc_free(s->kept->scalar);
-    mc_free(s->kept->beta);
-    mc_free(s->kept->f);
-    mc_free(s->kept);
-    s->kept = NULL;
+    mc_free(s->solver->kept->scalar);
+    mc_free(s->solver->kept->beta);
+    mc_free(s->solver->kept->f);
+    mc_free(s->solver->kept);
+    s->solver->kept = NULL;
 }

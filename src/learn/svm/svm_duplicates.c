@@ -99,7 +99,7 @@ static mercer_status take_kept(mercer_ctx *ctx, mc_svm *s, const int64_t *kept, 
     for (int64_t i = 0; i < count; i++)
         s->diagonal[i] = s->diagonal[kept[i]];
     mc_svm_programs_close(s);
-    s->most = mc_svm_active(ctx, &s->p, count, s->dtype);
+    s->solver->most = mc_svm_active(ctx, &s->p, count, s->solver->dtype);
     return mc_svm_programs_open(ctx, s);
 }
 

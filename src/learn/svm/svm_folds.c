@@ -16,6 +16,8 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
+#include "problem/class_weight.h"
+#include "gram/operator/gram.h"
 #include "learn/svm/fold_matrix.h"
 #include "qp/newton_free.h"
 #include "qp/batch_smo.h"
@@ -27,7 +29,7 @@ static const double QUICK = 1e-4; /* the least tolerance of which slopes in sing
 
 struct mc_svm_folds {
     mc_svm s;
-    void *K; /* n x n of s.dtype, rows in the order of s.p; in the room */
+    void *K; /* n x n of s.solver->dtype, rows in the order of s.p; in the room */
     mc_svm_room *room;
     const mercer_data *data;
     int64_t *place;  /* of each row of the data among those of s.p */
@@ -36,7 +38,7 @@ struct mc_svm_folds {
 };
 
 static size_t entry_bytes(const mc_svm_folds *m) {
-    return mc_dtype_size(m->s.dtype);
+    return mc_dtype_size(m->s.solver->dtype);
 }
 
 static bool many_pairs(const mc_svm_folds *m) {
@@ -111,8 +113,8 @@ static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     mc_gram *gram = NULL;
     if (!(m->K = mc_fold_square_take(ctx, &m->room->K, n, entry_bytes(m))))
         return MERCER_MEMORY;
-    MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.dtype, &gram));
-    const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.dtype, m->K, n);
+    MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.solver->dtype, &gram));
+    const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.solver->dtype, m->K, n);
     mc_gram_close(gram);
     return status;
 }
@@ -145,8 +147,8 @@ static mercer_status open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
                           const mercer_data *data, int64_t splits, mc_svm_folds *m, bool *shared) {
     m->data = data;
     MC_TRY(mc_svm_open(ctx, kind, set, kernel, data, &m->s));
-    mc_store_close(m->s.store);
-    m->s.store = NULL;
+    mc_store_close(m->s.solver->store);
+    m->s.solver->store = NULL;
     MC_TRY(note_rows(ctx, m));
     note_shape(m);
     *shared = fits(ctx, m, splits);
@@ -289,7 +291,7 @@ static mercer_status finish(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_
                                        .matrix = *matrix,
                                        .tolerance = s->set->tolerance,
                                        .steps_max = s->set->iterations - steps,
-                                       .most = s->most,
+                                       .most = s->solver->most,
                                        .rough = true};
     MC_TRY(mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
     mc_svm_program_finish(s, t, t->result.intercept);
@@ -415,8 +417,8 @@ static mercer_status take_held(mercer_ctx *ctx, const walk *w, const part *p, in
     for (int64_t h = 0; h < p->few; h++) {
         const int64_t from = w->m->place[p->held[h]] * n + begin;
         for (int64_t j = 0; j < width; j++)
-            (*out)[h * width + j] = w->m->s.dtype == MERCER_F64 ? ((const double *)w->m->K)[from + j]
-                                                                : (double)((const float *)w->m->K)[from + j];
+            (*out)[h * width + j] = w->m->s.solver->dtype == MERCER_F64 ? ((const double *)w->m->K)[from + j]
+                                                                        : (double)((const float *)w->m->K)[from + j];
     }
     return MERCER_OK;
 }

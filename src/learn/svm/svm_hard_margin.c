@@ -120,7 +120,7 @@ mercer_status mc_svm_program_harden(mercer_ctx *ctx, mc_svm *s, mc_svm_program *
 
 /* Multipliers of a model or a checkpoint have been within the bounds of C itself. */
 bool mc_svm_program_is_steep(const mc_svm *s, const mc_svm_program *t) {
-    const bool fresh = !s->warm && !s->begun && !s->set->start && !s->kept;
+    const bool fresh = !s->solver->warm && !s->solver->begun && !s->set->start && !s->solver->kept;
     return fresh && (s->kind == MC_SVC || s->kind == MC_SVR) && isfinite(s->C)
            && s->C * mc_svm_program_mean_diagonal(s, t) > LAST;
 }

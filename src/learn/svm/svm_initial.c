@@ -28,7 +28,7 @@ static mercer_status check(mercer_ctx *ctx, const mc_svm *s, const mercer_model 
     for (int64_t k = 0; same && k < s->classes; k++)
         same = strcmp(mercer_model_label(start, k), s->p.x->label[k]) == 0;
     for (int64_t c = 0; same && c < mercer_model_centres(start); c++)
-        same = mercer_model_row(start, c) < s->rows;
+        same = mercer_model_row(start, c) < s->solver->rows;
     return same ? MERCER_OK : refuse(ctx, s, "has other classes, targets or more rows");
 }
 
@@ -102,8 +102,8 @@ mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s) {
     int64_t *place = NULL;
     if (s->set->start) {
         MC_TRY(check(ctx, s, s->set->start));
-        MC_TRY(MC_ALLOC(ctx, place, s->rows));
-        for (int64_t i = 0; i < s->rows; i++)
+        MC_TRY(MC_ALLOC(ctx, place, s->solver->rows));
+        for (int64_t i = 0; i < s->solver->rows; i++)
             place[i] = -1;
         for (int64_t i = 0; i < s->p.n; i++)
             place[s->order[i]] = i;

@@ -58,14 +58,14 @@ static void close_rows(rows_of_task *r) {
 
 /* The store serves one quadratic program after the other: rows stay while it is the same one. */
 static mc_store *store_for(mc_svm *s, const mc_svm_program *t) {
-    if (s->store && s->stored != t)
-        mc_store_clear(s->store);
-    s->stored = t;
-    return s->store;
+    if (s->solver->store && s->solver->stored != t)
+        mc_store_clear(s->solver->store);
+    s->solver->stored = t;
+    return s->solver->store;
 }
 
 static mercer_status open_rows(mercer_ctx *ctx, mc_svm *s, const mc_svm_program *t, rows_of_task *r) {
-    const bool products = s->most < t->m && s->dtype == MERCER_F32;
+    const bool products = s->solver->most < t->m && s->solver->dtype == MERCER_F32;
     *r = (rows_of_task){0};
     mercer_status status = t->n < s->p.n ? take_rows(ctx, s, t, r) : MERCER_OK;
     if (!status)
@@ -147,13 +147,13 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
     for (int64_t k = 0; k < s->tasks; k++)
         width = s->task[k].n > width ? s->task[k].n : width;
     const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n;
-    const size_t need = mc_svm_bytes(ctx, &s->p, m, s->dtype), left = mc_memory_left(ctx),
+    const size_t need = mc_svm_bytes(ctx, &s->p, m, s->solver->dtype), left = mc_memory_left(ctx),
                  row = (size_t)(width + 16) * sizeof(float);
     const int64_t most = left > need ? (int64_t)((left - need) / 2 / row) : 0;
     const bool steady = *s->set->checkpoint; /* nothing may depend on what was computed before */
-    const bool worth = !steady && s->dtype == MERCER_F32 && s->most < m && mercer_data_stored(s->p.x) >= LONG * s->p.n
-                       && most >= s->most;
-    return worth ? mc_store_open(ctx, width, most, &s->store) : MERCER_OK;
+    const bool worth = !steady && s->solver->dtype == MERCER_F32 && s->solver->most < m
+                       && mercer_data_stored(s->p.x) >= LONG * s->p.n && most >= s->solver->most;
+    return worth ? mc_store_open(ctx, width, most, &s->solver->store) : MERCER_OK;
 }
 
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n) {
@@ -188,29 +188,29 @@ mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mer
 mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     mercer_dtype dtype;
     MC_TRY(mc_svm_fit_dtype(ctx, s->row, s->set, &s->p, &dtype));
-    if (dtype == s->dtype)
+    if (dtype == s->solver->dtype)
         return MERCER_OK;
-    mc_store_close(s->store);
-    s->store = NULL;
-    s->dtype = dtype;
-    s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, dtype);
-    s->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, dtype);
+    mc_store_close(s->solver->store);
+    s->solver->store = NULL;
+    s->solver->dtype = dtype;
+    s->solver->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, dtype);
+    s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, dtype);
     mc_log(ctx, "%s: C is large: up to %lld variables at a time, their part of K in double precision", s->row->name,
-           (long long)s->most);
+           (long long)s->solver->most);
     return MERCER_OK;
 }
 
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
-    s->dtype = mc_svm_dtype(s->set, s->p.n);
-    s->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->dtype);
+    s->solver->dtype = mc_svm_dtype(s->set, s->p.n);
+    s->solver->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->solver->dtype);
     /* it may not depend on the memory of the moment */
-    s->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, s->dtype);
+    s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, s->solver->dtype);
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
     MC_TRY(mc_kernel_diagonal(ctx, s->p.kernel, s->p.x, s->diagonal));
     MC_TRY(open_store(ctx, s));
     mc_log(ctx, "%s: %lld rows, %s; up to %lld variables at a time, their part of K in %s precision", s->row->name,
-           (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->most,
-           s->dtype == MERCER_F64 ? "double" : "single");
+           (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->solver->most,
+           s->solver->dtype == MERCER_F64 ? "double" : "single");
     return MERCER_OK;
 }
 
@@ -238,7 +238,7 @@ static mercer_status know(mercer_ctx *ctx, mc_svm_program *t, const mc_kernel_ma
 /* An account of the error of f, where products keep one: so the certificate need not compute all of f again. A
    checkpoint has none. */
 static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows) {
-    if (s->most >= t->m || rows->store || *s->set->checkpoint)
+    if (s->solver->most >= t->m || rows->store || *s->set->checkpoint)
         return MERCER_OK;
     if (!t->error)
         MC_TRY(MC_ALLOC(ctx, t->error, t->n));
@@ -250,13 +250,13 @@ static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_svm_progr
 
 /* Where products with all rows are what a solution costs, and the last one is at hand. */
 static bool narrows(const mc_svm *s, const mc_svm_program *t, const mc_kernel_matrix *rows) {
-    return t->rise > 1 && s->most < t->m && !rows->store;
+    return t->rise > 1 && s->solver->most < t->m && !rows->store;
 }
 
 static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
                                 const mc_matrix *matrix) {
     mc_quadratic_program programme;
-    if (s->path && s->most >= t->m && !t->whole)
+    if (s->path && s->solver->most >= t->m && !t->whole)
         MC_TRY(mc_kernel_matrix_keep(ctx, matrix, &t->whole));
     MC_TRY(keep_account(ctx, s, t, rows));
     MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
@@ -266,14 +266,14 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
                                  .matrix = *matrix,
                                  .tolerance = t->tolerance,
                                  .steps_max = s->set->iterations - before.steps,
-                                 .most = s->whole > s->most ? s->whole : s->most,
-                                 .part = s->most,
-                                 .rest = {s->resting ? mc_svm_rest : NULL, &resting},
-                                 .noise2 = s->noise2,
-                                 .room = &s->room,
+                                 .most = s->solver->whole > s->solver->most ? s->solver->whole : s->solver->most,
+                                 .part = s->solver->most,
+                                 .rest = {s->solver->resting ? mc_svm_rest : NULL, &resting},
+                                 .noise2 = s->solver->noise2,
+                                 .room = &s->solver->room,
                                  .bound = rows->store ? NULL : t->error};
-    problem.matrix.whole = mc_matrix_whole(t->n, s->dtype, t->whole, t->n);
-    s->noise2 = 0;
+    problem.matrix.whole = mc_matrix_whole(t->n, s->solver->dtype, t->whole, t->n);
+    s->solver->noise2 = 0;
     t->known = false;
     mc_smo_result first = {0};
     const bool narrow = narrows(s, t, rows);
@@ -307,26 +307,26 @@ static bool stays(const mc_svm *s) {
 }
 
 void mc_svm_rows_close(mc_svm *s) {
-    if (s->open)
-        close_rows(s->open);
-    mc_free(s->open);
-    s->open = NULL;
-    mc_free(s->room.K);
-    s->room = (mc_active_room){0};
+    if (s->solver->open)
+        close_rows(s->solver->open);
+    mc_free(s->solver->open);
+    s->solver->open = NULL;
+    mc_free(s->solver->room.K);
+    s->solver->room = (mc_active_room){0};
 }
 
 static mercer_status with_rows(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t,
                                mercer_status (*work)(mercer_ctx *, mc_svm *, mc_svm_program *, const mc_kernel_matrix *,
                                                      const mc_matrix *)) {
     mercer_status status = MERCER_OK;
-    if (!s->open) {
-        MC_TRY(MC_ALLOC(ctx, s->open, 1));
-        status = open_rows(ctx, s, t, s->open);
+    if (!s->solver->open) {
+        MC_TRY(MC_ALLOC(ctx, s->solver->open, 1));
+        status = open_rows(ctx, s, t, s->solver->open);
     }
     if (!status) {
-        const mc_kernel_matrix *rows = &s->open->matrix;
-        const mc_matrix matrix =
-            mc_kernel_matrix_view(rows, s->dtype, s->open->diagonal ? s->open->diagonal : s->diagonal);
+        const mc_kernel_matrix *rows = &s->solver->open->matrix;
+        const mc_matrix matrix = mc_kernel_matrix_view(
+            rows, s->solver->dtype, s->solver->open->diagonal ? s->solver->open->diagonal : s->diagonal);
         status = work(ctx, s, t, rows, &matrix);
     }
     if (status || !stays(s))

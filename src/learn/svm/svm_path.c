@@ -21,7 +21,7 @@ static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
 void mc_svm_rise(mc_svm *s, double C) {
     const double factor = C / s->C;
     s->C = C;
-    s->warm = true;
+    s->solver->warm = true;
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_svm_program_scale(s, &s->task[k], factor);
         s->task[k].result = (mc_smo_result){0};
@@ -36,8 +36,8 @@ static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t c
             mc_svm_rise(s, C[k]);
         mercer_status status = mc_svm_solve(ctx, s, &f);
         f.report.seconds = mc_clock() - began;
-        if (!status && s->stopped)
-            status = s->stopped;
+        if (!status && s->solver->stopped)
+            status = s->solver->stopped;
         if (!status)
             status = mc_fitted_show(ctx, &f, s->p.kernel, s->p.scale, k, each, arg);
         mc_fitted_free(&f);

@@ -4,6 +4,7 @@
    Order of work: problem.c makes the rows ready; pca_solve.c finds vectors, whole or by Krylov spaces;
    pca_certificate.c turns them into scores, eigenvalues and residuals. Where products in float leave a residual above
    the tolerance, the search goes on from there in double. */
+#include "certify/pca_certificate.h"
 #include "learn/unsupervised/pca.h"
 #include "base/clock.h"
 #include "base/memory.h"

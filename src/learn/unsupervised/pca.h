@@ -1,34 +1,14 @@
 /* pca.h: kernel principal components, between their files.
 
        pca.c          the machine: settings, sizes, the order of work
-       pca_matrix.c   the matrix M = P S K S P as an operator and written out
        pca_solve.c    its largest eigenvalues: all of them at once, or by Krylov spaces from a low-rank start
-       pca_certificate.c  scores, eigenvalues, residuals and the variance from the rows and the vectors alone */
+
+   problem/pca_matrix.c has the matrix, certify/pca_certificate.c what is known of the vectors found. */
 #ifndef MC_LEARN_UNSUPERVISED_PCA_H
 #define MC_LEARN_UNSUPERVISED_PCA_H
 
-#include "gram/operator/gram.h"
-#include "linalg/matrix.h"
 #include "learn/common/machines.h"
-
-/* S = diag(sqrt w); q = S 1 / |S 1|; P = I - q q', or I. */
-typedef struct mc_pca_matrix {
-    int64_t n, most;    /* most: columns of a product */
-    const double *root; /* S; NULL: the identity */
-    double *q;          /* NULL: not centred */
-    double *room;       /* n x most */
-    mc_matrix K;
-} mc_pca_matrix;
-
-/* Room for products of up to most columns; K is set by the caller. */
-mercer_status mc_pca_matrix_open(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t most, mc_pca_matrix *out);
-void mc_pca_matrix_close(mc_pca_matrix *m);
-size_t mc_pca_matrix_bytes(int64_t n, int64_t most);
-mc_matrix mc_pca_products(const mc_pca_matrix *m);
-/* V <- P V, n x t. */
-void mc_pca_project(const mc_pca_matrix *m, int64_t t, double *V);
-/* K, n x n and symmetric, -> M. */
-void mc_pca_write(const mc_pca_matrix *m, double *K);
+#include "problem/pca_matrix.h"
 
 typedef struct mc_pca_result {
     int64_t products; /* of Krylov spaces; 0: all eigenvalues were computed */
@@ -59,9 +39,5 @@ typedef struct mc_pca_search {
 } mc_pca_search;
 /* After a stop by the clock or the caller X is as good as it got, once it has started. */
 mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out);
-
-/* From V (n x k, changed in sign): out->alpha, intercept, spectrum, and of the report what follows from them. */
-mercer_status mc_pca_finish(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V, mc_fitted *out);
-size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k);
 
 #endif

@@ -1,0 +1,174 @@
+/* loss_certificate.c: the duality gap from the rows and the coefficients alone. f = K alpha is computed anew in double
+   precision; with F = f + b and v = -lambda alpha / c,
+
+       primal  sum c l(y, F) + lambda/2 alpha'f        dual  -sum c l*(y, v) - lambda/2 alpha'f,
+
+   and since alpha is feasible, dual <= optimum <= primal. Both sides are lambda-strongly convex in f: lambda |f - f*|^2
+   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within e sum
+   |alpha| + gamma sum |alpha| |k| (e: the error of a kernel value), the terms have slope at most |g| + lambda |alpha|
+   in it (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each is itself
+   right to a few units.
+
+   The intercept is bounded by the slopes of the losses around f (certify/intercept.c).
+
+   With an intercept alpha is feasible where sum alpha = 0, which doubles reach to a rounding: the dual value is then
+   wrong by lambda |b*| |sum alpha|. Of the optimal b* it is known that it lies among the y - f* of the rows where y is
+   a number, and that no class is lost by more than the primal where it is one, with |f*(x)| <= sqrt(2 k(x,x) primal /
+   lambda). */
+#include "certify/loss_certificate.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "certify/intercept.h"
+#include "gram/operator/gram.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static void gather(const mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, double *A) {
+    for (int64_t j = 0, column = 0; j < count; column += tasks[j++].k)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t l = 0; l < tasks[j].k; l++)
+                A[i * width + column + l] = tasks[j].alpha[i * tasks[j].k + l];
+}
+
+static void scatter(mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, const double *A) {
+    for (int64_t j = 0, column = 0; j < count; column += tasks[j++].k)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t l = 0; l < tasks[j].k; l++)
+                tasks[j].f[i * tasks[j].k + l] = A[i * width + column + l];
+}
+
+/* A bound on |b*|, f being one on |f*|. */
+static double intercept_bound(const mc_loss_task *t, double primal, double f) {
+    double largest = 0, least = INFINITY;
+    for (int64_t i = 0; i < t->n; i++) {
+        largest = fmax(largest, t->k > 1 ? 1 : fabs(t->y[i]));
+        least = fmin(least, t->cost[i]);
+    }
+    return largest + f + (t->loss->classes ? (double)t->k * (1 + primal / least) : 0) + (t->own ? fabs(t->b[0]) : 0);
+}
+
+/* lambda |b*| |sum alpha|, over the columns: from the crude bound on |f*|, then from how near it is to f. */
+static double infeasibility(const mc_loss_task *t, const mc_loss_findings *found, double reach) {
+    double worst = 0, largest = 0;
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        largest = fmax(largest, fabs(t->f[i]));
+    for (int64_t j = 0; j < t->k && t->intercept; j++) {
+        long double sum = 0;
+        for (int64_t i = 0; i < t->n; i++)
+            sum += t->alpha[i * t->k + j];
+        worst += fabs((double)sum);
+    }
+    if (worst == 0)
+        return 0;
+    const double far = sqrt(2 * fmax(found->primal, 0) * reach / t->lambda);
+    const double gap = fmax(found->primal - found->dual, 0) + found->rounding
+                       + t->lambda * worst * intercept_bound(t, found->primal, far);
+    return t->lambda * worst * intercept_bound(t, found->primal, fmin(far, largest + sqrt(reach * gap / t->lambda)));
+}
+
+/* The objective of the function that is 0 everywhere, without an intercept. */
+static double objective_of_zero(const mc_loss_task *t, double *zeros) {
+    memset(zeros, 0, (size_t)(t->n * t->k) * sizeof *zeros);
+    return mc_loss_sum(t, zeros, zeros);
+}
+
+/* The largest slope of a piecewise linear loss: at its bend an error may go either way. */
+static double steepest(const mc_loss_task *t, int64_t i) {
+    double low, high;
+    t->loss->domain(t, t->y[i], &low, &high);
+    return fmax(fabs(low), fabs(high));
+}
+
+/* ---- The intercept ---- */
+
+typedef struct doubtful {
+    const mc_loss_task *t;
+    double doubt; /* of f at any row */
+} doubtful;
+
+static double value_of(const void *self, int64_t i, double *doubt) {
+    const doubtful *d = self;
+    *doubt = d->doubt + DBL_EPSILON * fabs(d->t->y[i]);
+    return d->t->f[i];
+}
+
+static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
+    const mc_loss_task *t = ((const doubtful *)self)->t;
+    const double y = t->y[i];
+    *low = *high = t->loss->slope(t, y, F);
+    if (!t->loss->smooth && F == y)
+        t->loss->domain(t, y, low, high);
+    *low *= t->cost[i];
+    *high *= t->cost[i];
+}
+
+/* Intercepts of softmax are free together: only their differences are held. */
+static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found) {
+    const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
+    const mc_intercept p = {.n = t->n, .b = t->b[0], .value = value_of, .slopes = slopes_of, .self = &d};
+    return !t->intercept ? 0 : t->k > 1 ? INFINITY : mc_intercept_bound(&p);
+}
+
+/* g and root are room for n x k each. */
+static void measure(const mc_loss_task *t, double entry, double reach, double *g, double *root, mc_loss_findings *out) {
+    long double energy = 0, slopes = 0, bends = 0, mass = 0, size = 0;
+    if (t->loss->smooth)
+        mc_loss_look(t, false, g, root);
+    for (int64_t i = 0; i < t->n * t->k; i++) {
+        const double slope = t->loss->smooth ? g[i] : t->cost[i] * steepest(t, i);
+        energy += (long double)t->alpha[i] * t->f[i];
+        slopes += fabs(slope) + t->lambda * fabs(t->alpha[i]);
+        bends += t->loss->smooth ? t->cost[i / t->k] : 0;
+        mass += fabs(t->alpha[i]);
+        size += t->lambda * fabs(t->alpha[i] * t->f[i]) + fabs(slope * (t->f[i] + t->b[i % t->k]));
+    }
+    const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
+    const long double gamma = (long double)(t->n + 8) * DBL_EPSILON, each = mass * (entry + gamma * reach);
+    out->square_norm = fmax(0, (double)energy);
+    out->primal = (double)(loss + t->lambda / 2 * energy);
+    out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * energy) : -INFINITY;
+    out->rounding =
+        (double)(slopes * each + bends * each * each + 8 * DBL_EPSILON * (fabs(loss) + fabs(conjugate) + size));
+    out->rounding += infeasibility(t, out, reach);
+    out->zero = objective_of_zero(t, g);
+    out->reach = reach;
+    out->each = (double)each;
+    out->distance = sqrt((fmax(0, out->primal - out->dual) + out->rounding) / t->lambda);
+    out->intercept = bound_intercept(t, out);
+}
+
+static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks, int64_t count,
+                         int64_t width, double *A, double *KA, mc_loss_findings *out) {
+    double reach = 0;
+    MC_TRY(mc_gram_diagonal(ctx, gram, KA));
+    for (int64_t i = 0; i < p->n; i++)
+        reach = fmax(reach, KA[i]);
+    gather(tasks, count, p->n, width, A);
+    MC_TRY(mc_gram_apply(ctx, gram, width, A, KA));
+    scatter(tasks, count, p->n, width, KA);
+    for (int64_t j = 0; j < count; j++)
+        measure(&tasks[j], mc_gram_entry_error(gram), reach, A, KA, &out[j]);
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,
+                              mc_loss_findings *out) {
+    int64_t width = 0;
+    for (int64_t j = 0; j < count; j++)
+        width += tasks[j].k;
+    mc_gram *gram = NULL;
+    mc_work work;
+    mc_phase(ctx, "check");
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
+    mercer_status status = mc_work_open(ctx, &work, 2 * mc_work_need(p->n * width, sizeof(double)));
+    if (!status) {
+        double *A = mc_work_take(&work, p->n * width, sizeof *A), *KA = mc_work_take(&work, p->n * width, sizeof *KA);
+        status = run(ctx, p, gram, tasks, count, width, A, KA, out);
+    }
+    mc_work_close(&work);
+    mc_gram_close(gram);
+    return status;
+}

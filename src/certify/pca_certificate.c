@@ -1,0 +1,256 @@
+/* pca_certificate.c: what unit vectors v_c say about the principal components, from the rows alone. K is evaluated
+   anew, in double.
+
+       theta_c = v_c' M v_c,   r_c = |M v_c - theta_c v_c|,   M = P S K S P (pca_matrix.c):
+
+   an eigenvalue of M lies within r_c of theta_c, whatever v_c came from (M is symmetric; Krylov and Weinstein). The
+   component is u_c = sum_i a_ic phi(x_i), a_c = S v_c / sqrt(theta_c), of length 1; since v_c is orthogonal to q the
+   coefficients add up to 0, and the score of x is
+
+       <u_c, phi(x) - mu> = sum_i a_ic k(x_i, x) - sum_ij a_ic k(x_i, x_j) w_j / W.
+
+   One product K [S v_1 ... S v_k, S q] serves all of it. The variance is tr M = sum w_i k_ii - q'S K S q.
+
+   Sign: the entry of v_c of the largest size, the first of those within 1e-8 of it, is positive.
+
+   Rounding: |computed (K b)_i - (K b)_i| <= entry |b|_1 + gamma_n sum_j |k_ij| |b_j|, where of a kernel |k_ij| <=
+   sqrt(k_ii k_jj), as in certificate.c; where k is not proved to be one, that sum is made from the entries. */
+#include "certify/pca_certificate.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "certify/certificate.h"
+#include "data/table/data.h"
+#include "gram/operator/gram.h"
+#include <float.h>
+#include <math.h>
+
+static const double slack = 1.01, SAME = 1e-8, NEGATIVE = 1e-5;
+
+typedef struct check {
+    const mc_problem *p;
+    const mc_pca_matrix *m;
+    int64_t n, k, t; /* t: columns of the product */
+    double entry;
+    double *V;        /* n x k */
+    double *B, *KB;   /* n x t: S V, S q */
+    double *diagonal; /* K_ii */
+    double *reach;    /* n x t: sum_j |K_ij| |B_jk|; NULL where the kernel is proved */
+    mc_fitted *f;
+} check;
+
+static double root_of(const check *c, int64_t i) {
+    return c->p->root ? c->p->root[i] : 1;
+}
+
+/* Unit length; a column that was mostly q, which has the eigenvalue 0, is emptied. The sign is settled: entries that
+   rounding alone tells from the largest count as equal to it. */
+static void tidy(const check *c, int64_t k) {
+    long double square = 0;
+    double largest = 0;
+    int64_t first = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        const double v = c->V[i * c->k + k];
+        square += (long double)v * v;
+        largest = fmax(largest, fabs(v));
+    }
+    while (fabs(c->V[first * c->k + k]) < (1 - SAME) * largest)
+        first++;
+    const double factor = square > 0.25 ? (c->V[first * c->k + k] < 0 ? -1 : 1) / (double)sqrtl(square) : 0;
+    for (int64_t i = 0; i < c->n; i++)
+        c->V[i * c->k + k] *= factor;
+}
+
+static void write_columns(const check *c) {
+    mc_pca_project(c->m, c->k, c->V);
+    for (int64_t k = 0; k < c->k; k++)
+        tidy(c, k);
+    for (int64_t i = 0; i < c->n; i++) {
+        for (int64_t k = 0; k < c->k; k++)
+            c->B[i * c->t + k] = root_of(c, i) * c->V[i * c->k + k];
+        if (c->m->q)
+            c->B[i * c->t + c->k] = root_of(c, i) * c->m->q[i];
+    }
+}
+
+/* sum_i B_ia (K B)_ib. */
+static double form(const check *c, int64_t a, int64_t b) {
+    long double sum = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        sum += (long double)c->B[i * c->t + a] * c->KB[i * c->t + b];
+    return (double)sum;
+}
+
+/* |K| |B|, a row of K at a time. */
+static mercer_status write_reach(mercer_ctx *ctx, const check *c, const mc_gram *gram, double *row) {
+    for (int64_t i = 0; i < c->n; i++) {
+        MC_TRY(mc_gram_block(ctx, gram, i, i + 1, 0, c->n, MERCER_F64, row, c->n));
+        for (int64_t k = 0; k < c->t; k++) {
+            long double sum = 0;
+            for (int64_t j = 0; j < c->n; j++)
+                sum += (long double)fabs(row[j]) * fabs(c->B[j * c->t + k]);
+            c->reach[i * c->t + k] = (double)sum;
+        }
+    }
+    return MERCER_OK;
+}
+
+/* A bound on the rounding of column k of S K B. */
+static double rounding_of(const check *c, int64_t k, double theta) {
+    const double t = (double)(c->n + 2) * DBL_EPSILON / 2, gamma = t / (1 - t), u = DBL_EPSILON / 2;
+    long double absolute = 0, reach = 0, square = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        absolute += fabs(c->B[i * c->t + k]);
+        reach += sqrt(fmax(c->diagonal[i], 0)) * fabs(c->B[i * c->t + k]);
+    }
+    for (int64_t i = 0; i < c->n; i++) {
+        const double along = c->reach ? c->reach[i * c->t + k] : sqrt(fmax(c->diagonal[i], 0)) * (double)reach;
+        const double product = c->entry * (double)absolute + gamma * along;
+        const double e =
+            root_of(c, i) * (product + 8 * u * fabs(c->KB[i * c->t + k])) + 8 * u * fabs(theta * c->V[i * c->k + k]);
+        square += (long double)e * e;
+    }
+    return slack * (double)sqrtl(square);
+}
+
+/* |P S K B_k - theta v_k|. */
+static double residual_of(const check *c, int64_t k, double theta) {
+    const double along = c->m->q ? form(c, c->k, k) : 0; /* q' S K S v */
+    long double square = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        const double q = c->m->q ? c->m->q[i] : 0;
+        const double r = root_of(c, i) * c->KB[i * c->t + k] - along * q - theta * c->V[i * c->k + k];
+        square += (long double)r * r;
+    }
+    return (double)sqrtl(square);
+}
+
+static double variance_of(const check *c) {
+    long double sum = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        sum += (long double)root_of(c, i) * root_of(c, i) * c->diagonal[i];
+    return (double)sum - (c->m->q ? form(c, c->k, c->k) : 0);
+}
+
+static double weight_sum(const check *c) {
+    long double W = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        W += (long double)root_of(c, i) * root_of(c, i);
+    return (double)W;
+}
+
+static void keep_component(const check *c, int64_t k, double theta) {
+    mc_fitted *f = c->f;
+    for (int64_t i = 0; i < c->n; i++)
+        f->alpha[i * c->k + k] = c->B[i * c->t + k] / sqrt(theta);
+    f->intercept[k] = c->m->q ? -form(c, c->k, k) / sqrt(theta * weight_sum(c)) : 0;
+}
+
+/* The last of the eigenvalues that were asked for lies further below zero than rounding reaches: the matrix is not that
+   of a kernel. */
+static mercer_status check_positive(mercer_ctx *ctx, const check *c, const double *spectrum, int64_t rank) {
+    const double last = spectrum[2 * (c->k - 1)];
+    long double size = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        size += (long double)root_of(c, i) * root_of(c, i) * fabs(c->diagonal[i]);
+    if (-last <= NEGATIVE * spectrum[0] || -last <= (double)c->n * DBL_EPSILON * (double)size)
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_NOT_A_KERNEL,
+                   "pca: eigenvalue %lld of the matrix of %.200s is %.6g (the largest %.6g): it is not positive "
+                   "semidefinite and has %lld "
+                   "directions of positive variance; ask for at most as many, or add white to the kernel",
+                   (long long)c->k, mercer_kernel_text(c->p->kernel), last, spectrum[0], (long long)rank);
+}
+
+/* How many of the k can be told from zero, and from what taking the mean off leaves of it; all of them, or an error
+   that says so. */
+static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *spectrum) {
+    const double mean = c->m->q ? 8 * DBL_EPSILON * form(c, c->k, c->k) : 0,
+                 least = fmax((double)c->n * DBL_EPSILON * spectrum[0], mean);
+    int64_t rank = 0;
+    while (rank < c->k && spectrum[2 * rank] > least)
+        rank++;
+    if (rank == c->k)
+        return MERCER_OK;
+    if (!c->p->proved)
+        MC_TRY(check_positive(ctx, c, spectrum, rank));
+    if (rank == 0)
+        return mc_fail(ctx, MERCER_DATA,
+                       "pca: the rows are all the same in feature space: there is no variance to explain");
+    return mc_fail(ctx, MERCER_INVALID,
+                   "pca: components = %lld and the data vary in %lld directions of feature space only (eigenvalues "
+                   "above n 2^-52 of the "
+                   "largest); ask for at most as many",
+                   (long long)c->k, (long long)rank);
+}
+
+static void write_report(const check *c, double rounding, mercer_report *out) {
+    const double *spectrum = c->f->spectrum;
+    double worst = 0, explained = 0;
+    for (int64_t k = 0; k < c->k; k++) {
+        worst = fmax(worst, spectrum[2 * k + 1]);
+        explained += spectrum[2 * k];
+    }
+    out->variance = fmax(variance_of(c), explained);
+    out->objective = out->variance - explained;
+    out->certificate = mc_certificate_blank("eigenvalues");
+    out->certificate.residual_relative = worst / spectrum[0];
+    out->certificate.residual = worst;
+    out->certificate.rounding = rounding;
+}
+
+/* row: room for one of K. */
+static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram, double *row) {
+    double rounding = 0;
+    write_columns(c);
+    MC_TRY(mc_gram_diagonal(ctx, gram, c->diagonal));
+    MC_TRY(mc_gram_apply(ctx, gram, c->t, c->B, c->KB));
+    if (c->reach)
+        MC_TRY(write_reach(ctx, c, gram, row));
+    for (int64_t k = 0; k < c->k; k++) {
+        const double theta = form(c, k, k), error = rounding_of(c, k, theta);
+        rounding = fmax(rounding, error);
+        c->f->spectrum[2 * k] = theta;
+        c->f->spectrum[2 * k + 1] = residual_of(c, k, theta) + error;
+    }
+    MC_TRY(check_rank(ctx, c, c->f->spectrum));
+    for (int64_t k = 0; k < c->k; k++)
+        keep_component(c, k, c->f->spectrum[2 * k]);
+    write_report(c, rounding, &c->f->report);
+    return MERCER_OK;
+}
+
+static size_t work_bytes(int64_t n, int64_t k, bool proved) {
+    return (proved ? 2 : 3) * mc_work_need(n * (k + 1), 8) + 2 * mc_work_need(n, 8);
+}
+
+size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
+    return work_bytes(p->n, k, p->proved) + mc_pca_matrix_bytes(p->n, 1)
+           + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
+}
+
+static mercer_status judge_rows(mercer_ctx *ctx, check *c) {
+    mc_gram *gram = NULL;
+    mc_work work;
+    MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &gram));
+    mercer_status status = mc_work_open(ctx, &work, work_bytes(c->n, c->k, c->p->proved));
+    if (!status) {
+        c->entry = mc_gram_entry_error(gram);
+        c->B = mc_work_take(&work, c->n * c->t, 8);
+        c->KB = mc_work_take(&work, c->n * c->t, 8);
+        c->diagonal = mc_work_take(&work, c->n, 8);
+        c->reach = c->p->proved ? NULL : mc_work_take(&work, c->n * c->t, 8);
+        status = judge(ctx, c, gram, mc_work_take(&work, c->n, 8));
+        mc_work_close(&work);
+    }
+    mc_gram_close(gram);
+    return status;
+}
+
+mercer_status mc_pca_finish(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V, mc_fitted *out) {
+    mc_pca_matrix m;
+    MC_TRY(mc_pca_matrix_open(ctx, p, center, 1, &m));
+    check c = {.p = p, .m = &m, .n = p->n, .k = k, .t = k + center, .V = V, .f = out};
+    const mercer_status status = judge_rows(ctx, &c);
+    mc_pca_matrix_close(&m);
+    return status;
+}

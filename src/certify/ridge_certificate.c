@@ -1,0 +1,471 @@
+/* ridge_certificate.c: the certificate of ridge regression. K is evaluated in double from the rows;
+   nothing is taken from the solver. (A witness is such an evaluation of K alpha, made earlier for the very same alpha.)
+
+   One output. S = diag(sqrt w), s = S 1, M = S K S (positive semidefinite since k is proved to be a kernel), A = M +
+   lambda I, alpha = S beta. The objective sum w (y - f - b)^2 + lambda |f|^2 is
+
+       J(beta, b) = |S y - b s - M beta|^2 + lambda beta' M beta,     optimal where A beta* + b* s = S y and s' beta* =
+   0.
+
+   The check measures r = S y - b s - A beta and q = s' beta = sum alpha. With e = beta* - beta, c = b* - b:  A e + c s
+   = r, s' e = -q. Write g = s' A^-1 s. J is quadratic and flat at its optimum, so
+
+       J(beta, b) - J* = |M e + c s|^2 + lambda e' M e = |r - lambda e|^2 + lambda e' M e
+                       = |r|^2 - lambda (r' A^-1 r - (s' A^-1 r)^2 / g) + lambda (2 q s' A^-1 r + q^2) / g
+                      <= (|r| + sqrt(lambda / g) |q|)^2, (gap)
+
+   because the first bracket is not negative (Cauchy-Schwarz) and |s' A^-1 r| <= sqrt(g) |r| / sqrt(lambda).
+   For a prediction split e into the part e1 with q = 0 and e2 = -A^-1 s q / g. On the complement of s the first solves
+   a system with the same lambda, and sqrt(t) / (t + lambda) <= 1 / (2 sqrt(lambda)), so the norm in H of the difference
+   of the functions is at most |r| / (2 sqrt(lambda)) + |q| / sqrt(g); and |c| <= |r| / sqrt(lambda g) + |q| / g. With
+   kappa^2 = max k(x_i, x_i):
+
+       |f(x) + b - f*(x) - b*| <= (kappa/2 + 1/sqrt g) |r| / sqrt(lambda) + (kappa + 1/sqrt g) |q| / sqrt g (intercept)
+       |f(x) - f*(x)|          <= kappa |r| / (2 sqrt(lambda))                                                    (none)
+
+   for every x with k(x, x) <= kappa^2. By Jensen g >= |s|^4 / s' A s, and s' M s <= (sum w_i sqrt k_ii)^2.
+
+   At any x the bound is a + c sqrt(k(x, x)) with c = |r| / (2 sqrt(lambda)) + |q| / sqrt g and a = |r| / sqrt(lambda g)
+   + |q| / g: both are kept.
+
+   Rounding. |computed (K alpha)_i - (K alpha)_i| <= (1 + sum) entry |alpha|_1 + sum sqrt(k_ii) sum_j sqrt(k_jj)
+   |alpha_j|, entry being the operator's bound on one computed value, sum that of the additions made one after the other
+   (n at most), and |K_ij| <= sqrt(k_ii k_jj). Where that is more than the residual itself, and entries are not
+   negative,
+   a product with |alpha| says how large the terms really are, and the operator's two terms bound the error by it. The
+   few operations after it add 4 u of each term. One per cent on top covers what is of second order, the bound's own
+   rounding included.
+
+   lambda = 0. J* >= 0 gives the gap |r|^2; no bound holds for predictions, which K may leave undetermined. What must
+   vanish is the gradient: residual is then |M r| / max M_ii (and |s' r| / |s| with an intercept), in the unit of y as r
+   is.
+
+   Several outputs: residual and rounding are root sums of squares, the gap is the sum, the prediction bound is the
+   worst. */
+#include "certify/ridge_certificate.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "certify/certificate.h"
+#include "data/table/data.h"
+#include "gram/operator/gram_matrix.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double slack = MC_CERTIFY_SLACK;
+
+typedef struct check {
+    const mc_problem *p;
+    const mc_gram *gram;              /* NULL: there is a witness */
+    const mc_cached_product *witness; /* of this alpha; NULL: none */
+    const double *alpha, *b;
+    double lambda;
+    bool intercept;
+    double entry, sum; /* error of one computed entry of K, and of adding up */
+    double *root;      /* sqrt K_ii */
+    double *KA;        /* K alpha, without lambda then the scaled residual: n x outputs */
+    double *scratch;   /* n x outputs */
+    double *size;      /* K |alpha| as computed: n x outputs, once filled */
+    bool sized;
+    double relative, rest; /* the error of K alpha in terms of it */
+    double kappa;          /* largest root */
+    double inverse_root_g;
+    double scale; /* largest M_ii */
+} check;
+
+typedef mc_certify_column column;
+
+static double weight_root(const check *c, int64_t i) {
+    return c->p->root ? c->p->root[i] : 1;
+}
+
+/* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
+static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
+    if (c->witness)
+        memcpy(c->root, c->witness->diagonal, (size_t)c->p->n * sizeof *c->root);
+    else
+        MC_TRY(mc_gram_diagonal(ctx, c->gram, c->root));
+    long double W = 0, reach = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const double s = weight_root(c, i);
+        c->root[i] = sqrt(fmax(c->root[i], 0));
+        c->kappa = fmax(c->kappa, c->root[i]);
+        c->scale = fmax(c->scale, s * s * c->root[i] * c->root[i]);
+        W += (long double)s * s;
+        reach += (long double)s * s * c->root[i];
+    }
+    c->inverse_root_g = c->intercept ? (double)(sqrtl(reach * reach + (long double)c->lambda * W) / W) : 0;
+    return MERCER_OK;
+}
+
+/* Sums over the rows that the bounds need. */
+typedef struct sums {
+    long double alpha, absolute, reach; /* sum alpha, sum |alpha|, sum sqrt(k_jj) |alpha_j| */
+} sums;
+
+static sums sum_column(const check *c, int64_t k) {
+    sums t = {0};
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const double a = c->alpha[i * c->p->outputs + k];
+        t.alpha += a;
+        t.absolute += fabs(a);
+        t.reach += c->root[i] * fabs(a);
+    }
+    return t;
+}
+
+/* S y - b s - A beta at row i: what the loss leaves, less what lambda makes of it. */
+static double residual_at(const check *c, int64_t i, int64_t k, double *left) {
+    const int64_t at = i * c->p->outputs + k;
+    const double s = weight_root(c, i);
+    *left = s * (c->p->Y[at] - c->b[k] - c->KA[at]);
+    return *left - c->lambda * c->alpha[at] / s;
+}
+
+/* What (K alpha)_i can be wrong by. */
+static double product_error(const check *c, int64_t i, int64_t k, const sums *t) {
+    const double mass = (double)t->absolute,
+                 plain = (1 + c->sum) * c->entry * mass + c->sum * c->root[i] * (double)t->reach;
+    return c->sized ? fmin(plain, c->relative * fabs(c->size[i * c->p->outputs + k]) + c->rest * mass) : plain;
+}
+
+/* The bound on the rounding of r. */
+static double rounding_column(const check *c, int64_t k, const sums *t) {
+    const double u = DBL_EPSILON / 2;
+    long double e2 = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const int64_t at = i * c->p->outputs + k;
+        const double s = weight_root(c, i), terms = fabs(c->p->Y[at]) + fabs(c->b[k]) + fabs(c->KA[at]);
+        const double e = s * (product_error(c, i, k, t) + 4 * u * terms) + 4 * u * c->lambda * fabs(c->alpha[at]) / s;
+        e2 += (long double)e * e;
+    }
+    return slack * (double)sqrtl(e2);
+}
+
+/* |r|^2 and the parts of the objective. */
+static void residual_column(const check *c, int64_t k, column *out) {
+    const mc_problem *p = c->p;
+    long double r2 = 0, y2 = 0, loss = 0, square = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t at = i * p->outputs + k;
+        const double s = weight_root(c, i), y = p->Y[at];
+        double left;
+        const double r = residual_at(c, i, k, &left);
+        r2 += (long double)r * r;
+        y2 += (long double)s * y * (s * y);
+        loss += (long double)left * left;
+        square += (long double)c->alpha[at] * c->KA[at];
+    }
+    *out = (column){.residual = (double)sqrtl(r2), .target = (double)sqrtl(y2)};
+    out->square_norm = fmax((double)square, 0);
+    out->loss = (double)loss;
+    out->objective = out->loss + c->lambda * out->square_norm;
+}
+
+/* The most that rounding can make of a prediction at a row like those of the fit. */
+static double prediction_error(const check *c, int64_t k, const sums *t) {
+    double worst = 0;
+    for (int64_t i = 0; i < c->p->n; i++)
+        worst = fmax(worst, product_error(c, i, k, t) + DBL_EPSILON * fabs(c->KA[i * c->p->outputs + k] + c->b[k]));
+    return worst;
+}
+
+/* The bounds of the head comment from |r| and |q|. */
+static void bound_column(const check *c, int64_t k, const sums *t, column *out) {
+    const double h = c->inverse_root_g, R = out->residual + out->rounding;
+    const double drift = (double)((long double)c->p->n * LDBL_EPSILON * t->absolute);
+    const double q = c->intercept ? slack * (fabs((double)t->alpha) + drift) : 0;
+    const double reach = R + sqrt(c->lambda) * h * q;
+    out->gap = slack * reach * reach;
+    out->slope = slack * (R / (2 * sqrt(c->lambda)) + q * h);
+    out->constant = slack * (h * R / sqrt(c->lambda) + q * h * h);
+    out->prediction = out->constant + c->kappa * out->slope + slack * prediction_error(c, k, t);
+    if (c->lambda == 0 || !c->p->proved)
+        out->prediction = out->slope = out->constant = INFINITY;
+    if (c->lambda > 0 && !c->p->proved)
+        out->gap = INFINITY;
+}
+
+/* lambda = 0, one output: |s' r| / |s|, and the rounding of the gradient: that of r through M, then that of the
+ * product. */
+static void prepare_gradient(const check *c, int64_t k, const double *scaled, column *out) {
+    long double along = 0, length = 0, absolute = 0, reach = 0, trace = 0, e2 = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const double s = weight_root(c, i), v = scaled[i * c->p->outputs + k];
+        along += v;
+        length += (long double)s * s;
+        absolute += fabs(v);
+        reach += c->root[i] * fabs(v);
+        trace += (long double)(s * c->root[i]) * (s * c->root[i]);
+    }
+    for (int64_t i = 0; i < c->p->n; i++)
+        e2 += powl(weight_root(c, i) * ((1 + c->sum) * c->entry * absolute + c->sum * c->root[i] * reach), 2);
+    out->residual = c->intercept ? (double)(fabsl(along) / sqrtl(length)) : 0;
+    if (c->scale > 0)
+        out->rounding = slack * (double)((out->rounding * trace + sqrtl(e2)) / c->scale);
+}
+
+/* lambda = 0: the gradient M r in place of K alpha. */
+static mercer_status gradient(mercer_ctx *ctx, const check *c, column *columns) {
+    const int64_t n = c->p->n, outputs = c->p->outputs;
+    double *scaled = c->scratch, left;
+    for (int64_t i = 0; i < n * outputs; i++)
+        scaled[i] = weight_root(c, i / outputs) * residual_at(c, i / outputs, i % outputs, &left);
+    for (int64_t k = 0; k < outputs; k++)
+        prepare_gradient(c, k, scaled, &columns[k]);
+    MC_TRY(mc_gram_apply(ctx, c->gram, outputs, scaled, c->KA));
+    for (int64_t k = 0; k < outputs; k++) {
+        long double square = 0;
+        for (int64_t i = 0; i < n; i++)
+            square += powl((long double)weight_root(c, i) * c->KA[i * outputs + k], 2);
+        columns[k].residual = hypot(columns[k].residual, c->scale > 0 ? (double)sqrtl(square) / c->scale : 0);
+    }
+    return MERCER_OK;
+}
+
+void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns,
+                         mc_residual_findings *out) {
+    mc_certify_column all = {0};
+    for (int64_t k = 0; k < outputs; k++) {
+        all.residual = hypot(all.residual, columns[k].residual + columns[k].rounding);
+        all.rounding = hypot(all.rounding, columns[k].rounding);
+        all.target = hypot(all.target, columns[k].target);
+        all.loss += columns[k].loss;
+        all.objective += columns[k].objective;
+        all.square_norm += columns[k].square_norm;
+        all.gap += columns[k].gap;
+        all.prediction = fmax(all.prediction, columns[k].prediction);
+        all.constant = fmax(all.constant, columns[k].constant);
+        all.slope = fmax(all.slope, columns[k].slope);
+    }
+    *out = (mc_residual_findings){.objective = all.objective, .loss = all.loss, .norm = sqrt(all.square_norm)};
+    mercer_certificate *c = &out->certificate;
+    *c = mc_certificate_blank(kind);
+    c->residual_relative = all.residual > 0 ? all.residual / all.target : 0;
+    c->residual = all.residual;
+    c->rounding = all.rounding;
+    c->prediction_error_bound = all.prediction;
+    c->prediction_error_constant = all.constant;
+    c->prediction_error_slope = all.slope;
+    c->objective_gap = all.gap;
+}
+
+double mc_gap_scale(double primal, double dual, double rounding, double zero) {
+    const double size = isfinite(dual) ? fmax(fabs(primal), fabs(dual)) : fabs(primal);
+    return size > rounding && size > 16 * DBL_EPSILON * zero ? size : fmax(zero, size);
+}
+
+void mc_certify_gap(mercer_certificate *c, double zero) {
+    const double scale = mc_gap_scale(c->primal, c->dual, c->rounding, zero);
+    c->gap = fmax(c->primal - c->dual, 0) + c->rounding;
+    c->gap_relative = c->gap > 0 ? c->gap / fmax(scale, DBL_MIN) : 0;
+}
+
+/* Whether a product with |alpha| can make the bounds smaller. */
+static bool is_rounding_all(const check *c, const column *columns) {
+    double residual = 0, rounding = 0;
+    for (int64_t k = 0; k < c->p->outputs; k++) {
+        residual = hypot(residual, columns[k].residual);
+        rounding = hypot(rounding, columns[k].rounding);
+    }
+    return rounding > residual && c->lambda > 0;
+}
+
+/* K |alpha|, and what it says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms
+   and `sum` of T, and T is known by the same terms of its own product. */
+static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) {
+    const int64_t cells = c->p->n * c->p->outputs;
+    double relative, rest, known, doubt;
+    mc_gram_entry_terms(gram, &relative, &rest);
+    mc_gram_product_terms(gram, c->p->outputs, &known, &doubt);
+    if (!(known > 0 && known < 0.5))
+        return MERCER_OK;
+    for (int64_t i = 0; i < cells; i++)
+        c->scratch[i] = fabs(c->alpha[i]);
+    MC_TRY(mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size));
+    const double all = relative + c->sum + relative * c->sum, kept = c->entry - mc_gram_entry_error(gram);
+    c->relative = slack * all * (1 + known);
+    c->rest = slack * ((1 + c->sum) * (rest + kept) + all * doubt);
+    c->sized = true;
+    return MERCER_OK;
+}
+
+static mercer_status sharpen(mercer_ctx *ctx, check *c) {
+    mc_gram *own = NULL;
+    if (!c->gram)
+        MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &own));
+    const mercer_status status = size_terms(ctx, c, c->gram ? c->gram : own);
+    mc_gram_close(own);
+    return status;
+}
+
+static void bound_columns(const check *c, column *columns) {
+    for (int64_t k = 0; k < c->p->outputs; k++) {
+        const sums t = sum_column(c, k);
+        columns[k].rounding = rounding_column(c, k, &t);
+        bound_column(c, k, &t, &columns[k]);
+    }
+}
+
+static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
+    MC_TRY(measure_diagonal(ctx, c));
+    if (c->witness)
+        memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
+    else
+        MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
+    for (int64_t k = 0; k < c->p->outputs; k++)
+        residual_column(c, k, &columns[k]);
+    bound_columns(c, columns);
+    if (is_rounding_all(c, columns)) {
+        MC_TRY(sharpen(ctx, c));
+        bound_columns(c, columns);
+    }
+    if (c->lambda == 0)
+        MC_TRY(gradient(ctx, c, columns));
+    mc_certify_conclude(c->lambda > 0 ? "residual" : "gradient", c->p->outputs, columns, out);
+    return MERCER_OK;
+}
+
+size_t mc_certify_bytes(int64_t n, int64_t outputs) {
+    return mc_work_need(n, 8) + 3 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
+}
+
+/* ---- The witness ---- */
+
+size_t mc_witness_bytes(int64_t n, int64_t outputs) {
+    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 6 * MC_ALIGN;
+}
+
+mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
+    const int64_t n = mc_gram_rows(gram);
+    *out = (mc_cached_product){.gram = gram,
+                               .K = mc_gram_matrix(gram),
+                               .n = n,
+                               .outputs = outputs,
+                               .entry = mc_gram_entry_error(gram),
+                               .sum = mc_gram_sum_error(gram, outputs)};
+    MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
+    MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
+    MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
+    return mc_gram_diagonal(ctx, gram, out->diagonal);
+}
+
+void mc_witness_close(mc_cached_product *w) {
+    mc_free(w->diagonal);
+    mc_free(w->V);
+    mc_free(w->KV);
+    *w = (mc_cached_product){0};
+}
+
+static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    mc_cached_product *w = (mc_cached_product *)(uintptr_t)self;
+    MC_TRY(w->K.apply(ctx, w->K.self, t, V, Y));
+    if (t != w->outputs)
+        return MERCER_OK;
+    memcpy(w->V, V, (size_t)(w->n * t) * sizeof *V);
+    memcpy(w->KV, Y, (size_t)(w->n * t) * sizeof *Y);
+    w->filled = true;
+    return MERCER_OK;
+}
+
+mc_matrix mc_witness_matrix(mc_cached_product *w) {
+    return (mc_matrix){.n = w->n, .apply = remember, .self = w};
+}
+
+void mc_witness_through(mc_cached_product *w, const mc_matrix *K) {
+    w->K = *K;
+    w->entry = K->errors(K->self, w->outputs).entry;
+    w->sum = mc_gamma(w->n + 2);
+}
+
+enum { SPOT = 8 }; /* rows made anew */
+
+size_t mc_witness_spot_bytes(int64_t n) {
+    return mc_work_need(SPOT * n, sizeof(double)) + 2 * MC_ALIGN;
+}
+
+/* Row i of K V, from row i of K in double, against the product that is remembered. */
+static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, int64_t i, const double *row) {
+    for (int64_t k = 0; k < w->outputs; k++) {
+        long double value = 0, absolute = 0, sizes = 0;
+        for (int64_t j = 0; j < w->n; j++) {
+            const double v = w->V[j * w->outputs + k];
+            value += (long double)row[j] * v;
+            absolute += fabs(v);
+            sizes += fabsl((long double)row[j] * v);
+        }
+        const double seen = w->KV[i * w->outputs + k];
+        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + w->sum * sizes)))
+            return mc_fail(ctx, MERCER_INTERNAL,
+                           "check: row %lld of K alpha is %.17g by the K that was kept and %.17g by the rows of the "
+                           "data; use another "
+                           "solver",
+                           (long long)i + 1, seen, (double)value);
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_witness_see(mercer_ctx *ctx, mc_cached_product *w, const double *V) {
+    double *rows = NULL;
+    int64_t spot[SPOT];
+    mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
+    for (int i = 0; i < SPOT; i++)
+        spot[i] = mc_rng_below(&rng, w->n);
+    memcpy(w->V, V, (size_t)(w->n * w->outputs) * sizeof *V);
+    MC_TRY(w->K.apply(ctx, w->K.self, w->outputs, w->V, w->KV));
+    MC_TRY(MC_ALLOC(ctx, rows, SPOT * w->n));
+    mercer_status status = mc_gram_take(ctx, w->gram, spot, SPOT, MERCER_F64, rows, w->n);
+    for (int i = 0; i < SPOT && !status; i++)
+        status = compare_row(ctx, w, spot[i], rows + i * w->n);
+    mc_free(rows);
+    w->filled = !status;
+    return status;
+}
+
+static bool has_seen(const mc_cached_product *w, const mc_problem *p, const double *alpha) {
+    return w && w->filled && w->n == p->n && w->outputs == p->outputs
+           && memcmp(w->V, alpha, (size_t)(p->n * p->outputs) * sizeof *alpha) == 0;
+}
+
+/* ---- The whole ---- */
+
+static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
+    const int64_t n = c->p->n, outputs = c->p->outputs;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_certify_bytes(n, outputs)));
+    c->root = mc_work_take(&work, n, 8);
+    c->KA = mc_work_take(&work, n * outputs, 8);
+    c->scratch = mc_work_take(&work, n * outputs, 8);
+    c->size = mc_work_take(&work, n * outputs, 8);
+    const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
+    mc_work_close(&work);
+    return status;
+}
+
+mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
+                              const double *alpha, const double *b, const mc_cached_product *witness,
+                              mc_residual_findings *out) {
+    check c = {.p = problem, .alpha = alpha, .b = b, .lambda = lambda, .intercept = intercept};
+    if (lambda > 0 && has_seen(witness, problem, alpha)) { /* without lambda a further product is needed */
+        c.witness = witness;
+        c.entry = witness->entry;
+        c.sum = witness->sum;
+        return certify_with(ctx, &c, out);
+    }
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, problem->kernel, problem->x, NULL, MERCER_F64, &gram));
+    c.gram = gram;
+    c.entry = mc_gram_entry_error(gram);
+    c.sum = mc_gram_sum_error(gram, problem->outputs);
+    const mercer_status status = certify_with(ctx, &c, out);
+    mc_gram_close(gram);
+    return status;
+}
+
+mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept, const double *alpha,
+                         const double *b, mc_residual_findings *out) {
+    return mc_certify_seen(ctx, problem, lambda, intercept, alpha, b, NULL, out);
+}

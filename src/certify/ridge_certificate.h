@@ -1,0 +1,80 @@
+/* ridge_certificate.h: how far a squared-loss fit can be from the exact optimum, found from the rows alone. */
+#ifndef MC_CERTIFY_RIDGE_CERTIFICATE_H
+#define MC_CERTIFY_RIDGE_CERTIFICATE_H
+
+#include "gram/operator/gram.h"
+#include "linalg/matrix.h"
+#include "problem/problem.h"
+#include <float.h>
+#include <math.h>
+
+#define MC_CERTIFY_SLACK 1.01 /* for what is of second order, a bound's own rounding included */
+
+/* n u / (1 - n u): the relative error of a sum of n products. */
+static inline double mc_gamma(int64_t n) {
+    const double t = (double)n * DBL_EPSILON / 2;
+    return t < 0.5 ? t / (1 - t) : INFINITY;
+}
+
+typedef struct mc_residual_findings {
+    mercer_certificate certificate;
+    double objective; /* sum of w (y - f - b)^2 + lambda |f|^2 over rows and outputs */
+    double loss;      /* the first of the two sums */
+    double norm;      /* sqrt of the sum of |f|^2 over outputs */
+} mc_residual_findings;
+
+/* What one output adds, and the sum of all. */
+typedef struct mc_certify_column {
+    double residual, rounding, target, objective, loss, square_norm, gap;
+    double prediction, constant, slope; /* of a prediction: on rows like those of the fit; at any x */
+} mc_certify_column;
+void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns,
+                         mc_residual_findings *out);
+
+/* What a gap is compared with: the objective, or, where rounding is all there is of it, what the function 0 costs. */
+double mc_gap_scale(double primal, double dual, double rounding, double zero);
+/* gap and gap_relative from primal, dual and rounding. */
+void mc_certify_gap(mercer_certificate *c, double zero);
+
+/* Bytes beside the operator. */
+size_t mc_certify_bytes(int64_t n, int64_t outputs);
+/* alpha: n x outputs; intercept: outputs numbers, all 0 when the machine has none (free says whether it has). */
+mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
+                         const double *alpha, const double *intercept, mc_residual_findings *out);
+
+/* The last product K V in double, of an iteration whose V may turn out to be the answer. It is made from the rows by
+   the code that the check would make it with, so the check need not make it again: it takes it over where alpha is that
+   V, bit for bit. Or it is read from a K that was made so and kept; some rows of the product are then made anew and
+   compared. */
+typedef struct mc_cached_product {
+    const mc_gram *gram;
+    mc_matrix K; /* that of gram, or one that stands for it */
+    int64_t n, outputs;
+    double entry, sum; /* error of one computed entry of K, and of adding up (mc_gram_sum_error) */
+    bool filled;
+    double *diagonal, *V, *KV; /* of K; n x outputs */
+} mc_cached_product;
+
+size_t mc_witness_bytes(int64_t n, int64_t outputs);
+/* gram: of double precision, symmetric; needed until the last product. */
+mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out);
+/* From now on products are those of K, which stands for gram and knows its errors. */
+void mc_witness_through(mc_cached_product *witness, const mc_matrix *K);
+/* The product with V = n x outputs, remembered, and some of its rows compared with those that gram gives: further apart
+   than roundings explain is an error. Takes mc_witness_spot_bytes beside what gram takes for a block. */
+mercer_status mc_witness_see(mercer_ctx *ctx, mc_cached_product *witness, const double *V);
+size_t mc_witness_spot_bytes(int64_t n);
+/* K; what it gives for as many columns as there are outputs is remembered. */
+mc_matrix mc_witness_matrix(mc_cached_product *witness);
+void mc_witness_close(mc_cached_product *witness);
+/* mc_certify with a witness; NULL: none. */
+mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
+                              const double *alpha, const double *intercept, const mc_cached_product *witness,
+                              mc_residual_findings *out);
+
+/* The same for functions given by weights of the explicit features of their kernel, outputs x D, in n D operations. */
+size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch);
+mercer_status mc_certify_weights(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
+                                 const double *weights, const double *intercept, mc_residual_findings *out);
+
+#endif

@@ -1,0 +1,318 @@
+/* svm_certificate.c: how good a solution is, from the rows and the coefficients alone. The decisions of training rows
+   are computed anew in double precision through the support vectors, as a prediction would; nothing is taken from the
+   solver but the multipliers themselves, and, where it has bounds on the error of its f, the proof that a row does not
+   matter (svm_screen.c).
+
+   With f + b those decisions, |f|^2 = sum of coefficients times f, and C_i the bound of row i:
+
+       svc, nu-svc (C_i times its unit)   primal 1/2 |f|^2 + sum C_i max(0, 1 - y (f + b))            dual sum alpha -
+       1/2 |f|^2
+       svr, nu-svr                        primal 1/2 |f|^2 + sum C_i max(0, |y - f - b| - epsilon)    dual sum y c -
+       epsilon |c| - 1/2 |f|^2
+       one-class                          primal 1/2 |f|^2 + sum C_i max(0, -f - b) + b nu W           dual -1/2 |f|^2
+
+   A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal
+   is |f|^2 / (2 m^2).
+
+   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation
+   itself can be wrong by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c|
+   |k|, where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at most |c_i| + C_i
+   in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a few units. The sum
+   of the coefficients, which is to be the same for all b, is off by a rounding: that times a bound on
+   |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the largest
+   |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
+#include "certify/svm_certificate.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "certify/certificate.h"
+#include "certify/intercept.h"
+#include "certify/ridge_certificate.h"
+#include "data/table/data.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 4096, VALUES = 1 << 23 }; /* rows decided at once, and decisions: pairs of many classes are very many */
+
+/* The decisions of rows begin .. end-1, each to the tasks that contain the row. */
+static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values) {
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_svm_program *t = &s->task[k];
+        const int64_t parts = t->b < 0 ? 1 : 2;
+        for (int64_t part = 0; part < parts; part++) {
+            const int64_t c = part ? t->b : t->a, from = t->b < 0 ? 0 : s->start[c],
+                          to = t->b < 0 ? s->p.n : s->start[c + 1];
+            const int64_t shift = part ? t->split : 0;
+            for (int64_t i = begin > from ? begin : from; i < (end < to ? end : to); i++)
+                t->f[shift + i - from] = values[(i - begin) * s->tasks + k] / t->unit;
+        }
+    }
+}
+
+static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, int64_t begin, int64_t end,
+                                  double *values, double *entry) {
+    mercer_data *block = NULL;
+    MC_TRY(mc_data_range(ctx, s->p.x, begin, end, &block));
+    const mercer_status status = mc_fitted_decide(ctx, f, block, values, entry);
+    mercer_data_free(block);
+    if (!status)
+        scatter(s, begin, end, values);
+    return status;
+}
+
+/* Without intercepts: a large one, added and taken off again, would leave nothing of f, and those of a checkpoint are
+   not believed. */
+static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double *entry) {
+    const int64_t n = s->p.n;
+    memset(f->intercept, 0, (size_t)s->tasks * sizeof *f->intercept);
+    int64_t most = n < BLOCK ? n : BLOCK;
+    while (most > 1 && most * s->tasks > VALUES)
+        most /= 2;
+    double *values = NULL;
+    MC_TRY(MC_ALLOC(ctx, values, most * s->tasks));
+    mercer_status status = MERCER_OK;
+    for (int64_t begin = 0; begin < n && !status; begin += most)
+        status = decide_block(ctx, s, f, begin, begin + most < n ? begin + most : n, values, entry);
+    mc_free(values);
+    return status;
+}
+
+/* What one row adds to the loss, without its C; below 0 it adds nothing. */
+static double loss_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double value) {
+    if (s->row->classes)
+        return 1 - mc_svm_program_sign(s, t, i) * value;
+    if (s->row->doubled)
+        return fabs(s->p.Y[i * s->p.outputs + t->output] - value) - t->epsilon;
+    return -value;
+}
+
+/* What one coefficient adds to the dual, linearly. */
+static double gain_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double c) {
+    if (s->row->classes)
+        return fabs(c);
+    return s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] * c - t->epsilon * fabs(c) : 0;
+}
+
+static void count_vectors(const mc_svm *s, mc_svm_program *t) {
+    t->free = t->bounded = 0;
+    for (int64_t v = 0; v < t->m; v++) {
+        const double size = fabs(t->beta[v]), bound = mc_svm_program_bound(s, t, v % t->n);
+        t->bounded += size > 0 && size >= bound;
+        t->free += size > 0 && size < bound;
+    }
+}
+
+/* The loss bends where y (f + b) = 1, |y - f - b| = epsilon or f + b = 0: the largest |f + b| there. */
+static double bend_of(const mc_svm *s, const mc_svm_program *t, int64_t i) {
+    return s->row->classes ? 1 : s->row->doubled ? fabs(s->p.Y[i * s->p.outputs + t->output]) + t->epsilon : 0;
+}
+
+/* What the sum of the coefficients, 0 or nu W but for a rounding, can have moved the dual by. */
+static double off_balance(const mc_svm *s, const mc_svm_program *t, double sum, double weight, double bend) {
+    const double off = fabs(s->kind == MC_ONE_CLASS ? sum - s->set->nu * weight : sum);
+    return off > 0 ? off * (bend + sqrt(2 * fmax(t->primal, -t->dual) * mc_svm_program_top(s, t))) : 0;
+}
+
+/* What the certificate adds up over the rows of a task. */
+typedef struct totals {
+    long double norm2, loss, gain, weight, sum, zero; /* zero: the loss of f = 0 */
+    long double slopes, terms; /* of the gap in f, and of what its terms are made of, over the rows that count */
+    double margin, bend;
+} totals;
+
+static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals *all) {
+    const double scale = s->kind == MC_NU_SVC ? t->unit : 1, c = mc_svm_program_coefficient(t, i),
+                 bound = mc_svm_program_bound(s, t, i) * scale, f = t->unit * t->f[i], bend = bend_of(s, t, i);
+    const double lost = loss_of(s, t, i, f + t->intercept), terms = bend + fabs(f) + fabs(t->intercept);
+    const double error = t->unit * fmax(t->seen.error, t->error ? t->error[i] : 0), steep = isfinite(bound) ? bound : 0;
+    const bool counts = lost > -error - 8 * DBL_EPSILON * terms; /* the true loss may be above 0 */
+    all->norm2 += (long double)c * f;
+    all->loss += (long double)steep * fmax(lost, 0);
+    all->margin = isfinite(bound) ? all->margin : fmin(all->margin, mc_svm_program_sign(s, t, i) * (f + t->intercept));
+    all->gain += gain_of(s, t, i, c);
+    all->sum += c;
+    all->weight += bound;
+    all->slopes += fabs(c) + (counts ? steep : 0);
+    all->terms += fabs(c) * (bend + fabs(f)) + (counts ? steep * terms : 0);
+    all->bend = fmax(all->bend, bend);
+    all->zero += (long double)steep * fmax(loss_of(s, t, i, 0), 0);
+}
+
+/* What a computed f can be wrong by, in the unit of the multipliers. */
+static double error_of(const mc_svm *s, const mc_svm_program *t, double entry) {
+    long double mass = 0, reach = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        mass += fabs(mc_svm_program_coefficient(t, i));
+        reach = fmaxl(reach, fabs(t->unit * t->f[i]));
+    }
+    const long double gamma = (long double)t->n * DBL_EPSILON;
+    return (double)((entry * mass + gamma * (mass * mc_svm_program_top(s, t) + reach)) / t->unit);
+}
+
+static void measure(const mc_svm *s, mc_svm_program *t, double entry) {
+    totals all = {.margin = INFINITY};
+    t->seen.error = fmax(t->seen.error, error_of(s, t, entry));
+    for (int64_t i = 0; i < t->n; i++)
+        add_row(s, t, i, &all);
+    t->norm2 = (double)all.norm2;
+    t->primal = (double)(all.norm2 / 2 + all.loss);
+    if (isfinite(all.margin))
+        t->primal = all.margin > 0 ? t->norm2 / (2 * all.margin * all.margin) : INFINITY;
+    if (s->kind == MC_ONE_CLASS)
+        t->primal += (double)(t->intercept * s->set->nu * all.weight);
+    t->dual = (double)(all.gain - all.norm2 / 2);
+    t->zero = (double)all.zero;
+    t->rounding = (double)(all.slopes * t->unit * t->seen.error + 8 * DBL_EPSILON * all.terms)
+                  + DBL_EPSILON * (fabs(t->primal) + fabs(t->dual))
+                  + off_balance(s, t, (double)all.sum, (double)all.weight, all.bend);
+    t->own = 2 * t->seen.error;
+}
+
+/* ---- How far the decision is ---- */
+
+typedef struct judged {
+    const mc_svm *s;
+    const mc_svm_program *t;
+} judged;
+
+/* f of row i, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
+static double value_of(const void *self, int64_t i, double *doubt) {
+    const mc_svm *s = ((const judged *)self)->s;
+    const mc_svm_program *t = ((const judged *)self)->t;
+    const double bend = bend_of(s, t, i), error = fmax(t->seen.error, t->error ? t->error[i] : 0) * t->unit;
+    *doubt = t->distance * sqrt(fabs(s->diagonal[mc_svm_program_row(s, t, i)])) + error + DBL_EPSILON * bend;
+    return t->unit * t->f[i];
+}
+
+/* The slope of max(0, z) at z, from below and from above. */
+static void hinge(double z, double cost, double *low, double *high) {
+    *low = z > 0 ? cost : 0;
+    *high = z >= 0 ? cost : 0;
+}
+
+static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
+    const mc_svm *s = ((const judged *)self)->s;
+    const mc_svm_program *t = ((const judged *)self)->t;
+    const double cost = mc_svm_program_bound(s, t, i), y = s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
+    const double sign = s->row->classes ? mc_svm_program_sign(s, t, i) : s->row->doubled ? copysign(1, y - F) : 1;
+    const double bend = s->row->classes ? sign : s->row->doubled ? y - sign * t->epsilon : 0;
+    hinge(sign * (bend - F), cost, low, high);
+    if (sign > 0) { /* it falls with F */
+        const double least = -*high;
+        *high = -*low;
+        *low = least;
+    }
+    if (s->row->doubled && t->epsilon == 0 && F == y)
+        *high = cost;
+}
+
+/* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
+   that of a scaled one: there the dual alone says it. What nu finds is found anew with every f, and scales it. */
+static void bound_decision(const mc_svm *s, mc_svm_program *t) {
+    const bool hard = isinf(s->C) && s->row->costly;
+    const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
+    t->distance = t->drift = INFINITY;
+    if (!s->p.proved || s->kind == MC_NU_SVC || s->kind == MC_NU_SVR || !isfinite(gap))
+        return;
+    t->distance = sqrt(hard ? 2 * gap : gap);
+    long double weight = 0;
+    for (int64_t i = 0; i < t->n && s->kind == MC_ONE_CLASS; i++)
+        weight += mc_svm_program_bound(s, t, i);
+    const judged self = {s, t};
+    const mc_intercept p = {.n = t->n,
+                            .b = t->intercept,
+                            .slope = s->kind == MC_ONE_CLASS ? (double)(s->set->nu * weight) : 0,
+                            .value = value_of,
+                            .slopes = slopes_of,
+                            .self = &self};
+    t->drift = mc_intercept_bound(&p);
+}
+
+/* The numbers of a task from its f. */
+static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, double entry) {
+    const double unit = t->unit; /* the coefficients of nu-svc are written in it */
+    mc_svm_program_finish(s, t, found->intercept);
+    t->intercept *= unit / t->unit;
+    t->unit = unit;
+    t->violation = found->violation * t->unit;
+    count_vectors(s, t);
+    measure(s, t, entry);
+    bound_decision(s, t);
+}
+
+/* *screened: f is that of the solver, and computed here where that is not enough. It becomes false where it would have
+   to be computed everywhere. */
+static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, double entry, bool *screened) {
+    mc_quadratic_program programme;
+    MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
+    mc_smo_result found = {0};
+    const bool screening = *screened;
+    const mercer_status status =
+        screening ? mc_svm_program_screen(ctx, s, t, &programme.dual, &entry, screened) : MERCER_OK;
+    if (!status) {
+        mc_dual_judge(&programme.dual, t->beta, t->f, &found);
+        *screened = *screened && mc_svm_program_screened(s, t, &programme.dual, found.intercept);
+    }
+    mc_quadratic_program_close(&programme);
+    if (status || *screened != screening)
+        return status;
+    conclude(s, t, &found, entry);
+    return s->path && t->error ? mc_svm_program_remember(ctx, t) : MERCER_OK;
+}
+
+static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double entry, bool *screened) {
+    const bool screening = *screened;
+    for (int64_t k = 0; k < s->tasks && *screened == screening; k++) {
+        MC_TRY(judge(ctx, s, &s->task[k], entry, screened));
+        f->intercept[k] = s->task[k].intercept;
+        f->box[2 * k + 1] = s->task[k].epsilon;
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
+    double entry = 0;
+    bool screened = mc_svm_screens(s);
+    if (screened)
+        MC_TRY(judge_all(ctx, s, f, entry, &screened));
+    if (screened)
+        return MERCER_OK;
+    MC_TRY(decide_all(ctx, s, f, &entry));
+    for (int64_t k = 0; k < s->tasks; k++) {
+        s->task[k].seen.error = 0;
+        if (s->task[k].error)
+            memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
+    }
+    return judge_all(ctx, s, f, entry, &screened);
+}
+
+void mc_svm_report(const mc_svm *s, mercer_report *out) {
+    mercer_certificate *c = &out->certificate;
+    double norm2 = 0, zero = 0, apart = 0;
+    *c = mc_certificate_blank("gap");
+    c->primal = c->dual = c->rounding = c->kkt_violation = 0;
+    c->prediction_error_bound = c->prediction_error_constant = c->prediction_error_slope = 0;
+    for (int64_t k = 0; k < s->tasks; k++) {
+        const mc_svm_program *t = &s->task[k];
+        c->primal += t->primal;
+        c->dual += t->dual;
+        c->rounding += t->rounding;
+        c->kkt_violation = fmax(c->kkt_violation, t->violation);
+        c->prediction_error_slope = fmax(c->prediction_error_slope, t->distance);
+        c->prediction_error_constant = fmax(c->prediction_error_constant, t->drift);
+        c->prediction_error_bound =
+            fmax(c->prediction_error_bound,
+                 t->drift + t->distance * sqrt(mc_svm_program_top(s, t)) + t->unit * t->seen.error);
+        norm2 += t->norm2;
+        zero += t->zero;
+        apart += t->distance * t->distance;
+        out->iterations += t->result.steps;
+        out->free_vectors += t->free;
+        out->bounded_vectors += t->bounded;
+    }
+    mc_certify_gap(c, zero);
+    c->objective_gap = s->p.proved ? c->gap : INFINITY;
+    c->distance = isfinite(apart) ? sqrt(apart) : NAN;
+    out->objective = c->primal;
+    out->norm = sqrt(fmax(norm2, 0));
+}

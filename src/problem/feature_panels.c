@@ -1,0 +1,63 @@
+/* feature_panels.c: panels of feature rows. A row is written by one thread from the data alone: no bit depends on how
+   many there are. */
+#include "problem/feature_panels.h"
+#include "base/ctx.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "data/table/data.h"
+
+enum { ROWS = 64 };
+
+static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const mc_panels *s = arg;
+    double *row = s->scratch + thread * s->room;
+    for (int64_t i = begin; i < end; i++) {
+        double *z = s->Z + i * s->D;
+        const double root = s->p->root ? s->p->root[s->begin + i] : 1;
+        mercer_data_row(s->p->x, s->begin + i, row);
+        mc_features_row(s->map, row, row + s->p->x->d, z);
+        for (int64_t j = 0; j < s->D; j++)
+            z[j] = root * (z[j] - (s->mean ? s->mean[j] : 0));
+    }
+}
+
+mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes, int count, void *arg) {
+    const int64_t n = s->p->n;
+    mercer_status status = MERCER_OK;
+    for (s->begin = 0; s->begin < n && !status; s->begin += s->height) {
+        s->rows = n - s->begin < s->height ? n - s->begin : s->height;
+        mc_span(ctx, (double)s->begin / (double)n, (double)(s->begin + s->rows) / (double)n);
+        status = mc_for(ctx, s->rows, ROWS, fill_rows, s);
+        for (int k = 0; k < count && !status; k++)
+            status = mc_for(ctx, passes[k].items ? passes[k].items : s->rows, passes[k].grain, passes[k].body, arg);
+    }
+    return status;
+}
+
+size_t mc_panels_bytes(int64_t d, int64_t D, int64_t lanes, int threads, int64_t scratch) {
+    return mc_work_need(lanes * MC_LANE * D, 8) + mc_work_need((int64_t)threads * (d + scratch), 8);
+}
+
+mercer_status mc_panels_open(mercer_ctx *ctx, const mc_problem *p, int64_t lanes, mc_panels *out) {
+    *out = (mc_panels){.p = p, .height = lanes * MC_LANE};
+    MC_TRY(mc_features_open(ctx, p->kernel->root, p->x->d, &out->map));
+    const int64_t scratch = mc_features_scratch(out->map);
+    out->D = mc_features_dimension(out->map);
+    out->room = p->x->d + scratch;
+    const mercer_status status =
+        mc_work_open(ctx, &out->work, mc_panels_bytes(p->x->d, out->D, lanes, ctx->threads, scratch));
+    if (status) {
+        mc_features_close(out->map);
+        *out = (mc_panels){0};
+        return status;
+    }
+    out->Z = mc_work_take(&out->work, out->height * out->D, 8);
+    out->scratch = mc_work_take(&out->work, ctx->threads * out->room, 8);
+    return MERCER_OK;
+}
+
+void mc_panels_close(mc_panels *panels) {
+    mc_work_close(&panels->work);
+    mc_features_close(panels->map);
+}

@@ -1,0 +1,133 @@
+/* loss_user.c: a loss of the caller's own. Its functions are called as they are, from the calling thread; what they
+   answer is looked at once for a whole step, and an answer that is no number is an error that names the row.
+
+   Without a conjugate of the caller's, l*(v) = sup over F of h(F), h(F) = v F - l(F), is found by search: h' = v - l'
+   falls, so a bracket a <= F* <= b with h'(a) >= 0 >= h'(b) is widened by doubling and narrowed by Newton's method,
+   with bisection where that leaves it. h is concave and lies below its tangents: where those at a and b meet is an
+   upper bound on l*, and with it the dual value stays a lower bound. Where the slope only tends to v (logistic at v =
+   -1) the supremum is a limit, taken once h' cannot be told from zero. */
+#include "base/status.h"
+#include "problem/loss.h"
+#include <float.h>
+#include <math.h>
+
+enum { DOUBLINGS = 60, NARROWINGS = 200 };
+
+static double own_value(const mc_loss_task *t, double y, double F) {
+    return t->own->value(t->own->user, y, F);
+}
+
+static double own_slope(const mc_loss_task *t, double y, double F) {
+    return t->own->slope(t->own->user, y, F);
+}
+
+static double own_curvature(const mc_loss_task *t, double y, double F) {
+    return t->own->curvature(t->own->user, y, F);
+}
+
+static void own_domain(const mc_loss_task *t, double y, double *low, double *high) {
+    *low = -INFINITY;
+    *high = INFINITY;
+    if (t->own->range)
+        t->own->range(t->own->user, y, low, high);
+}
+
+/* ---- The conjugate ---- */
+
+typedef struct hill {
+    const mc_loss_task *t;
+    double y, v;
+} hill;
+
+static double height(const hill *h, double F) {
+    return h->v * F - own_value(h->t, h->y, F);
+}
+
+static double rise(const hill *h, double F) {
+    return h->v - own_slope(h->t, h->y, F);
+}
+
+/* From 0 in a direction until h falls there: *end. False: it does not. */
+static bool widen(const hill *h, double direction, double *end) {
+    double step = 1;
+    *end = 0;
+    for (int i = 0; i < DOUBLINGS && direction * rise(h, *end) > 0; i++, step *= 2)
+        *end = direction * step;
+    return !(direction * rise(h, *end) > 0);
+}
+
+/* Where h' cannot be told from zero, h is at its limit. */
+static double limit_at(const hill *h, double F) {
+    return fabs(rise(h, F)) <= 4 * DBL_EPSILON * fmax(1, fabs(h->v)) ? height(h, F) : INFINITY;
+}
+
+static void narrow(const hill *h, double *a, double *b) {
+    double F = *a + (*b - *a) / 2;
+    for (int i = 0; i<NARROWINGS && * b - *a> 2 * DBL_EPSILON * fmax(fabs(*a), fabs(*b)); i++) {
+        const double slope = rise(h, F), curvature = own_curvature(h->t, h->y, F), width = *b - *a;
+        *a = slope >= 0 ? F : *a;
+        *b = slope <= 0 ? F : *b;
+        const double next = F + slope / curvature, most = 0.75 * width;
+        const bool good = next > *a && next < *b && *b - *a <= most;
+        F = good ? next : *a + (*b - *a) / 2;
+    }
+}
+
+/* Where the tangents meet. */
+static double above(const hill *h, double a, double b) {
+    const double ha = height(h, a), hb = height(h, b), up = rise(h, a), down = rise(h, b);
+    if (!(up - down > 0) || !isfinite(hb) || !isfinite(down))
+        return fmax(ha, hb);
+    const double F = fmin(b, fmax(a, (hb - ha + up * a - down * b) / (up - down)));
+    return fmax(fmax(ha, hb), ha + up * (F - a));
+}
+
+static double search(const mc_loss_task *t, double y, double v) {
+    const hill h = {t, y, v};
+    double a = 0, b = 0;
+    if (!widen(&h, 1, &b))
+        return limit_at(&h, b);
+    if (!widen(&h, -1, &a))
+        return limit_at(&h, a);
+    narrow(&h, &a, &b);
+    return above(&h, a, b);
+}
+
+static double own_conjugate(const mc_loss_task *t, double y, double v) {
+    return t->own->conjugate ? t->own->conjugate(t->own->user, y, v) : search(t, y, v);
+}
+
+/* A parabola above the loss is not known: its curvature must do, and the line search. */
+const mc_loss mc_loss_of_numbers = {"own-loss", false,         true,          false,         own_value,
+                                    own_slope,  own_curvature, own_curvature, own_conjugate, own_domain};
+const mc_loss mc_loss_of_classes = {"own-loss", true,          true,          false,         own_value,
+                                    own_slope,  own_curvature, own_curvature, own_conjugate, own_domain};
+
+/* ---- What the caller's functions answered ---- */
+
+static mercer_status complain(mercer_ctx *ctx, const mc_loss_task *t, int64_t i, const char *what, double value,
+                              double F, const char *must) {
+    return mc_fail(ctx, MERCER_INVALID, "loss '%s': its %s is %g in row %lld, at y = %g and F = %g; it must be %s",
+                   t->own->name, what, value, (long long)t->place[i] + 1, t->y[i], F, must);
+}
+
+mercer_status mc_loss_check_slopes(mercer_ctx *ctx, const mc_loss_task *t, const double *g, const double *root) {
+    for (int64_t i = 0; i < t->n && t->own; i++) {
+        if (isfinite(g[i]) && isfinite(root[i]))
+            continue;
+        const double F = t->f[i] + t->b[0] + (t->shift ? t->shift[i] : 0), slope = own_slope(t, t->y[i], F);
+        if (!isfinite(slope))
+            return complain(ctx, t, i, "slope", slope, F, "a number");
+        return complain(ctx, t, i, "curvature", own_curvature(t, t->y[i], F), F, "a number, 0 or above");
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const double *f, const double *b, double sum) {
+    for (int64_t i = 0; i < t->n && t->own && isnan(sum); i++) {
+        const double F = f[i] + b[0] + (t->shift ? t->shift[i] : 0), value = own_value(t, t->y[i], F);
+        if (isnan(value))
+            return complain(ctx, t, i, "value", value, F, "a number");
+    }
+    return MERCER_OK;
+}

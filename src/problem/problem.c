@@ -1,0 +1,235 @@
+/* problem.c: take the rows that count, scale them, bind the kernel, write out the targets. */
+#include "problem/problem.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "data/table/data.h"
+#include "data/table/means.h"
+#include "kernel/language/kernel.h"
+#include "problem/check_precomputed.h"
+#include <math.h>
+#include <string.h>
+
+static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
+    if (!data->target && !data->class_of)
+        return mc_fail(ctx, MERCER_DATA,
+                       "fit: the data have no target; name its column (--target, mercer_read.target)");
+    if (data->classes == 1)
+        return mc_fail(ctx, MERCER_DATA, "fit: every row is of class '%s'; two classes at least are needed",
+                       data->label[0]);
+    return MERCER_OK;
+}
+
+static int64_t count_weighty(const mercer_data *data) {
+    int64_t count = 0;
+    for (int64_t i = 0; data->weight && i < data->n; i++)
+        count += data->weight[i] > 0;
+    return data->weight ? count : data->n;
+}
+
+int64_t mc_problem_places(const mercer_data *data, int64_t *place) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        if (!data->weight || data->weight[i] > 0)
+            place[count++] = i;
+    return count;
+}
+
+/* The rows of positive weight as new data that know where they stood. */
+static mercer_status take_weighty(mercer_ctx *ctx, const mercer_data *data, int64_t count, mercer_data **out) {
+    int64_t *rows = NULL;
+    MC_TRY(MC_ALLOC(ctx, rows, count));
+    mc_problem_places(data, rows);
+    const mercer_status status = mc_data_take(ctx, data, rows, count, out);
+    if (status)
+        mc_free(rows);
+    else
+        (*out)->place = rows;
+    return status;
+}
+
+/* A matrix in place of a kernel is taken as it is. */
+static mercer_status scaling_of(mercer_ctx *ctx, const char *scale, const mercer_kernel *kernel, mc_scaling *out) {
+    *out = (mc_scaling)mc_choice("auto|none|standard|minmax", scale);
+    if (!mc_kernel_precomputed(kernel))
+        return MERCER_OK;
+    if (*out != MC_SCALE_AUTO && *out != MC_SCALE_NONE)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "fit: scale=%s would change the values of a precomputed kernel; use scale=none", scale);
+    *out = MC_SCALE_NONE;
+    return MERCER_OK;
+}
+
+static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer_kernel *kernel,
+                                const mercer_data *data, mc_problem *p) {
+    mc_scaling kind;
+    MC_TRY(scaling_of(ctx, scale, kernel, &kind));
+    const int64_t count = count_weighty(data);
+    mercer_data *taken = NULL;
+    if (count < data->n)
+        MC_TRY(take_weighty(ctx, data, count, &taken));
+    mercer_status status = mc_scale_fit(ctx, kind, taken ? taken : data, &p->scale);
+    if (!status && taken && p->scale.kind == MC_SCALE_NONE) {
+        p->x = taken;
+        return MERCER_OK;
+    }
+    if (!status)
+        status = mc_scale_apply(ctx, &p->scale, taken ? taken : data, &p->x);
+    if (!status && taken) {
+        p->x->place = taken->place;
+        taken->place = NULL;
+    }
+    mercer_data_free(taken);
+    return status;
+}
+
+/* The verdict on the kernel; consent turns a refusal into a fact to remember. */
+static mercer_status judge(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
+    mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, consent != MC_CONSENT_NEVER);
+    if (!status)
+        status = mc_precomputed_check(ctx, p->kernel, p->x, consent != MC_CONSENT_NEVER);
+    p->proved = status == MERCER_OK;
+    if (status != MERCER_NOT_A_KERNEL || consent != MC_CONSENT_GIVEN)
+        return status;
+    mc_unfail(ctx);
+    return MERCER_OK;
+}
+
+/* Losses, norms and residuals are sums of squares: a target must leave them room. */
+mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count) {
+    static const double least = 1e-140, most = 1e140;
+    double largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(Y[i]));
+    if (largest == 0 || (largest >= least && largest <= most))
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_DATA,
+                   "%s: the largest target is %.3g; sums of squares need it to lie between %g and %g: multiply the "
+                   "target by %.0e",
+                   who, largest, least, most, pow(10, -floor(log10(largest))));
+}
+
+static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
+    const mercer_data *x = p->x;
+    p->n = x->n;
+    p->outputs = x->class_of ? x->classes : x->outputs;
+    MC_TRY(MC_ALLOC(ctx, p->Y, p->n * p->outputs));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t k = 0; k < p->outputs; k++)
+            p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
+    p->class_of = p->x->class_of;
+    p->x->class_of = NULL;
+    return mc_check_target_size(ctx, "fit", p->Y, p->n * p->outputs);
+}
+
+static bool are_numbers(char *const *list, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        double value;
+        const char *end = list[i] + strlen(list[i]);
+        if (mc_number_read(list[i], end, &value) != end)
+            return false;
+    }
+    return true;
+}
+
+/* What the file called a target is none here. A new file may still have the column: as numbers, or as text that is
+   passed over. */
+static mercer_status forget_targets(mc_problem *p) {
+    for (int64_t j = 0; j < p->x->schema.count; j++) {
+        mc_column *column = &p->x->schema.column[j];
+        if (column->kind != MC_COLUMN_TARGET)
+            continue;
+        column->kind = are_numbers(column->level, column->levels) ? MC_COLUMN_TARGET : MC_COLUMN_TEXT;
+        mc_free(column->level);
+        column->level = NULL;
+        column->levels = 0;
+    }
+    p->n = p->x->n;
+    p->outputs = 1;
+    p->x->outputs = p->x->classes = 0;
+    mc_free(p->x->label);
+    mc_free(p->x->target_name);
+    p->x->label = p->x->target_name = NULL;
+    return MERCER_OK;
+}
+
+static mercer_status write_weights(mercer_ctx *ctx, mc_problem *p) {
+    const mercer_data *x = p->x;
+    if (!x->weight)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, p->root, p->n));
+    for (int64_t i = 0; i < p->n; i++)
+        p->root[i] = sqrt(x->weight[i]);
+    return MERCER_OK;
+}
+
+static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+                                const mercer_data *data, bool targets, mc_problem *p) {
+    if (targets)
+        MC_TRY(check_target(ctx, data));
+    MC_TRY(scale_rows(ctx, scale, kernel, data, p));
+    MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
+    MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
+    MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
+    MC_TRY(judge(ctx, consent, p));
+    MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
+    MC_TRY(write_weights(ctx, p));
+    mc_data_strip(p->x);
+    if (!p->kernel->texts)
+        mc_data_drop_texts(p->x);
+    return MERCER_OK;
+}
+
+static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+                                  const mercer_data *data, bool targets, mc_problem *out) {
+    *out = (mc_problem){0};
+    const mercer_status status = make_ready(ctx, scale, consent, kernel, data, targets, out);
+    if (status)
+        mc_problem_close(out);
+    return status;
+}
+
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, scale, consent, kernel, data, true, out);
+}
+
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+                                   const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, scale, consent, kernel, data, false, out);
+}
+
+mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *p) {
+    mercer_data *none = NULL;
+    MC_TRY(mc_data_take(ctx, p->x, NULL, 0, &none));
+    mercer_data_free(p->x);
+    p->x = none;
+    return MERCER_OK;
+}
+
+void mc_problem_close(mc_problem *problem) {
+    mercer_kernel_free(problem->kernel);
+    mercer_data_free(problem->x);
+    mc_scale_free(&problem->scale);
+    mc_free(problem->Y);
+    mc_free(problem->root);
+    mc_free(problem->class_of);
+    *problem = (mc_problem){0};
+}
+
+void mc_problem_means(const mc_problem *p, double *mean) {
+    for (int64_t k = 0; k < p->outputs; k++) {
+        long double sum = 0, weight = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            sum += (long double)mc_problem_weight(p, i) * p->Y[i * p->outputs + k];
+            weight += mc_problem_weight(p, i);
+        }
+        mean[k] = (double)(sum / weight);
+    }
+}
+
+void mc_problem_shift(mc_problem *p, const double *mean, double sign) {
+    for (int64_t i = 0; i < p->n * p->outputs; i++)
+        p->Y[i] += sign * mean[i % p->outputs];
+}

@@ -1,0 +1,52 @@
+/* problem.h: data, kernel and scaling made ready for a machine: what every learner starts from.
+
+   Rows of weight zero are gone, the columns are scaled, the kernel is bound to what is left and judged. Y holds
+   numbers, or +1 in the column of the row's class and -1 in the others: one column per class, two classes included. */
+#ifndef MC_PROBLEM_PROBLEM_H
+#define MC_PROBLEM_PROBLEM_H
+
+#include "data/table/scale.h"
+
+typedef struct mc_problem {
+    mercer_kernel *kernel;
+    bool proved;    /* false: not proved to be a kernel, taken by consent; then no bound holds */
+    mercer_data *x; /* no targets, weights or texts; names, labels and schema as they came */
+    mc_scale scale;
+    int64_t n, outputs;
+    double *Y;         /* n x outputs */
+    double *root;      /* square roots of the weights; NULL: all 1 */
+    int32_t *class_of; /* n; NULL: numbers, or no target */
+} mc_problem;
+
+/* Whether a kernel that is not proved is taken: the machine never does, or its setting says so. */
+typedef enum mc_consent { MC_CONSENT_NEVER, MC_CONSENT_REFUSED, MC_CONSENT_GIVEN } mc_consent;
+
+static inline mc_consent mc_consent_of(bool allow_indefinite) {
+    return allow_indefinite ? MC_CONSENT_GIVEN : MC_CONSENT_REFUSED;
+}
+
+/* scale: a name of mc_scaling_names. */
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_problem *out);
+/* The same for a machine that learns from the rows alone: a target is not needed and not looked at; outputs is 1 and Y
+   NULL. */
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+                                   const mercer_data *data, mc_problem *out);
+/* No row is needed any more: an empty table keeps the names and the schema. */
+mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *problem);
+void mc_problem_close(mc_problem *problem);
+/* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
+int64_t mc_problem_places(const mercer_data *data, int64_t *place);
+
+static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
+    return p->root ? p->root[i] * p->root[i] : 1;
+}
+
+/* The weighted mean of each output; and Y <- Y + sign mean. */
+void mc_problem_means(const mc_problem *problem, double *mean);
+void mc_problem_shift(mc_problem *problem, const double *mean, double sign);
+
+/* MERCER_DATA where the largest of these targets leaves no room for sums of squares in a double. who: fit, update. */
+mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count);
+
+#endif

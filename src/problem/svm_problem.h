@@ -1,0 +1,109 @@
+/* svm_problem.h: support vector machines as quadratic programs (qp/smo.h), and back (svm_dual.c). learn/svm solves
+   them, certify/svm_certificate.c checks what came out; both see the problem here and neither the other. */
+#ifndef MC_PROBLEM_SVM_PROBLEM_H
+#define MC_PROBLEM_SVM_PROBLEM_H
+
+#include "problem/problem.h"
+#include "qp/smo.h"
+
+typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
+
+typedef struct mc_svm_row {
+    const char *name;
+    bool classes; /* a target of classes; otherwise numbers, or none */
+    bool doubled; /* two variables per row: above and below the tube */
+    bool grouped; /* the multipliers of each sign keep their own sum */
+    bool costly;  /* the bounds carry C */
+} mc_svm_row;
+extern const mc_svm_row mc_svm_rows[MC_SVM_KINDS];
+
+/* What the last certificate of a path has computed of a quadratic program: the next one computes what has changed
+   since. */
+typedef struct mc_seen {
+    double *c;    /* n: the multipliers of the rows; NULL: nothing is remembered */
+    double *f;    /* n: K c in double, NAN where that was not computed */
+    double error; /* of f, at most */
+} mc_seen;
+
+/* One quadratic program: a pair of classes, a class against the rest, one target column, or all rows. Its rows are
+   numbered from 0: first those of class a, then those of class b; otherwise all in order. */
+typedef struct mc_svm_program {
+    int64_t a, b;   /* +1 on class a, -1 on class b (-1: on all the others); a -1: no classes */
+    int64_t output; /* column of Y; 0 with classes */
+    int64_t n, m, split;
+    double *beta; /* m multipliers */
+    double *f;    /* n: K beta */
+    /* n: how wrong f is at most, beside own; infinite where that is not known; NULL: nobody keeps account */
+    double *error;
+    double own; /* how wrong values are at most that the certificate has computed */
+    bool known; /* error is that of the solution */
+    mc_seen seen;
+    /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
+    void *whole;
+    double *earlier;  /* n: f + b of the last C but one of a path; NULL: there is none */
+    double rose;      /* C of the last over that of the last but one */
+    double rise;      /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
+    double tolerance; /* for the next solution */
+    double nu;        /* of nu-svc that was raised or lowered to where there is an answer; 0: that of the settings */
+    double unit;      /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
+    double intercept, epsilon;
+    mc_smo_result result;
+    double primal, dual, norm2, violation, rounding; /* by the certificate */
+    double zero;                                     /* the objective of f = 0 */
+    /* of the decision: |f - f*| in H and |b - b*| are no more; infinite where nothing is known */
+    double distance, drift;
+    int64_t free, bounded;
+} mc_svm_program;
+
+typedef struct mc_svm {
+    mc_svm_kind kind;
+    const mc_svm_row *row;
+    const mercer_svm *set;
+    double C;                /* set->C; on the way to a hard margin the C of the moment */
+    mc_problem p;            /* rows sorted by class; p.Y in that order */
+    int64_t *order;          /* place in the training data of each row */
+    int64_t classes, *start; /* the first row of each class, and the end; {0, n} without classes */
+    double *cost;            /* n: row weight x class weight */
+    int64_t tasks;
+    mc_svm_program *task;
+    double *diagonal; /* of K */
+    bool path;        /* solved for one C after the other */
+    struct mc_svm_solver *solver; /* how it is being solved (learn/svm/svm.h): no certificate looks at it */
+} mc_svm;
+
+mercer_status mc_svm_programs_open(mercer_ctx *ctx, mc_svm *s);
+/* What the quadratic programs of more than two classes take, by themselves and in the model. */
+size_t mc_svm_programs_bytes(const mercer_svm *set, const mc_problem *p);
+void mc_svm_programs_close(mc_svm *s);
+/* the row of p.x behind row i of the task */
+int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *t, int64_t i);
+const char *mc_svm_program_second(const mc_svm *s, const mc_svm_program *t); /* what class a is told from, in words */
+double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable);
+double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i);
+double mc_svm_program_multiplier(const mc_svm_program *t, int64_t i); /* of row i: of both its variables */
+/* The coefficient of row i: of both its variables, times the unit. */
+double mc_svm_program_coefficient(const mc_svm_program *t, int64_t i);
+/* The quadratic program written out. */
+typedef struct mc_quadratic_program {
+    mc_dual dual;
+    double *q, *low, *high;
+    int64_t *row;
+    uint8_t *group;
+} mc_quadratic_program;
+mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t,
+                                        mc_quadratic_program *out);
+void mc_quadratic_program_close(mc_quadratic_program *p);
+double mc_svm_program_nu(const mc_svm *s, const mc_svm_program *t);
+double mc_svm_program_highest_nu(const mc_svm *s, const mc_svm_program *t); /* that nu-svc can have */
+/* A feasible start, with MERCER_INVALID when nu leaves none. */
+mercer_status mc_svm_program_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t);
+/* unit, intercept and epsilon from the multipliers of the sums. */
+void mc_svm_program_finish(const mc_svm *s, mc_svm_program *t, const double intercept[2]);
+/* After C has been multiplied by the factor: multipliers and f times it, which is feasible; those at their bound stay
+   there. */
+void mc_svm_program_scale(const mc_svm *s, mc_svm_program *t, double factor);
+/* the largest |K_ii| of its rows, which no other entry exceeds */
+double mc_svm_program_top(const mc_svm *s, const mc_svm_program *t);
+double mc_svm_program_mean_diagonal(const mc_svm *s, const mc_svm_program *t); /* of K on its rows; 1 when that is 0 */
+
+#endif
