@@ -294,29 +294,8 @@ static mercer_status count_rows(mercer_ctx *ctx, const mc_round *r, absent *a, i
     return status;
 }
 
-/* Folds for few values of lambda, from an inverse for each. */
-static mercer_status leave_folds_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
-                                     int64_t count, absent *a) {
-    const mercer_data *data = r->data;
-    mercer_ridge one = *(const mercer_ridge *)run->settings;
-    double *residuals = NULL;
-    MC_TRY(MC_ALLOC(ctx, residuals, data->n * a->outputs));
-    mercer_status status = MERCER_OK;
-    for (int64_t l = 0; l < count && !status; l++) {
-        one.lambda = lambda[l];
-        const mercer_status left = mc_ridge_folds(ctx, run->kernel, data, &one, r->splits.fold, residuals, NULL, NULL);
-        for (int64_t i = 0, n = 0; i < data->n; i++) /* rows that count move together */
-            if (!data->weight || data->weight[i] > 0)
-                memmove(residuals + n++ * a->outputs, residuals + i * a->outputs,
-                        (size_t)a->outputs * sizeof *residuals);
-        status = left ? forgive(ctx, r, left) : judge_left_out(ctx, a, l, residuals);
-    }
-    mc_free(residuals);
-    return status;
-}
-
 static bool by_factors(const mc_round *r, int64_t count) {
-    return count <= FEW_LAMBDAS && !r->splits.fold && r->measure != &mc_gcv;
+    return count <= FEW_LAMBDAS && (!r->splits.fold || r->space->walks) && r->measure != &mc_gcv;
 }
 
 static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
@@ -341,9 +320,7 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
     if (!status && r->measure == &mc_gcv)
         status = generalise(ctx, r, run, lambda, rows, a->out);
     else if (!status && by_factors(r, count))
-        status = mc_ridge_left_out(ctx, run->kernel, r->data, set, lambda, count, judge_left_out, a);
-    else if (!status && count <= FEW_LAMBDAS && r->space->walks)
-        status = leave_folds_out(ctx, r, run, lambda, count, a);
+        status = mc_ridge_left_out(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a);
     else if (!status)
         status = mc_ridge_path(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a, rows);
     mc_free(rows);
@@ -461,8 +438,8 @@ static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_proble
         most = held_by(r, k) > most ? held_by(r, k) : most;
     if (by_factors(r, count)) {
         out->text = "rows left out in closed form, a factorisation for every value of lambda";
-        out->bytes = mc_ridge_left_out_bytes(ctx, p, intercept);
-        mc_ridge_left_out_work(p, intercept, count, &out->work);
+        out->bytes = mc_ridge_left_out_bytes(ctx, p, intercept, most);
+        mc_ridge_left_out_work(p, intercept, r->splits.fold ? r->splits.count : 0, count, &out->work);
     } else {
         out->bytes = mc_ridge_path_bytes(ctx, p, intercept, most, count);
         mc_ridge_path_work(p, intercept, r->splits.count, count, &out->work);

@@ -7,6 +7,7 @@
 #include "gram/gradient/contract.h"
 #include "gram/operator/gram_matrix.h"
 #include "kernel/language/kernel.h"
+#include "learn/common/leave_out.h"
 #include "linalg/cholesky.h"
 #include <math.h>
 #include <string.h>
@@ -118,9 +119,10 @@ const double *mc_evidence_alpha(const mc_evidence *e) {
 
 /* Left out, row i has the mean y_i - a_i / B_ii and the variance 1 / B_ii, B = A^-1. */
 double mc_evidence_left_out(const mc_evidence *e, double *rmse) {
+    const mc_leave_out x = {.n = e->n, .outputs = e->t, .X = e->alpha, .step = e->t};
     double density = 0, squares = 0;
     for (int64_t i = 0; e->inverted && i < e->n; i++) {
-        const double B = e->A[mc_packed_place(e->n, i, i)];
+        const double B = mc_leave_out_pivot(&x, i, e->A[mc_packed_place(e->n, i, i)], INFINITY);
         for (int64_t k = 0; k < e->t; k++) {
             const double error = e->alpha[i * e->t + k] / B;
             density += 0.5 * (log(B / 6.28318530717958647692) - error * error * B);

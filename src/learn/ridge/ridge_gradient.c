@@ -1,6 +1,6 @@
 /* ridge_gradient.c: the error of rows left out, and how it changes with lambda and with every parameter of the kernel.
 
-   With the notation of ridge_solve.c and ridge_folds.c the scaled residuals of a fold F left out are
+   With the notation of leave_out.h the scaled residuals of a fold F left out are
 
        e_F = (C_FF)^-1 beta_F,   beta = C S Y,   C = B - z z'/s'z,   B = A^-1, A = S K S + lambda I.
 
@@ -41,12 +41,12 @@ typedef struct slopes {
     mc_ridge_system r;
     mc_fold_order by; /* with folds */
     bool folds;
-    int64_t terms;        /* columns of left and right */
-    double g;             /* s'z */
+    int64_t terms; /* columns of left and right */
+    mc_leave_out out;
     double *A;            /* packed: A, its factor, B */
     double *part;         /* packed: C_FF */
     double *E, *V;        /* n x outputs: e and v */
-    double *D;            /* n: C_ii, then the root of v_i e_i summed over the outputs; rows one by one */
+    double *D;            /* n: B_ii, then the root of v_i e_i summed over the outputs; rows one by one */
     double *G;            /* n x n; rows one by one */
     double *left, *right; /* n x terms: M = left right' (+ G G') */
     int64_t *of;          /* n: the fold of a row, counted from 0 in the order of by */
@@ -56,7 +56,7 @@ typedef struct slopes {
 
 static double C_at(const slopes *x, int64_t i, int64_t j) {
     const double B = x->A[i >= j ? mc_packed_place(x->r.p->n, i, j) : mc_packed_place(x->r.p->n, j, i)];
-    return x->r.intercept ? B - mc_ridge_z(&x->r, i) * mc_ridge_z(&x->r, j) / x->g : B;
+    return mc_leave_out_entry(&x->out, B, i, j);
 }
 
 static double beta_at(const slopes *x, int64_t i, int64_t k) {
@@ -68,27 +68,19 @@ static double beta_at(const slopes *x, int64_t i, int64_t k) {
 /* *value: the logarithm of the error; NaN where a row cannot be left out. */
 static void leave_rows_out(slopes *x, double *value) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
-    double sum = 0, weight = 0;
-    *value = NAN;
-    for (int64_t i = 0; i < n; i++) {
-        x->D[i] = C_at(x, i, i);
-        if (!(x->D[i] > (double)n * 0x1p-52 * x->A[mc_packed_place(n, i, i)]))
-            return;
-        weight += mc_problem_weight(x->r.p, i);
-        for (int64_t k = 0; k < t; k++) {
-            const double e = x->E[i * t + k] = beta_at(x, i, k) / x->D[i];
-            sum += e * e;
-        }
-    }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
+        x->D[i] = x->A[mc_packed_place(n, i, i)];
+    const mc_rows_left_out all = mc_leave_rows_out(&x->out, x->D, 1, NULL, 0, x->E, t);
+    for (int64_t i = 0; i < n && all.broken < 0; i++) {
+        const double C = C_at(x, i, i);
         double both = 0;
         for (int64_t k = 0; k < t; k++) {
-            x->V[i * t + k] = sum > 0 ? x->E[i * t + k] / (sum * x->D[i]) : 0;
+            x->V[i * t + k] = all.squares > 0 ? x->E[i * t + k] / (all.squares * C) : 0;
             both += x->V[i * t + k] * x->E[i * t + k];
         }
         x->D[i] = sqrt(both);
     }
-    *value = 0.5 * log(sum / weight / (double)t);
+    *value = all.broken < 0 ? 0.5 * log(all.squares / all.weight / (double)t) : NAN;
 }
 
 /* e_F and the share of the fold in the error, then v_F up to the mean over the folds, which is known when all have
@@ -96,16 +88,10 @@ static void leave_rows_out(slopes *x, double *value) {
 static mercer_status leave_fold_out(mercer_ctx *ctx, slopes *x, const int64_t *rows, int64_t m, double *error,
                                     bool *defined) {
     const int64_t t = x->r.p->outputs;
-    int64_t bad = 0;
     double sum = 0, weight = 0;
-    mc_ridge_part(&x->r, x->g, x->A, rows, m, x->part);
-    MC_TRY(mc_potrf(ctx, mc_packed(m, x->part), &bad));
-    *defined = !bad;
-    if (bad)
+    MC_TRY(mc_leave_fold_out(ctx, &x->out, x->A, rows, m, mc_packed(m, x->part), x->edge, defined));
+    if (!*defined)
         return MERCER_OK;
-    for (int64_t a = 0; a < m * t; a++)
-        x->edge[a] = beta_at(x, rows[a / t], a % t);
-    MC_TRY(mc_potrs(ctx, mc_packed(m, x->part), mc_row_major(x->edge, m, t, t)));
     for (int64_t a = 0; a < m * t; a++)
         sum += x->edge[a] * x->edge[a];
     for (int64_t a = 0; a < m; a++)
@@ -279,7 +265,7 @@ static mercer_status invert(mercer_ctx *ctx, slopes *x, bool *defined) {
         return MERCER_OK;
     mc_phase(ctx, "inverse");
     MC_TRY(mc_potri(ctx, mc_packed(x->r.p->n, x->A)));
-    x->g = mc_ridge_take_intercept(&x->r);
+    x->out = mc_ridge_leave_out(&x->r);
     return MERCER_OK;
 }
 
@@ -295,7 +281,7 @@ static mercer_status run(mercer_ctx *ctx, slopes *x, mc_left_out *each, void *ar
     else if (defined)
         leave_rows_out(x, &out->value);
     for (int64_t i = 0; i < n * t; i++)
-        x->residual[i] = x->E[i] / mc_ridge_root(&x->r, i / t);
+        x->residual[i] = x->E[i] / mc_leave_out_root(&x->out, i / t);
     defined = !isnan(out->value);
     if (!out->generalised)
         MC_TRY(each(ctx, arg, 0, defined ? x->residual : NULL));

@@ -1,16 +1,10 @@
 /* ridge_path.c: a table of lambdas, exact leave-one-out errors included, from one eigendecomposition M = U diag(m) U'.
 
-   ridge_spectrum.c gives norm, loss and degrees of freedom. Leaving row i out (ridge_solve.c) takes beta_i and C_ii =
-   B_ii - z_i^2 / s'z, z = B s, B = U diag(h) U'. For many lambdas these are two products with n x n matrices: U times
-   the coordinates of all beta and z, and the entrywise square of U times all h:
-
-       B_ii(lambda_l) = sum_j U_ij^2 h_jl.
-
-   The squares are made tile by tile. The lambdas go through in batches, so a path of any length takes the memory of one
-   batch. Folds left out: ridge_path_folds.c. */
+   ridge_spectrum.c gives norm, loss and degrees of freedom. Leaving rows out (leave_out.h) takes beta and z, U times
+   their coordinates for all lambdas at once, and the diagonals of the inverses (leave_out_spectrum.c). The lambdas go
+   through in batches, so a path of any length takes the memory of one batch. */
 #include "base/ctx.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/settings.h"
@@ -21,13 +15,12 @@
 #include "learn/common/machines.h"
 #include "learn/common/path_row.h"
 #include "learn/ridge/ridge_path.h"
-#include "learn/ridge/ridge_path_folds.h"
 #include "learn/ridge/ridge_spectrum.h"
 #include "learn/ridge/ridge_system.h"
 #include "linalg/eigen.h"
 #include <math.h>
 
-enum { WIDTH = 64, ROWS = 128, DEPTH = 256 }; /* columns of a batch; rows and columns of a tile of squares */
+enum { WIDTH = 64 }; /* columns of a batch */
 
 typedef struct path {
     mc_ridge_system r;
@@ -40,9 +33,8 @@ typedef struct path {
     double *H, *B;              /* n x batch: h, B_ii */
     double *coordinates, *back; /* n x (batch columns): of beta and z; beta and z themselves */
     double *b;                  /* outputs */
-    double *tiles;              /* one for each thread */
     double *squares;            /* batch: of folds left out */
-    mc_path_folds *folds;       /* NULL: none asked for */
+    const mc_fold_order *by;    /* folds left out; NULL: none asked for */
     mc_left_out *each;          /* NULL: nobody asks for the residuals */
     void *arg;
     double *left; /* batch x n x outputs: them */
@@ -50,7 +42,7 @@ typedef struct path {
 
 /* ---- Memory ---- */
 
-static void cut(path *p, mc_work *work, int threads) {
+static void cut(path *p, mc_work *work) {
     const int64_t n = p->s.n, columns = p->s.columns;
     p->m = mc_work_take(work, n, 8);
     p->diagonal = mc_work_take(work, n, 8);
@@ -62,21 +54,21 @@ static void cut(path *p, mc_work *work, int threads) {
     p->back = mc_work_take(work, n * p->batch * columns, 8);
     p->b = mc_work_take(work, p->s.outputs, 8);
     p->r.mean = mc_work_take(work, p->s.outputs, 8);
-    p->tiles = mc_work_take(work, (int64_t)threads * ROWS * DEPTH, 8);
     p->squares = mc_work_take(work, p->batch, 8);
 }
 
-static size_t small_bytes(const path *p, int threads) {
+static size_t small_bytes(const path *p) {
     mc_work counted = {0};
     path copy = *p;
-    cut(&copy, &counted, threads);
+    cut(&copy, &counted);
     return counted.used;
 }
 
 static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
     const int64_t n = p->s.n;
     const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(n);
-    return small_bytes(p, ctx->threads) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN
+    return small_bytes(p) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN
+           + mc_spectrum_diagonals_bytes(ctx, p->batch)
            + (residuals ? mc_work_need(p->batch * n * p->s.outputs, 8) + 2 * MC_ALIGN : 0);
 }
 
@@ -118,30 +110,6 @@ static mercer_status decompose(mercer_ctx *ctx, path *p) {
 
 /* ---- One batch ---- */
 
-typedef struct squares {
-    const path *p;
-    int64_t count;
-} squares;
-
-/* B_ii of some rows for all lambdas of the batch. */
-static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const squares *q = arg;
-    const path *p = q->p;
-    const int64_t n = p->s.n, rows = end - begin;
-    double *tile = p->tiles + (int64_t)thread * ROWS * DEPTH;
-    for (int64_t from = 0; from < n; from += DEPTH) {
-        const int64_t depth = n - from < DEPTH ? n - from : DEPTH, count = q->count;
-        for (int64_t k = 0; k < depth; k++)
-            for (int64_t i = 0; i < rows; i++) {
-                const double u = p->U[(from + k) * n + begin + i];
-                tile[k * rows + i] = u * u;
-            }
-        mc_gemm(1, mc_column_major(tile, rows, depth, rows), mc_row_major(p->H + from * count, depth, count, count),
-                from > 0, mc_row_major(p->B + begin * count, rows, count, count));
-    }
-}
-
 /* h, and the coordinates of beta and z, of the l-th lambda of the batch. */
 static void write_coordinates(const path *p, double lambda, int64_t l, int64_t count) {
     const int64_t columns = p->s.columns, outputs = p->s.outputs;
@@ -157,23 +125,32 @@ static void write_coordinates(const path *p, double lambda, int64_t l, int64_t c
     }
 }
 
+static mc_leave_out leave_out_at(const path *p, int64_t l, int64_t count) {
+    const int64_t columns = p->s.columns;
+    mc_leave_out x = {p->s.n, p->s.outputs, p->s.intercept, p->r.p->root, p->back + l * columns, count * columns, 0};
+    mc_leave_out_begin(&x);
+    return x;
+}
+
 /* The error of rows left out under the l-th lambda; NaN where it breaks down. */
 static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
-    const int64_t n = p->s.n, columns = p->s.columns, outputs = p->s.outputs;
-    double g = 0, sum = 0, *left = p->left && !p->folds ? p->left + l * n * outputs : NULL;
-    for (int64_t i = 0; i < n && p->s.intercept; i++)
-        g += (p->r.p->root ? p->r.p->root[i] : 1) * p->back[(i * count + l) * columns + outputs];
-    for (int64_t i = 0; i < n; i++) {
-        const double *beta = p->back + (i * count + l) * columns, z = p->s.intercept ? beta[outputs] : 0;
-        const double B = p->B[i * count + l], C = p->s.intercept ? B - z * z / g : B;
-        if (!(B * (p->diagonal[i] + lambda) >= 1 - 1e-8) || !(C > (double)n * 0x1p-52 * B) || isinf(C))
-            return NAN;
-        for (int64_t k = 0; k < outputs; k++)
-            sum += beta[k] / C * (beta[k] / C);
-        for (int64_t k = 0; left && k < outputs; k++)
-            left[i * outputs + k] = beta[k] / C / (p->r.p->root ? p->r.p->root[i] : 1);
-    }
-    return sqrt(sum / p->weight / (double)outputs);
+    const mc_leave_out x = leave_out_at(p, l, count);
+    const int64_t outputs = x.outputs;
+    double *left = p->left && !p->by ? p->left + l * x.n * outputs : NULL;
+    const mc_rows_left_out all = mc_leave_rows_out(&x, p->B + l, count, p->diagonal, lambda, left, outputs);
+    for (int64_t i = 0; left && i < x.n * outputs; i++)
+        left[i] /= mc_leave_out_root(&x, i / outputs);
+    return all.broken < 0 ? sqrt(all.squares / all.weight / (double)outputs) : NAN;
+}
+
+static mercer_status leave_folds_out(mercer_ctx *ctx, const path *p, int64_t count) {
+    mc_leave_out *x = NULL;
+    MC_TRY(MC_ALLOC(ctx, x, count));
+    for (int64_t l = 0; l < count; l++)
+        x[l] = leave_out_at(p, l, count);
+    const mercer_status status = mc_spectrum_leave_folds_out(ctx, p->by, x, p->U, p->H, count, p->left, p->squares);
+    mc_free(x);
+    return status;
 }
 
 static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
@@ -186,7 +163,7 @@ static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t c
     row.objective = at.loss + lambda * at.square;
     row.gcv = defined ? at.beta / cells * (n / at.trace) * (n / at.trace) : at.loss / cells / (share * share);
     row.loo_rmse = defined ? left_out(p, lambda, l, count) : NAN;
-    row.fold = defined && p->folds ? sqrt(p->squares[l] / cells) : NAN;
+    row.fold = defined && p->by ? sqrt(p->squares[l] / cells) : NAN;
     return row;
 }
 
@@ -195,7 +172,7 @@ static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer
                                     int64_t first) {
     if (!p->each)
         return MERCER_OK;
-    const bool defined = !isnan(p->folds ? row->fold : row->loo_rmse);
+    const bool defined = !isnan(p->by ? row->fold : row->loo_rmse);
     return p->each(ctx, p->arg, first + l, defined ? p->left + l * p->s.n * p->s.outputs : NULL);
 }
 
@@ -206,10 +183,9 @@ static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lam
     MC_TRY(mc_multiply(ctx, mc_column_major(p->U, p->s.n, p->s.n, p->s.n),
                        mc_row_major(p->coordinates, p->s.n, count * p->s.columns, count * p->s.columns),
                        mc_row_major(p->back, p->s.n, count * p->s.columns, count * p->s.columns)));
-    squares q = {p, count};
-    MC_TRY(mc_for(ctx, p->s.n, ROWS, square_rows, &q));
-    if (p->folds)
-        MC_TRY(mc_path_folds_errors(ctx, p->folds, p->U, p->H, p->back, count, p->squares));
+    MC_TRY(mc_spectrum_inverse_diagonals(ctx, p->s.n, p->U, p->H, count, p->B));
+    if (p->by)
+        MC_TRY(leave_folds_out(ctx, p, count));
     for (int64_t l = 0; l < count; l++) {
         out[l] = row_of(p, lambdas[l], l, count);
         MC_TRY(show_residuals(ctx, p, &out[l], l, first));
@@ -259,12 +235,10 @@ static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambd
     mercer_status status = p->U ? MERCER_OK : MERCER_MEMORY;
     if (!status && p->each)
         status = MC_ALLOC(ctx, p->left, p->batch * p->s.n * p->s.outputs);
-    if (p->folds)
-        p->folds->left = p->left;
     if (!status)
-        status = mc_work_open(ctx, &work, small_bytes(p, ctx->threads));
+        status = mc_work_open(ctx, &work, small_bytes(p));
     if (!status) {
-        cut(p, &work, ctx->threads);
+        cut(p, &work);
         status = run_path(ctx, p, lambdas, count, out);
         mc_work_close(&work);
     }
@@ -285,7 +259,7 @@ static path path_of(const mc_problem *problem, bool intercept, int64_t count) {
 size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest, int64_t count) {
     const path p = path_of(problem, intercept, count);
     const size_t folds =
-        largest ? mc_path_folds_bytes(ctx, p.s.n, largest, p.s.outputs, p.batch) + (size_t)(4 * p.s.n) * 8 : 0;
+        largest ? mc_spectrum_folds_bytes(ctx, p.s.n, largest, p.s.outputs, p.batch) + (size_t)(4 * p.s.n) * 8 : 0;
     return all_bytes(ctx, &p, true) + folds + (size_t)count * sizeof(mercer_path_row);
 }
 
@@ -301,18 +275,13 @@ void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds
 static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold,
                                     const double *lambdas, int64_t count, mercer_path_row *out) {
     mc_fold_order by;
-    mc_path_folds f = {
-        .by = &by, .outputs = p->s.outputs, .columns = p->s.columns, .intercept = p->s.intercept, .root = p->r.p->root};
     mercer_status status = mc_fold_order_open(ctx, data, fold, p->s.n, &by);
     if (!status)
-        status = mc_memory_check(ctx, mc_path_folds_bytes(ctx, by.n, by.largest, f.outputs, p->batch),
+        status = mc_memory_check(ctx, mc_spectrum_folds_bytes(ctx, by.n, by.largest, p->s.outputs, p->batch),
                                  "ridge path: the largest fold");
-    if (!status)
-        status = mc_path_folds_open(ctx, p->batch, &f);
-    p->folds = &f;
+    p->by = &by;
     if (!status)
         status = run_with_work(ctx, p, lambdas, count, out);
-    mc_path_folds_close(&f);
     mc_fold_order_close(&by);
     return status;
 }

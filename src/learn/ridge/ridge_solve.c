@@ -5,10 +5,9 @@
        A beta + b s = S y,   s' beta = 0;     with Z = A^-1 S y, z = A^-1 s:   b = s'Z / s'z,  beta = Z - b z,  alpha =
    S beta.
 
-   Without an intercept b = 0. Leaving row i out changes its residual to e_i = alpha_i / (w_i C_ii), C = B - B s s'B /
-   s'Bs, B = A^-1 (C = B without an intercept): one inverse serves all rows and outputs. C_ii comes with a check: B_ii
-   >= 1 / A_ii always holds. Their sum gives the effective degrees of freedom n - lambda tr C, and GCV, the mean square
-   of lambda beta over (lambda tr C / n)^2, in which lambda cancels.
+   Without an intercept b = 0. Rows left out: learn/common/leave_out.h. The trace of its C gives the effective degrees
+   of freedom n - lambda tr C, and GCV, the mean square of lambda beta over (lambda tr C / n)^2, in which lambda
+   cancels.
 
    cholesky   A packed, factored, solved for all columns; the diagonal of B costs one more factorisation.
    eigen      M = U diag(m) U'. For lambda = 0 eigenvalues up to the cutoff n 2^-52 max m count as zero: Z = U diag(1/m
@@ -78,28 +77,17 @@ static mercer_status refuse_loo(mercer_ctx *ctx, const mc_ridge_system *r, int64
                    (long long)row + 1, seen);
 }
 
-/* From B_ii in B and A_ii in A. */
-static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const double *A, const double *B) {
-    const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
-    double g = 0, sum = 0, weight = 0, trace = 0, square = 0;
-    for (int64_t i = 0; i < n && r->intercept; i++)
-        g += root_at(r, i) * r->X[i * t + outputs];
-    for (int64_t i = 0; i < n; i++) {
-        const double z = r->intercept ? r->X[i * t + outputs] : 0, C = r->intercept ? B[i] - z * z / g : B[i];
-        const double w = root_at(r, i) * root_at(r, i);
-        if (!(B[i] * A[i] >= 1 - 1e-8) || !(C > (double)n * 0x1p-52 * B[i]) || isinf(C))
-            return refuse_loo(ctx, r, i, C);
-        for (int64_t k = 0; k < outputs; k++) {
-            const double e = r->alpha[i * outputs + k] / (w * C);
-            sum += w * e * e;
-            square += w * C * e * C * e; /* beta = alpha / sqrt(w) */
-        }
-        weight += w;
-        trace += C;
-    }
-    r->loo_rmse = sqrt(sum / weight / (double)outputs);
-    r->dof_found = (double)n - r->lambda * trace;
-    r->gcv = square / weight / (double)outputs * ((double)n / trace) * ((double)n / trace);
+/* From B_ii in B and A_ii in A, less shift. */
+static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const double *A, double shift,
+                                   const double *B) {
+    const mc_leave_out x = mc_ridge_leave_out(r);
+    const mc_rows_left_out all = mc_leave_rows_out(&x, B, 1, A, shift, NULL, 0);
+    if (all.broken >= 0)
+        return refuse_loo(ctx, r, all.broken, all.seen);
+    const double n = (double)x.n, cells = all.weight * (double)x.outputs;
+    r->loo_rmse = sqrt(all.squares / cells);
+    r->dof_found = n - r->lambda * all.trace;
+    r->gcv = all.beta / cells * (n / all.trace) * (n / all.trace);
     return MERCER_OK;
 }
 
@@ -219,7 +207,7 @@ static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, doubl
         return MERCER_OK;
     mc_phase(ctx, "leave-one-out");
     MC_TRY(mc_cholesky_inverse_diagonal(ctx, n, A, diagonal + n));
-    return leave_one_out(ctx, r, diagonal, diagonal + n);
+    return leave_one_out(ctx, r, diagonal, 0, diagonal + n);
 }
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *r) {
@@ -308,17 +296,6 @@ static mercer_status solve_coordinates(mercer_ctx *ctx, mc_ridge_system *r, cons
     return status;
 }
 
-/* B_ii = sum_j U_ij^2 h_j, and A_ii = sum_j U_ij^2 / h_j. */
-static void diagonals(int64_t n, const double *U, const double *h, double *A, double *B) {
-    for (int64_t i = 0; i < n; i++)
-        A[i] = B[i] = 0;
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < n; i++) {
-            A[i] += U[j * n + i] * U[j * n + i] / h[j];
-            B[i] += U[j * n + i] * U[j * n + i] * h[j];
-        }
-}
-
 /* Nearly free here, so it is done unasked where it is defined and holds. */
 static mercer_status loo_of_spectrum(mercer_ctx *ctx, mc_ridge_system *r, const double *U, double *h) {
     const int64_t n = r->p->n;
@@ -329,8 +306,8 @@ static mercer_status loo_of_spectrum(mercer_ctx *ctx, mc_ridge_system *r, const 
                        (long long)r->rank, (long long)n);
     if (!defined)
         return MERCER_OK;
-    diagonals(n, U, h, h + n, h + 2 * n);
-    const mercer_status status = leave_one_out(ctx, r, h + n, h + 2 * n);
+    MC_TRY(mc_spectrum_inverse_diagonals(ctx, n, U, h, 1, h + 2 * n));
+    const mercer_status status = leave_one_out(ctx, r, h + n, r->lambda, h + 2 * n);
     if (status != MERCER_NUMERIC || r->loo)
         return status;
     mc_unfail(ctx);
@@ -340,6 +317,8 @@ static mercer_status loo_of_spectrum(mercer_ctx *ctx, mc_ridge_system *r, const 
 static mercer_status decompose_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *U, double *h) {
     const int64_t n = r->p->n;
     MC_TRY(mc_ridge_square(ctx, r, U));
+    for (int64_t i = 0; i < n; i++)
+        h[n + i] = U[i * n + i];
     mc_phase(ctx, "eigen");
     MC_TRY(mc_progress(ctx, -1));
     MC_TRY(mc_syevd(ctx, mc_column_major(U, n, n, n), h));

@@ -4,6 +4,7 @@
 #define MC_LEARN_RIDGE_RIDGE_SYSTEM_H
 
 #include "certify/ridge_certificate.h"
+#include "learn/common/leave_out.h"
 #include "linalg/lanczos.h"
 
 typedef struct mc_ridge_system {
@@ -41,18 +42,9 @@ void mc_ridge_finish(mc_ridge_system *system);
 
 /* X = S (Y - mean), and s. */
 void mc_ridge_right_sides(mc_ridge_system *system);
-/* s and z = A^-1 s of a row (0 without an intercept), once X holds A^-1 of the right-hand sides. */
-static inline double mc_ridge_root(const mc_ridge_system *r, int64_t i) {
-    return r->p->root ? r->p->root[i] : 1;
-}
-static inline double mc_ridge_z(const mc_ridge_system *r, int64_t i) {
-    return r->intercept ? r->X[i * r->columns + r->p->outputs] : 0;
-}
-/* X's first columns become beta = C S Y, C = B - z z'/s'z with B = A^-1 (C = B without an intercept). Returns s'z. */
-double mc_ridge_take_intercept(const mc_ridge_system *system);
-/* C_FF of m rows, packed; g = s'z, B packed. */
-void mc_ridge_part(const mc_ridge_system *system, double g, const double *B, const int64_t *rows, int64_t m,
-                   double *part);
+/* Once X holds A^-1 of the right-hand sides: its first columns become beta, and with z they are what rows and folds are
+   left out from. */
+mc_leave_out mc_ridge_leave_out(const mc_ridge_system *system);
 /* A = S K S + lambda I as a packed triangle; S K S as a square. */
 mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *system, double *A);
 /* X <- A^-1 of the right-hand sides, A <- its factor; *bad as of mc_cholesky_factor, and then X holds the right-hand
