@@ -1,3 +1,4 @@
+#include "certify/svm_certificate.h"
 #include "learn/svm/svm.h"
 #include "svm_of_test.h"
 

@@ -1,4 +1,5 @@
 #include "data/table/data.h"
+#include "certify/svm_certificate.h"
 #include "learn/svm/svm.h"
 #include "loss_of_test.h"
 

@@ -6,6 +6,7 @@
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "learn/common/kernel_matrix.h"
+#include "certify/svm_certificate.h"
 #include "learn/svm/svm.h"
 
 /* A machine opened on a table and solved for its C, with K of its rows in their order. */
