@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "data", "kernel", "backend", "linalg", "gram", "iterative", "qp", "problem", "predict", "certify", "learn", "model", "select",
+ROOMS = ["base", "data", "kernel", "backend", "linalg", "gram", "iterative", "qp", "problem", "predict", "certify", "plan", "learn", "model", "select",
          "draw", "cli"]
 BLAS_ROOMS = ("backend", "linalg")  # all others call BLAS and LAPACK through linalg/dense.h
 HELPERS = "data/helpers.h"

@@ -1,7 +1,9 @@
-/* fit.c: the one place that calls learners. */
+/* fit.c: the one place that calls learners: to fit, and to say what a fit would take. */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "predict/check_finite.h"
@@ -65,4 +67,30 @@ mercer_status mercer_fit(mercer_ctx *ctx, const char *machine, const void *setti
     mc_settings set;
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
     return mc_model_fit(ctx, set.machine, set.values, kernel, data, out);
+}
+
+/* ---- What a fit would take ---- */
+
+mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                          const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out) {
+    const mc_planner *planner = &mc_learner_of(machine)->plan;
+    if (!planner->prepare)
+        return mc_fail(ctx, MERCER_INVALID, "plan: %s cannot be planned", machine->name);
+    MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
+    return mc_forecast(ctx, planner, settings, kernel, data, out);
+}
+
+mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_kernel *kernel,
+                              const mercer_data *data, mercer_plan *out) {
+    MC_NEED(ctx, machine, kernel, data, out);
+    mc_begin(ctx);
+    MC_TRY(mc_sized_check(ctx, "mercer_plan", out));
+    mc_settings set;
+    mercer_plan made = {0};
+    MC_TRY(mc_settings_read(ctx, machine, settings, &set));
+    mc_shield(ctx, true); /* the time limit is that of the fit */
+    const mercer_status status = mc_plan_fit(ctx, set.machine, set.values, kernel, data, &made);
+    mc_shield(ctx, false);
+    mc_sized_write(&made, sizeof made, out);
+    return status;
 }

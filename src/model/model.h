@@ -15,6 +15,9 @@ struct mercer_model {
 /* mercer_fit for use inside the library: the settings are whole. */
 mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                            const mercer_kernel *kernel, const mercer_data *data, mercer_model **out);
+/* mercer_plan_fit likewise; time limits are off. */
+mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                          const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
 /* An error unless the columns of data are the model's, in number and, where both have names, in name. */
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data);
 /* f_k(x_i) for the rows of data, checked against the model first. */

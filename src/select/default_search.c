@@ -20,7 +20,6 @@
 #include "kernel/language/kernel.h"
 #include "kernel/language/parse.h"
 #include "learn/common/machines.h"
-#include "select/plan/plan.h"
 #include "select/tune.h"
 #include <math.h>
 #include <string.h>

@@ -168,7 +168,7 @@ static mercer_status open_space(mercer_ctx *ctx, const mercer_tune *set, const m
 
 mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                              const mercer_tune *set, const mercer_data *data, mercer_search *s) {
-    if (!mc_learner_of(machine)->prepare)
+    if (!mc_learner_of(machine)->plan.prepare)
         return mc_fail(ctx, MERCER_INVALID, "tune: %s cannot be searched; fit it for each value", machine->name);
     MC_TRY(open_settings(ctx, machine, settings, s));
     MC_TRY(check_set(ctx, machine, set, s->settings));

@@ -1,26 +1,26 @@
 /* tune.h: a search, between its files.
 
-       space.c     what is searched: ranges and sets of kernels and settings as dimensions, candidates as points of them
-       ranges.c    a range or a set of a setting, from text
-       sobol.c     points that fill a cube evenly
-       splits.c    which rows are learned from and which are measured on
-       measure.c   scores by name, of all rows and of parts of them
-       engines.c   how candidates are measured: fits one by one, paths, closed forms
-       rounds.c    all candidates through all splits; halving
-       descend.c   which candidates of a grid of closed forms are measured on more rows
-       follow.c    candidates found on the way down the slopes of the error
-       journal.c   what was measured, kept in a file
-       choose.c    the winner and how sure it is
-       record.c    the search as JSON
-       tune.c      the order of work, and the public calls
-       default.c   the short search of a fit for which nothing is given
-       plan_tune.c what it would take
-       plan_try.c  some of it on few rows, for that */
+       search_space.c     what is searched: ranges and sets of kernels and settings as dimensions, candidates as points
+       ranges.c           a range or a set of a setting, from text
+       sobol.c            points that fill a cube evenly
+       splits.c           which rows are learned from and which are measured on
+       measure_scores.c   scores by name, of all rows and of parts of them
+       engines.c          how candidates are measured: fits one by one, paths, closed forms
+       search_rounds.c    all candidates through all splits; halving
+       grid_descent.c     which candidates of a grid of closed forms are measured on more rows
+       gradient_search.c  candidates found on the way down the slopes of the error
+       journal.c          what was measured, kept in a file
+       choose_winner.c    the winner and how sure it is
+       search_json.c      the search as JSON
+       tune.c             the order of work, and the public calls
+       default_search.c   the short search of a fit for which nothing is given
+       plan_tune.c        what it would take
+       plan_try.c         some of it on few rows, for that */
 #ifndef MC_SELECT_TUNE_H
 #define MC_SELECT_TUNE_H
 
 #include "base/text.h"
-#include "learn/ridge/ridge_cost.h"
+#include "plan/cost.h"
 #include "learn/svm/svm_folds.h"
 #include "model/model.h"
 #include <stdio.h>
@@ -316,6 +316,11 @@ typedef struct mc_tried {
    */
 mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
                             int64_t parts, int64_t most, mc_tried *out);
+
+/* mercer_plan_tune without the beginning of a call: the settings are whole, and time limits are off; fit: whether the
+   fit of the best to all rows is counted. */
+mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                             const mercer_tune *set, const mercer_data *data, bool fit, mercer_tune_plan *out);
 
 /* ---- Down the slopes ---- */
 

@@ -2,9 +2,8 @@
 #ifndef MC_LEARN_COMMON_MACHINES_H
 #define MC_LEARN_COMMON_MACHINES_H
 
-#include "learn/ridge/ridge_cost.h"
+#include "plan/forecast.h"
 #include "predict/fitted.h"
-#include "problem/problem.h"
 #include <stddef.h>
 
 /* The row that every machine has. */
@@ -19,12 +18,7 @@
 typedef struct mc_learner {
     mercer_status (*fit)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
                          mc_fitted *out);
-    /* The first step of fit alone, and the ways it could go on with the one it would take: for the planner. */
-    mercer_status (*prepare)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out);
-    void (*weigh)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out);
-    /* The seconds of each, and another choice where the time limit wants one; NULL: by the counts alone. */
-    mercer_status (*price)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *options);
+    mc_planner plan;
 } mc_learner;
 
 const mc_learner *mc_learner_of(const mercer_machine *machine);

@@ -348,4 +348,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_gp_learner = {.fit = fit, .prepare = prepare, .weigh = weigh};
+const mc_learner mc_gp_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};

@@ -498,8 +498,8 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
     static void weigh_##own_name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {        \
         weigh(ctx, kind, settings, p, out);                                                                            \
     }                                                                                                                  \
-    const mc_learner mc_##own_name##_learner = {                                                                       \
-        .fit = fit_##own_name, .prepare = prepare_##own_name, .weigh = weigh_##own_name};
+    const mc_learner mc_##own_name##_learner = {.fit = fit_##own_name,                                                 \
+                                                .plan = {prepare_##own_name, weigh_##own_name, NULL}};
 MACHINE(logistic, MC_LOGISTIC)
 MACHINE(squared_hinge, MC_SQUARED_HINGE)
 MACHINE(huber, MC_HUBER)

@@ -12,7 +12,7 @@
 #include "base/workspace.h"
 #include "data/table/data.h"
 #include "gram/operator/gram_matrix.h"
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 #include "linalg/cholesky.h"
 #include <math.h>
 

@@ -112,4 +112,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_knn_learner = {.fit = fit, .prepare = prepare, .weigh = weigh};
+const mc_learner mc_knn_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};

@@ -20,12 +20,13 @@
 #include "certify/ridge_certificate.h"
 #include "learn/common/landmarks.h"
 #include "learn/common/machines.h"
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 #include "learn/ridge/ridge_mixed_precision.h"
 #include "learn/ridge/ridge_pcg.h"
 #include "learn/ridge/ridge_primal.h"
 #include "learn/ridge/ridge_system.h"
-#include "learn/ridge/machine_speed.h"
+#include "learn/ridge/ridge_cost.h"
+#include "plan/speed.h"
 #include <math.h>
 #include <string.h>
 
@@ -426,4 +427,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_ridge_learner = {.fit = fit, .prepare = prepare, .weigh = weigh, .price = price};
+const mc_learner mc_ridge_learner = {.fit = fit, .plan = {prepare, weigh, price}};

@@ -1,30 +1,9 @@
-/* ridge_cost.h: what a way of solving costs, counted before it starts. The fit chooses by these numbers and the planner
- * prints them. */
+/* ridge_cost.h: what the ways of solving ridge cost, in the units of plan/cost.h. */
 #ifndef MC_LEARN_RIDGE_RIDGE_COST_H
 #define MC_LEARN_RIDGE_RIDGE_COST_H
 
 #include "learn/ridge/ridge_pcg.h"
-
-enum { MC_OPTIONS_MAX = 8 };
-
-typedef struct mc_option {
-    const char *solver, *reason;
-    bool possible;
-    size_t bytes; /* most that is held at once, beside what is held already */
-    /* What there is to do, in the units of ridge_flops.c, and, once priced, the seconds that takes on this machine. */
-    double pairs, fast, factor, eigen, waves;
-    double seconds;
-} mc_option;
-
-/* Operations of a factorisation and an eigendecomposition of order n, at the speed of large ones. */
-double mc_factor_work(double n);
-double mc_eigen_work(double n);
-
-typedef struct mc_options {
-    int count, chosen;
-    bool automatic; /* not asked for by name */
-    mc_option option[MC_OPTIONS_MAX];
-} mc_options;
+#include "plan/cost.h"
 
 /* Ridge on n rows: what the operator takes while K is written, and while it is multiplied. asked: a solver's name or
    "auto". */

@@ -1,12 +1,4 @@
-/* ridge_flops.c: operations, counted as the code does them.
-
-   pairs     kernel values in double, in the unit of a product of the whole symmetric K with the right-hand sides, which
-   evaluates half of
-             n^2 values: n^2 pairs. A value of a rectangular block therefore counts for two
-   fast      the same in float
-   factor    multiplications and additions of products and factorisations in double; one in float counts for half
-   eigen     as many as the cube of the order
-   waves     pairs of a cosine and a sine
+/* ridge_flops.c: operations, counted as the code does them, in the units of plan/cost.h.
 
    The constants beside the powers were found by timing fits of a thousand to sixteen thousand rows on one thread. */
 #include "learn/ridge/ridge_flops.h"
@@ -20,17 +12,6 @@ enum {
     MONOMIAL = 800, /* operations in the time of writing a feature, in all passes together */
     CHEAP = 2500    /* landmarks up to which the preconditioner is of all rows: ridge_nystrom.c */
 };
-/* orders at which half of the full speed is reached */
-static const double HALF_SPEED_FACTOR = 700, HALF_SPEED_EIGEN = 800;
-
-double mc_factor_work(double n) {
-    return n * n * (n + HALF_SPEED_FACTOR) / 3;
-}
-
-double mc_eigen_work(double n) {
-    return n * n * (n + HALF_SPEED_EIGEN);
-}
-
 static double square(const mc_ridge_size *s) {
     return (double)s->n * (double)s->n;
 }

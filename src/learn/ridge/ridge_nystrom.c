@@ -23,7 +23,7 @@
 #include "learn/ridge/approximate.h"
 #include "learn/common/landmarks.h"
 #include "learn/common/normal_equations.h"
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 #include "certify/sampled_residual.h"
 #include "iterative/pcg.h"
 #include "linalg/dense.h"

@@ -26,7 +26,7 @@
 #include "gram/operator/gram_matrix.h"
 #include "gram/store/stored.h"
 #include "learn/common/checkpoint.h"
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 #include "learn/ridge/ridge_pcg.h"
 #include "learn/ridge/ridge_system.h"
 #include "iterative/pcg.h"

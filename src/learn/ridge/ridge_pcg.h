@@ -3,7 +3,7 @@
 #define MC_LEARN_RIDGE_RIDGE_PCG_H
 
 #include "problem/problem.h"
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 
 typedef struct mc_ridge_pcg_plan {
     size_t bytes; /* that the solver holds at most */

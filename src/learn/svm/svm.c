@@ -387,7 +387,7 @@ static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, cons
     static void weigh_##name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
         weigh(ctx, kind, settings, p, out);                                                                            \
     }                                                                                                                  \
-    const mc_learner mc_##name##_learner = {.fit = fit_##name, .prepare = prepare_##name, .weigh = weigh_##name};
+    const mc_learner mc_##name##_learner = {.fit = fit_##name, .plan = {prepare_##name, weigh_##name, NULL}};
 MACHINE(svc, MC_SVC)
 MACHINE(nu_svc, MC_NU_SVC)
 MACHINE(svr, MC_SVR)

@@ -1,6 +1,6 @@
 /* preconditioner_rank.h: how many columns the preconditioner of conjugate gradients should have. */
-#ifndef MC_LEARN_COMMON_PRECONDITIONER_RANK_H
-#define MC_LEARN_COMMON_PRECONDITIONER_RANK_H
+#ifndef MC_ITERATIVE_PRECONDITIONER_RANK_H
+#define MC_ITERATIVE_PRECONDITIONER_RANK_H
 
 #include "gram/lowrank/lowrank.h"
 

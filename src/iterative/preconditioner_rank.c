@@ -11,7 +11,7 @@
    with the trace, is some ten times larger), because conjugate gradients take care of the few eigenvalues above; they
    take as many steps or, where the spectrum falls fast, down to half as many. A larger rank also makes every step
    dearer, by reading F. Between ranks the gain follows a power of the rank, whose exponent the last doubling shows. */
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include <math.h>

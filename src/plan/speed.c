@@ -1,18 +1,18 @@
-/* machine_speed.c: the speed of this machine, measured in some ten milliseconds on small pieces of what a fit does:
+/* speed.c: the speed of this machine, measured in some ten milliseconds on small pieces of what a fit does:
 
        a factorisation, an eigendecomposition, the Gram matrix of the first rows times the right-hand sides in double
        and in float, and cosines and sines.
 
    Speeds rise with size. The counts of operations allow for that (mc_factor_work, mc_eigen_work), so that a small piece
    speaks for a large one. */
-#include "learn/ridge/machine_speed.h"
+#include "plan/speed.h"
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "learn/common/preconditioner_rank.h"
+#include "iterative/preconditioner_rank.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include <math.h>
@@ -34,8 +34,8 @@ static int64_t order_within(const mercer_ctx *ctx, int64_t n, int64_t most) {
     return order < 32 ? 32 : order < most ? order : most;
 }
 
-static mercer_status time_factor(mercer_ctx *ctx, int64_t rows, double *out) {
-    const int64_t n = order_within(ctx, rows, FACTOR_ORDER);
+static mercer_status time_factor(mercer_ctx *ctx, const mc_problem *p, double *out) {
+    const int64_t n = order_within(ctx, p->n, FACTOR_ORDER);
     double *A = NULL;
     MC_TRY(MC_ALLOC(ctx, A, mc_packed_count(n)));
     for (int64_t j = 0; j < n; j++)
@@ -49,8 +49,8 @@ static mercer_status time_factor(mercer_ctx *ctx, int64_t rows, double *out) {
     return status;
 }
 
-static mercer_status time_eigen(mercer_ctx *ctx, int64_t rows, double *out) {
-    const int64_t n = order_within(ctx, rows, EIGEN_ORDER);
+static mercer_status time_eigen(mercer_ctx *ctx, const mc_problem *p, double *out) {
+    const int64_t n = order_within(ctx, p->n, EIGEN_ORDER);
     double *A = NULL;
     MC_TRY(MC_ALLOC(ctx, A, n * n + n));
     for (int64_t i = 0; i < n * n; i++)
@@ -82,23 +82,30 @@ static int64_t rows_to_pair(const mercer_ctx *ctx, const mc_problem *p) {
     return p->n < room ? p->n : room;
 }
 
-static mercer_status time_pairs(mercer_ctx *ctx, const mc_problem *p, mc_speed *s) {
+static mercer_status time_product(mercer_ctx *ctx, const mc_problem *p, mercer_dtype precision, double *out) {
     const int64_t n = rows_to_pair(ctx, p);
     mercer_data *rows = NULL;
     double *V = NULL;
     MC_TRY(mc_data_take(ctx, p->x, NULL, n, &rows));
     mercer_status status = MC_ALLOC(ctx, V, 2 * n * p->outputs);
     if (!status)
-        status = time_rows(ctx, p, rows, MERCER_F64, V, &s->pair);
-    if (!status)
-        status = time_rows(ctx, p, rows, MERCER_F32, V, &s->fast);
+        status = time_rows(ctx, p, rows, precision, V, out);
     mc_free(V);
     mercer_data_free(rows);
     return status;
 }
 
+static mercer_status time_pairs(mercer_ctx *ctx, const mc_problem *p, double *out) {
+    return time_product(ctx, p, MERCER_F64, out);
+}
+
+static mercer_status time_fast(mercer_ctx *ctx, const mc_problem *p, double *out) {
+    return time_product(ctx, p, MERCER_F32, out);
+}
+
 /* On one thread; the rows of a fit are shared out among all. */
-static double time_waves(const mercer_ctx *ctx) {
+static mercer_status time_waves(mercer_ctx *ctx, const mc_problem *p, double *out) {
+    (void)p;
     double sum = 0;
     const double began = mc_clock();
     for (int i = 0; i < WAVES; i++) {
@@ -108,28 +115,49 @@ static double time_waves(const mercer_ctx *ctx) {
     }
     const double seconds = mc_clock() - began;
     /* the sum must be wanted, or nothing would be timed */
-    return (sum > -INFINITY ? seconds : 0) / WAVES / ctx->threads;
+    *out = (sum > -INFINITY ? seconds : 0) / WAVES / ctx->threads;
+    return MERCER_OK;
+}
+
+/* ---- The table ---- */
+
+/* A unit of work: where its count stands in an option, and what one of it takes here. */
+typedef struct unit {
+    size_t count, seconds; /* in mc_option, in mc_speed */
+    mercer_status (*time)(mercer_ctx *ctx, const mc_problem *p, double *seconds);
+} unit;
+
+enum { UNITS = 5 };
+static const unit units[UNITS] = {
+    {offsetof(mc_option, pairs), offsetof(mc_speed, pair), time_pairs},
+    {offsetof(mc_option, fast), offsetof(mc_speed, fast), time_fast},
+    {offsetof(mc_option, factor), offsetof(mc_speed, factor), time_factor},
+    {offsetof(mc_option, eigen), offsetof(mc_speed, eigen), time_eigen},
+    {offsetof(mc_option, waves), offsetof(mc_speed, wave), time_waves},
+};
+
+static double *seconds_of(mc_speed *s, const unit *u) {
+    return (double *)(void *)((char *)s + u->seconds);
 }
 
 /* The best of five takes: the first wakes threads and fills caches. */
 mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out) {
     *out = (mc_speed){INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
-    for (int take = 0; take < TAKES; take++) {
-        mc_speed s;
-        MC_TRY(time_factor(ctx, problem->n, &s.factor));
-        MC_TRY(time_eigen(ctx, problem->n, &s.eigen));
-        MC_TRY(time_pairs(ctx, problem, &s));
-        out->wave = fmin(out->wave, time_waves(ctx));
-        out->factor = fmin(out->factor, s.factor);
-        out->eigen = fmin(out->eigen, s.eigen);
-        out->pair = fmin(out->pair, s.pair);
-        out->fast = fmin(out->fast, s.fast);
-    }
+    for (int take = 0; take < TAKES; take++)
+        for (const unit *u = units; u < units + UNITS; u++) {
+            double seconds;
+            MC_TRY(u->time(ctx, problem, &seconds));
+            *seconds_of(out, u) = fmin(*seconds_of(out, u), seconds);
+        }
     return MERCER_OK;
 }
 
 double mc_speed_seconds(const mc_speed *s, const mc_option *o) {
-    return o->pairs * s->pair + o->fast * s->fast + o->factor * s->factor + o->eigen * s->eigen + o->waves * s->wave;
+    double sum = 0;
+    for (const unit *u = units; u < units + UNITS; u++)
+        sum += *(const double *)(const void *)((const char *)o + u->count)
+               * *(const double *)(const void *)((const char *)s + u->seconds);
+    return sum;
 }
 
 void mc_speed_price(const mc_speed *s, mc_options *options) {

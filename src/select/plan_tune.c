@@ -3,7 +3,7 @@
 
    bytes    the most that is held at once in the search and in the last fit, from the sums that these go by themselves
    seconds  for the closed forms of ridge operations are counted, and the speed of this machine is measured
-   (learn/ridge/machine_speed.c). How many steps
+   (plan/speed.c). How many steps
             the others take depends on the rows: some runs of the search are made on few of them, then on twice as many,
             while that takes no more than a tenth of the search. From there the seconds grow as the counts of a fit do,
             or as K does: by a + b times those counts through the last two trials, since what does not grow weighs most
@@ -15,8 +15,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "learn/common/machines.h"
-#include "learn/ridge/machine_speed.h"
-#include "select/plan/plan.h"
+#include "plan/speed.h"
 #include "select/tune.h"
 #include <math.h>
 #include <string.h>
@@ -93,14 +92,14 @@ typedef struct scale {
 
 static mercer_status weigh(mercer_ctx *ctx, scale *e, const mc_round *round, const mercer_data *rows,
                            const mercer_data *test, int64_t count, load *out) {
-    const mc_learner *learner = mc_learner_of(e->s->machine);
+    const mc_planner *planner = &mc_learner_of(e->s->machine)->plan;
     const size_t before = mercer_memory_used(ctx);
     mc_problem problem;
     mc_options options;
-    MC_TRY(learner->prepare(ctx, e->m.settings, e->m.kernel, rows, &problem));
+    MC_TRY(planner->prepare(ctx, e->m.settings, e->m.kernel, rows, &problem));
     const size_t held = mercer_memory_used(ctx) - before;
     const mercer_status status = e->speed.pair > 0 ? MERCER_OK : mc_speed_measure(ctx, &problem, &e->speed);
-    learner->weigh(ctx, e->m.settings, &problem, &options);
+    planner->weigh(ctx, e->m.settings, &problem, &options);
     const mc_option *fit = &options.option[options.chosen];
     out->foresight = (mc_foresight){.text = e->s->engine->text, .bytes = fit->bytes};
     if (e->s->engine->foresee)

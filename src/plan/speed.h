@@ -1,9 +1,10 @@
-/* machine_speed.h: how fast this machine is at what a fit consists of, measured on the spot, and what the ways would
+/* speed.h: how fast this machine is at what a fit consists of, measured on the spot, and what the ways would
    then take. */
-#ifndef MC_LEARN_RIDGE_MACHINE_SPEED_H
-#define MC_LEARN_RIDGE_MACHINE_SPEED_H
+#ifndef MC_PLAN_SPEED_H
+#define MC_PLAN_SPEED_H
 
-#include "learn/ridge/ridge_cost.h"
+#include "plan/cost.h"
+#include "problem/problem.h"
 
 /* Seconds for one operation of each kind of mc_option. */
 typedef struct mc_speed {
