@@ -1060,8 +1060,10 @@ typedef struct mercer_tune {
        for every combination of sets and whole numbers. Every point measured on the way is a candidate. MERCER_INVALID
        for other machines and scores */
     const char *search;
-    int64_t candidates;        /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
-    int64_t folds;             /* 0: every row left out (ridge), the evidence (gp), 5 folds (others) */
+    int64_t candidates; /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
+    /* 0: every row left out (ridge), the evidence (gp), 5 folds (others): fewer where rows, classes or groups do not
+       fill them, and then a class of one row is learned from in every fold and measured in none */
+    int64_t folds;
     int64_t repeats;           /* of the folds, with other seeds */
     const char *const *groups; /* n texts: rows of one text leave together; NULL: none */
     /* rows are in order of time: each of the folds is predicted from the rows before it alone */

@@ -196,6 +196,18 @@ static int put_setting(session *s, job *j, const char *name, const char *value) 
     return EXIT_DONE;
 }
 
+/* A default that asks for more than there are rows asks for as many as there are. */
+static int fit_default(session *s, const job *j, const char *name, int64_t most) {
+    const mercer_setting *row = setting_find(j->machine, name);
+    if (!row || j->searches || args_text(&s->args, name) || (double)most >= row->initial || most < 1)
+        return EXIT_DONE;
+    *(int64_t *)(void *)((char *)j->settings + row->offset) = most;
+    const int64_t rows = mercer_data_rows(j->data);
+    remark(s, "%s %lld, not %g: there %s %lld row%s", name, (long long)most, row->initial, rows == 1 ? "is" : "are",
+           (long long)rows, rows == 1 ? "" : "s");
+    return EXIT_DONE;
+}
+
 static int apply_settings(session *s, job *j) {
     const args *a = &s->args;
     const char *wish = args_text(a, "norm-bound") ? "norm-bound" : args_text(a, "dof") ? "dof" : NULL;
@@ -211,7 +223,8 @@ static int apply_settings(session *s, job *j) {
     for (int i = 0; i < a->count; i++)
         if (a->given[i].setting)
             TRY(put_setting(s, j, a->given[i].name, a->given[i].text));
-    return EXIT_DONE;
+    TRY(fit_default(s, j, "neighbors", mercer_data_rows(j->data)));
+    return fit_default(s, j, "components", mercer_data_rows(j->data) - 1);
 }
 
 /* The single column of a file, one number per row of the data. */
@@ -331,7 +344,8 @@ void job_close(job *j) {
 
 int job_check_ridge(const session *s, const job *j, const char *const *known) {
     if (strcmp(j->machine->name, "ridge") != 0)
-        return complain("%s is made for ridge, not for %s", s->args.verb->name, j->machine->name);
+        return complain("%s is made for ridge, not for %s; 'mercer tune --folds K' measures others that have a target",
+                        s->args.verb->name, j->machine->name);
     for (int i = 0; i < s->args.count; i++) {
         bool fine = !s->args.given[i].setting;
         for (int k = 0; known[k]; k++)

@@ -16,7 +16,9 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
         return mc_fail(ctx, MERCER_DATA,
                        "fit: the data have no target; name its column (--target, mercer_read.target)");
     if (data->classes == 1)
-        return mc_fail(ctx, MERCER_DATA, "fit: every row is of class '%s'; two classes at least are needed",
+        return mc_fail(ctx, MERCER_DATA,
+                       "fit: every row is of class '%s'; two classes at least are needed: give rows of another, or "
+                       "take the machine one-class, which learns from one",
                        data->label[0]);
     return MERCER_OK;
 }

@@ -261,8 +261,8 @@ mercer_status mc_search_choose(mercer_ctx *ctx, mercer_search *s, const mercer_t
     const int64_t rows = most_rows(s);
     find_first(s, rows);
     if (s->report.first < 0)
-        return mc_fail(ctx, MERCER_NUMERIC, "tune: none of the %lld candidates could be measured",
-                       (long long)s->space.count);
+        return mc_fail(ctx, MERCER_NUMERIC, "tune: none of the %lld candidates could be measured%s%s",
+                       (long long)s->space.count, *s->forgiven ? "; of the first: " : "", s->forgiven);
     find_best(s, set->one_error, rows);
     find_level(s, rows);
     return find_share(ctx, s, set->seed, rows);

@@ -27,18 +27,20 @@
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
 #define LEAST_LAMBDA 1e-6 /* of the rule of ridge */
 #define START_OF_SCALES "matern(nu=2.5)"
-enum { POINTS = 7, FOLDS = 5, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
+enum { POINTS = 7, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
 
 /* share: of the rows, where few and many do not say otherwise. */
 static const struct {
     const char *machine, *range;
-    int64_t folds, few, many;
+    bool folded; /* measured by folds, not in closed form */
+    int64_t few, many;
     double share;
 } rules[] = {
-    {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", 0, 1000, 2000, 0.24},
-    {"svc", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0.06},
-    {"svr", "C={0.1,0.5,2,10,50,250}", FOLDS, 600, 1500, 0.18},
-    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", FOLDS, 300, 600, 0.04},
+    {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", false, 1000, 2000,
+     0.24},
+    {"svc", "C={0.1,0.5,2,10,50,250}", true, 600, 1500, 0.06},
+    {"svr", "C={0.1,0.5,2,10,50,250}", true, 600, 1500, 0.18},
+    {"logistic", "lambda={1e-3,0.01,0.1,1,10}", true, 300, 600, 0.04},
 };
 
 /* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly. */
@@ -61,19 +63,8 @@ static mercer_status take_part(mercer_ctx *ctx, const mercer_data *data, int64_t
 }
 
 /* Values of gamma: closed forms on few rows allow more of them. */
-static int64_t points_for(const mercer_data *part, int64_t folds) {
-    return folds ? POINTS : part->n <= 300 ? 13 : part->n <= 1000 ? 9 : POINTS;
-}
-
-/* As many as the rarest class of a part leaves, two at least. */
-static int64_t folds_for(const mercer_data *part, int64_t folds) {
-    for (int64_t c = 0; c < part->classes && folds; c++) {
-        int64_t count = 0;
-        for (int64_t i = 0; i < part->n; i++)
-            count += part->class_of[i] == c;
-        folds = count < folds ? count : folds;
-    }
-    return folds && folds < 2 ? 2 : folds;
+static int64_t points_for(const mercer_data *part, bool folded) {
+    return folded ? POINTS : part->n <= 300 ? 13 : part->n <= 1000 ? 9 : POINTS;
 }
 
 /* Without closed forms, for which the memory may be too little, ridge would take a fit for every candidate and fold. */
@@ -192,9 +183,8 @@ static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine,
     c->set.ranges = c->ranges;
     c->set.seed = ctx->options.seed;
     MC_TRY(take_part(ctx, data, wanted, &c->part));
-    c->set.points = points_for(c->part, rules[k].folds);
-    c->set.folds = folds_for(c->part, rules[k].folds);
-    c->set.repeats = c->set.folds && data->n < FEW_ROWS ? REPEATS : 1;
+    c->set.points = points_for(c->part, rules[k].folded);
+    c->set.repeats = rules[k].folded && data->n < FEW_ROWS ? REPEATS : 1;
     if (!can_be_measured(ctx, machine, settings, &c->set, c->part))
         return mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s",
                        machine->name);

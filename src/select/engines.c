@@ -9,6 +9,7 @@
                  eigendecomposition, few of them from factorisations; nothing is refitted
        slopes    the same for one lambda at a time, with the derivatives of the error
        evidence  gp: one fit to all rows */
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/progress.h"
@@ -59,6 +60,8 @@ static mercer_status forgive(mercer_ctx *ctx, const mc_round *r, mercer_status s
     const bool picky = strcmp(name, "nu-svc") == 0 || strcmp(name, "knn") == 0;
     if (status != MERCER_NUMERIC && !(status == MERCER_INVALID && picky))
         return status;
+    if (r->forgiven && !*r->forgiven)
+        mc_print(r->forgiven, MC_FORGIVEN, "%s", ctx->message);
     mc_unfail(ctx);
     return MERCER_OK;
 }

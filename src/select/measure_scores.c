@@ -86,7 +86,8 @@ static mercer_status check(mercer_ctx *ctx, const mercer_machine *machine, const
 mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, const char *name, const mercer_data *data,
                               const mc_measure_row **out) {
     if (machine->target == MERCER_TARGET_NONE)
-        return mc_fail(ctx, MERCER_INVALID, "tune: %s learns from the rows alone: there is nothing to measure it by",
+        return mc_fail(ctx, MERCER_INVALID,
+                       "tune: %s learns from the rows alone: there is nothing to measure it by; fit it for each value",
                        machine->name);
     if (!data->classes && !data->target)
         return mc_fail(ctx, MERCER_DATA, "tune: the data have no target to measure by");

@@ -8,6 +8,7 @@
 #include "data/table/data.h"
 #include "select/tune.h"
 #include <math.h>
+#include <string.h>
 
 typedef struct attempt {
     const mercer_search *s;
@@ -74,6 +75,8 @@ static mercer_status try_fit(mercer_ctx *ctx, const attempt *a, mc_tried *out) {
     mercer_model *model = NULL;
     const mc_stopwatch watch = mc_stopwatch_start();
     mercer_status status = mc_run_open(ctx, a->s, a->best, a->best + 1, &run);
+    if (!status && strcmp(a->s->machine->name, "nu-svc") == 0)
+        ((mercer_svm *)run.settings)->nearest_nu = true; /* as the search does */
     if (!status)
         status = mc_model_fit(ctx, a->s->machine, run.settings, run.kernel, a->round.data, &model);
     mercer_model_free(model);

@@ -32,10 +32,9 @@ static int64_t count_runs(const mc_search_space *space) {
     return runs;
 }
 
-/* ---- A candidate in the middle ---- */
+/* ---- A candidate that speaks for all ---- */
 
-static mercer_status open_middle(mercer_ctx *ctx, const mercer_search *s, mc_run *out) {
-    const int64_t at = s->space.count / 2;
+static mercer_status open_candidate(mercer_ctx *ctx, const mercer_search *s, int64_t at, mc_run *out) {
     int64_t begin = 0;
     while (mc_search_space_run(&s->space, begin) <= at)
         begin = mc_search_space_run(&s->space, begin);
@@ -83,7 +82,7 @@ typedef struct scale {
     const mercer_search *s;
     const mercer_tune *set;
     const mercer_data *data;
-    mc_run m;       /* the settings are those of a candidate in the middle */
+    mc_run m;       /* the settings are those of the candidate that speaks for all */
     mc_speed speed; /* pair 0: not measured yet */
     int64_t runs;
     bool fit; /* at the end: of the best, to all rows */
@@ -288,14 +287,13 @@ static mercer_status add_fit(mercer_ctx *ctx, const scale *e, mercer_tune_plan *
     return MERCER_OK;
 }
 
-static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
-                          bool fit, mercer_tune_plan *out) {
+static mercer_status plan_by(mercer_ctx *ctx, const mercer_search *s, int64_t candidate, const mercer_tune *set,
+                             const mercer_data *data, bool fit, mercer_tune_plan *out) {
     scale e = {.s = s, .set = set, .data = data, .runs = count_runs(&s->space), .fit = fit};
     mc_stage stage[MC_STAGES_MOST];
     const int count = mc_search_stages(s, set->halving, data, stage);
-    out->candidates = s->space.count;
-    out->rows = data->n;
-    mercer_status status = open_middle(ctx, s, &e.m);
+    *out = (mercer_tune_plan){.engine = "", .candidates = s->space.count, .rows = data->n};
+    mercer_status status = open_candidate(ctx, s, candidate, &e.m);
     if (!status)
         status = add_stages(ctx, &e, stage, count, out);
     out->possible = out->memory_bytes <= mc_memory_left(ctx);
@@ -303,6 +301,17 @@ static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_
         status = add_fit(ctx, &e, out);
     mc_run_close(&e.m);
     return status;
+}
+
+/* The one in the middle speaks for all; of neighbours or a nu that few rows do not allow, the first, which is the
+   smallest. */
+static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
+                          bool fit, mercer_tune_plan *out) {
+    const mercer_status status = plan_by(ctx, s, s->space.count / 2, set, data, fit, out);
+    if (status != MERCER_INVALID || s->space.count < 2)
+        return status;
+    mc_unfail(ctx);
+    return plan_by(ctx, s, 0, set, data, fit, out);
 }
 
 mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,

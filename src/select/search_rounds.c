@@ -229,6 +229,7 @@ static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *dat
     mercer_status status = mc_round_open(ctx, w->s, w->set, data, groups, &w->round);
     w->round.number = number;
     w->round.shared = &w->shared;
+    w->round.forgiven = w->s->forgiven;
     mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
     if (!status)
         status = list_runs(ctx, w);
@@ -484,6 +485,7 @@ static mercer_status visit(mercer_ctx *ctx, void *arg, int64_t c, int64_t start,
 static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
     mercer_status status = mc_round_open(ctx, w->s, w->set, data, w->set->groups, &w->round);
     w->round.slopes = 1 + w->s->space.width;
+    w->round.forgiven = w->s->forgiven;
     w->runs = w->s->space.count;
     mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
     if (!status)

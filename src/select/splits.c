@@ -1,6 +1,8 @@
 /* splits.c: which rows are learned from and which are measured on.
 
-       folds     every row is measured once; classes spread evenly, or groups kept together; repeated with other seeds
+       folds     every row is measured once; classes spread evenly, or groups kept together; repeated with other seeds.
+                 Five of them where nobody says, fewer where rows, classes or groups do not fill five; then a class of
+                 one row is learned from in every fold and measured in none
        ordered   k blocks of n / (k + 1) rows at the end, each measured on what was learned from all rows before it
        hold-out  rows of their own */
 #include "base/memory.h"
@@ -10,6 +12,78 @@
 #include "data/table/folds.h"
 #include "select/tune.h"
 #include <string.h>
+
+enum { FOLDS = 5, ALWAYS_LEARNED = -1 };
+
+static int64_t count_class(const mercer_data *data, int64_t c) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        count += data->class_of[i] == c;
+    return count;
+}
+
+/* ---- How many folds, where nobody says ---- */
+
+/* The class with the fewest rows that can be both learned from and measured: two at least; -1: there is none. */
+static int64_t smallest_class(const mercer_data *data, int64_t *rows) {
+    int64_t smallest = -1;
+    for (int64_t c = 0; c < data->classes; c++) {
+        const int64_t count = count_class(data, c);
+        if (count < 2 || (smallest >= 0 && count >= *rows))
+            continue;
+        smallest = c;
+        *rows = count;
+    }
+    return smallest;
+}
+
+static mercer_status count_groups(mercer_ctx *ctx, const mercer_data *data, const char *const *groups, int64_t *out) {
+    int64_t *group = NULL;
+    MC_TRY(MC_ALLOC(ctx, group, data->n));
+    const mercer_status status = mc_data_folds(ctx, data, 0, groups, 0, group);
+    for (int64_t i = 0; i < data->n && !status; i++)
+        *out = group[i] >= *out ? group[i] + 1 : *out;
+    mc_free(group);
+    return status;
+}
+
+static int64_t at_most(int64_t folds, int64_t most) {
+    return folds < most ? folds : most;
+}
+
+/* A score that compares rows with each other wants two of them in a fold. */
+mercer_status mc_splits_default(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, bool compares,
+                                int64_t *folds) {
+    int64_t rows = 0, groups = 0;
+    *folds = at_most(FOLDS, set->ordered ? data->n - 1 : compares ? data->n / 2 : data->n);
+    if (set->groups) {
+        MC_TRY(count_groups(ctx, data, set->groups, &groups));
+        *folds = at_most(*folds, groups);
+    } else if (data->classes && !set->ordered) {
+        if (data->n > 1 && smallest_class(data, &rows) < 0)
+            return mc_fail(ctx, MERCER_DATA,
+                           "tune: each of the %lld classes has one row, and a class is measured on other rows than it "
+                           "is learned from; give more rows, or say that the target is a number if it is one",
+                           (long long)data->classes);
+        *folds = at_most(*folds, rows);
+    }
+    return MERCER_OK;
+}
+
+/* Why there are fewer than five. */
+static void write_reason(const mercer_data *data, const char *const *groups, int64_t folds, char *out, size_t size) {
+    int64_t rows = 0;
+    const int64_t class = groups ? -1 : smallest_class(data, &rows);
+    *out = 0;
+    if (groups)
+        mc_print(out, size, ", as many as there are groups");
+    else if (class >= 0 && rows == folds)
+        mc_print(out, size, ", as many as class '%.40s' has rows", data->label[class]);
+    else if (folds == data->n)
+        mc_print(out, size, ", as many as there are rows");
+}
+
+/* ---- Folds ---- */
 
 /* The rows of fold k stand last. */
 static int64_t write_fold(const int64_t *fold, int64_t n, int64_t k, int64_t *rows) {
@@ -28,16 +102,28 @@ static int64_t write_fold(const int64_t *fold, int64_t n, int64_t k, int64_t *ro
    learned without it. */
 static mercer_status check_classes(mercer_ctx *ctx, const mercer_data *data, int64_t folds) {
     for (int64_t c = 0; c < data->classes; c++) {
-        int64_t count = 0;
-        for (int64_t i = 0; i < data->n; i++)
-            count += data->class_of[i] == c;
+        const int64_t count = count_class(data, c);
         if (count < folds)
             return mc_fail(ctx, MERCER_DATA, "tune: class '%s' has %lld row%s, fewer than the %lld folds; %s",
                            data->label[c], (long long)count, count == 1 ? "" : "s", (long long)folds,
-                           count == 1 ? "give more rows of it, or leave it out"
+                           count == 1 ? "give more rows of it, or no number of folds: then it is learned and not "
+                                        "measured"
                                       : "take as many folds as that, or fewer");
     }
     return MERCER_OK;
+}
+
+/* A class of one row could not be learned where it is measured. */
+static bool hold_single_classes(const mercer_data *data, int64_t *fold) {
+    bool any = false;
+    for (int64_t c = 0; c < data->classes; c++) {
+        if (count_class(data, c) != 1)
+            continue;
+        any = true;
+        for (int64_t i = 0; i < data->n; i++)
+            fold[i] = data->class_of[i] == c ? ALWAYS_LEARNED : fold[i];
+    }
+    return any;
 }
 
 static bool holds_two_classes(const mercer_data *data, const int64_t *rows, int64_t count) {
@@ -73,6 +159,7 @@ static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds
     int64_t *fold = s->fold, count = folds;
     for (int64_t r = 0; r < repeats; r++) {
         MC_TRY(mc_data_folds(ctx, data, folds, groups, set->seed + (uint64_t)r, fold));
+        s->singles = !set->folds && !groups && hold_single_classes(data, fold);
         count = count_folds(fold, n); /* fewer where groups fill no more */
         for (int64_t k = 0; k < count; k++) {
             int64_t *rows = s->rows + s->count * n;
@@ -86,28 +173,32 @@ static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds
     return MERCER_OK;
 }
 
+static void write_folds(const mercer_tune *set, const mercer_data *data, const char *const *groups, mc_splits *s) {
+    const char *how = groups ? ", groups kept together" : data->classes ? ", classes spread evenly" : "";
+    char why[96] = "", times[32] = "";
+    if (!set->folds && s->independent < FOLDS)
+        write_reason(data, groups, s->independent, why, sizeof why);
+    if (set->repeats > 1)
+        mc_print(times, sizeof times, ", %lld times", (long long)set->repeats);
+    mc_print(s->text, sizeof s->text, "%lld folds%s%s%s%s", (long long)s->independent, why, how, times,
+             s->singles ? "; classes of one row are learned and not measured" : "");
+}
+
 static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
                                 const char *const *groups, mc_splits *s) {
-    if (data->n < 2)
-        return mc_fail(ctx, MERCER_DATA,
-                       "tune: there is one row, and what is learned is measured on others; give more rows");
     if (folds < 2 || folds > data->n)
         return mc_fail(ctx, MERCER_INVALID, "tune: folds must be in [2, %lld], the number of rows, got %lld",
                        (long long)data->n, (long long)folds);
-    if (!groups)
+    if (!groups && set->folds)
         MC_TRY(check_classes(ctx, data, folds));
     MC_TRY(MC_ALLOC(ctx, s->fold, data->n));
     MC_TRY(MC_ALLOC(ctx, s->rows, data->n * folds * set->repeats));
     MC_TRY(MC_ALLOC(ctx, s->begin, 2 * folds * set->repeats + 1));
     MC_TRY(deal(ctx, set, folds, data, groups, s));
-    if (groups)
-        MC_TRY(check_learned(ctx, data, s, "the groups"));
-    const char *how = groups ? ", groups kept together" : data->classes ? ", classes spread evenly" : "";
-    mc_print(s->text, sizeof s->text, "%lld folds%s", (long long)s->independent, how);
-    if (set->repeats == 1)
+    MC_TRY(check_learned(ctx, data, s, groups ? "the groups" : "the classes of few rows"));
+    write_folds(set, data, groups, s);
+    if (set->repeats == 1 && !s->singles)
         return MERCER_OK;
-    mc_print(s->text, sizeof s->text, "%lld folds%s, %lld times", (long long)s->independent, how,
-             (long long)set->repeats);
     mc_free(s->fold);
     s->fold = NULL;
     return MERCER_OK;
@@ -115,6 +206,11 @@ static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t
 
 static mercer_status open_ordered(mercer_ctx *ctx, int64_t folds, const mercer_data *data, mc_splits *s) {
     const int64_t n = data->n, block = n / (folds + 1);
+    if (n < 3)
+        return mc_fail(ctx, MERCER_DATA,
+                       "tune: rows in order of time are measured in two blocks at least, each on what was learned from "
+                       "rows before it, and there are %lld rows; give three or more",
+                       (long long)n);
     if (folds < 2 || block < 1)
         return mc_fail(ctx, MERCER_INVALID, "tune: rows in order of time need folds in [2, %lld], got %lld",
                        (long long)(n - 1), (long long)folds);

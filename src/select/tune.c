@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FOLDS = 5, KERNELS_MOST = 1000 };
+enum { KERNELS_MOST = 1000 };
 static const double WIDER = 32; /* how far around its default the gamma of rbf is searched where nothing is said */
 
 void mercer_tune_init(mercer_tune *set, size_t size) {
@@ -112,10 +112,16 @@ static mercer_status open_settings(mercer_ctx *ctx, const mercer_machine *machin
 
 /* Of the closed forms of ridge, rows one by one are the default; folds, where they are asked for or a group leaves
    together. */
-static int64_t folds_of(const mercer_tune *set, const mc_engine *engine) {
-    if (set->hold_out)
-        return 0;
-    return set->folds ? set->folds : engine->whole && !set->groups ? 0 : FOLDS;
+static mercer_status choose_folds(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
+    s->folds = set->hold_out ? 0 : set->folds;
+    if (set->hold_out || (s->measure == &mc_evidence && !set->folds))
+        return MERCER_OK;
+    if (data->n < 2)
+        return mc_fail(ctx, MERCER_DATA,
+                       "tune: there is one row, and what is learned is measured on others; give more rows");
+    if (set->folds || (s->engine->whole && !set->groups))
+        return MERCER_OK;
+    return mc_splits_default(ctx, set, data, strcmp(s->measure->name, "r2") == 0, &s->folds);
 }
 
 /* Every kernel has something to follow, and of the settings lambda alone. */
@@ -179,7 +185,7 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
         MC_TRY(mc_engine_slopes(ctx, machine, s->settings, set, s->measure, &s->engine));
     if (!s->engine)
         s->engine = mc_engine_of(machine, mc_engine_exact(ctx, machine, s->settings, set, data));
-    s->folds = folds_of(set, s->engine);
+    MC_TRY(choose_folds(ctx, set, data, s));
     if (s->measure == &mc_gcv && (!s->engine->whole || s->folds))
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: gcv is of all rows at once, in closed form: it goes with no folds, groups, hold-out, "
@@ -429,6 +435,8 @@ static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mer
         return MERCER_MEMORY;
     memcpy(settings, s->settings, s->machine->size);
     mc_search_space_settings(&s->space, s->report.best, settings);
+    if (strcmp(s->machine->name, "nu-svc") == 0) /* folds may allow a little more than all rows do */
+        ((mercer_svm *)settings)->nearest_nu = true;
     mercer_status status = mc_model_fit(ctx, s->machine, settings, s->winner, data, out);
     if (!status && !((*out)->search = mc_copy_text(ctx, s->json, strlen(s->json))))
         status = MERCER_MEMORY;

@@ -94,6 +94,7 @@ void mc_sobol(uint64_t seed, int64_t i, int64_t d, double *out);
 /* ---- Where it is measured ---- */
 
 enum { MC_BLOCKS = 20 }; /* parts of rows that are measured together, for the standard error */
+enum { MC_SPLITS_TEXT = 240, MC_FORGIVEN = 320 };
 
 typedef struct mc_splits {
     int64_t count;
@@ -102,9 +103,13 @@ typedef struct mc_splits {
     int64_t *fold;           /* n: where every row is measured once and all others are learned from; NULL otherwise */
     const mercer_data *test; /* a fixed hold-out */
     int64_t independent;     /* splits that do not repeat each other */
-    char text[160];
+    bool singles;            /* classes of one row are learned from in every split */
+    char text[MC_SPLITS_TEXT];
 } mc_splits;
 
+/* As many folds as rows, classes and groups fill, five at most. compares: the score is of several rows together. */
+mercer_status mc_splits_default(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, bool compares,
+                                int64_t *folds);
 mercer_status mc_splits_open(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
                              const char *const *groups, mc_splits *out);
 void mc_splits_close(mc_splits *splits);
@@ -149,6 +154,7 @@ typedef struct mc_round {
     int64_t slopes;
     int number;
     struct mc_shared *shared; /* what one measurement leaves for the next ones */
+    char *forgiven; /* MC_FORGIVEN bytes: why the first candidate without a score has none; NULL: not wanted */
 } mc_round;
 
 static inline int64_t mc_round_width(const mc_round *r) {
@@ -246,7 +252,7 @@ struct mercer_search {
     int64_t *rows; /* of the data it was last measured with; 0: never */
     int64_t resumed;
     mercer_search_report report;
-    char splits[160];
+    char splits[MC_SPLITS_TEXT], forgiven[MC_FORGIVEN];
     char *json;
 };
 

@@ -35,6 +35,9 @@ mercer_status mc_fold_order_open(mercer_ctx *ctx, const mercer_data *data, const
     }
     if (out->largest < n)
         return MERCER_OK;
+    if (n == 1)
+        return mc_fail(ctx, MERCER_DATA,
+                       "ridge folds: one row counts, and a row is predicted from others; give more rows");
     return mc_fail(ctx, MERCER_INVALID,
                    "ridge folds: all %lld rows that count are in fold %lld; at least two folds are needed",
                    (long long)n, (long long)fold[out->place[0]]);

@@ -100,7 +100,8 @@ static mercer_status check_classes(mercer_ctx *ctx, const mc_svm *s) {
     for (int64_t c = 0; c < s->classes; c++)
         if (s->start[c + 1] - s->start[c] == s->p.n)
             return mc_fail(ctx, MERCER_DATA,
-                           "%s: every row that has a weight is of class '%s'; two classes at least are needed",
+                           "%s: every row that has a weight is of class '%s'; two classes at least are needed: "
+                           "give rows of another a weight",
                            s->row->name, s->p.x->label[c]);
     return MERCER_OK;
 }

@@ -66,6 +66,8 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
     if (set->components <= most)
         return MERCER_OK;
     mc_problem_close(out);
+    if (most < 1)
+        return mc_fail(ctx, MERCER_DATA, "pca: one row counts, and it does not vary about its mean; give more rows");
     return mc_fail(
         ctx, MERCER_INVALID,
         "pca: components = %lld and %lld rows that count vary in at most %lld directions%s; ask for at most as many",
