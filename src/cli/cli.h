@@ -186,6 +186,9 @@ void say_lines(session *s, const char *lines); /* as they stand, but for control
 void show_bytes(FILE *out, const char *bytes, size_t size, const char *keep);
 /* A whole text to a file, or to standard output: as it is, unless that is a terminal. */
 int write_text(session *s, const char *path, const char *bytes, size_t size);
+/* The same of what write prints: made whole first, so that a file is written whole or not at all. */
+typedef void text_writer(FILE *out, const void *arg);
+int write_stream(session *s, const char *path, text_writer *write, const void *arg);
 bool says(const session *s); /* whether say prints at all */
 
 text text_size(size_t bytes);                         /* "12.4 MiB" */
@@ -210,6 +213,15 @@ typedef struct report_row {
 void say_fields(session *s, const json_t *object, const report_row *rows);
 /* Either way, as the verb's last act. */
 int report_fields(session *s, json_t *object, const report_row *rows);
+/* The same for a list of objects, as a table: columns under their titles, format as in a sentence; a field that is not
+   known is nan. note: behind the last. The list of columns ends with one that has no key. */
+typedef struct report_column {
+    const char *key, *title;
+    int width;
+    const char *format;
+} report_column;
+void say_titles(session *s, const report_column *columns);
+void say_row(session *s, const json_t *row, const report_column *columns, const char *note);
 
 /* ---- Input (input.c, job.c) ---- */
 

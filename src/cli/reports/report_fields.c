@@ -155,6 +155,26 @@ void say_fields(session *s, const json_t *object, const report_row *rows) {
     }
 }
 
+void say_titles(session *s, const report_column *columns) {
+    for (const report_column *c = columns; c->key; c++)
+        say_text(s, c == columns ? "\n%*s" : " %*s", c->width, c->title);
+    say_text(s, "\n");
+}
+
+void say_row(session *s, const json_t *row, const report_column *columns, const char *note) {
+    for (const report_column *c = columns; c->key && says(s); c++) {
+        char cell[4 * NAME] = "nan";
+        const json_t *value = find(row, c->key);
+        FILE *out = value ? fmemopen(cell, sizeof cell, "w") : NULL;
+        if (out) {
+            put_field(out, value, c->format);
+            fclose(out);
+        }
+        say_text(s, c == columns ? "%*s" : " %*s", c->width, cell);
+    }
+    say_text(s, "%s\n", note);
+}
+
 int report_fields(session *s, json_t *object, const report_row *rows) {
     say_fields(s, object, rows);
     return json_finish(s, object);

@@ -86,6 +86,18 @@ int write_text(session *s, const char *path, const char *bytes, size_t size) {
     return EXIT_DONE;
 }
 
+int write_stream(session *s, const char *path, text_writer *write, const void *arg) {
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (out)
+        write(out, arg);
+    const bool failed = !out || ferror(out) || fclose(out);
+    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
+    free(bytes);
+    return code;
+}
+
 text text_size(size_t bytes) {
     static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
     double v = (double)bytes;

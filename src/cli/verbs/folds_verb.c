@@ -111,14 +111,6 @@ static text name_of(const left_out *x, int64_t fold) {
 
 /* ---- CSV ---- */
 
-static void put_text(FILE *out, const char *field) {
-    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
-    fputs(quoted ? "\"" : "", out);
-    for (const char *p = field; *p; p++)
-        fprintf(out, *p == '"' ? "\"\"" : "%c", *p);
-    fputs(quoted ? "\"" : "", out);
-}
-
 static void write_header(FILE *out, const left_out *x) {
     fputs("fold,prediction", out);
     for (int64_t k = 1; !x->classes && k < x->outputs; k++)
@@ -126,7 +118,7 @@ static void write_header(FILE *out, const left_out *x) {
     for (int64_t k = 0; k < x->outputs; k++) {
         fputs(x->classes ? ",decision_" : ",residual", out);
         if (x->classes)
-            put_text(out, mercer_data_label(x->job.data, k));
+            csv_field(out, "", mercer_data_label(x->job.data, k));
         else if (k)
             fprintf(out, "_%lld", (long long)k + 1);
     }
@@ -142,7 +134,7 @@ static void write_row(FILE *out, const left_out *x, int64_t i) {
     fprintf(out, "%lld", (long long)x->by.fold[i] + 1);
     if (x->classes) {
         fputc(',', out);
-        put_text(out, counts(x, i) ? mercer_data_label(x->job.data, winner(x, i)) : "");
+        csv_field(out, "", counts(x, i) ? mercer_data_label(x->job.data, winner(x, i)) : "");
     }
     for (int64_t k = 0; k < x->outputs; k++)
         put_number(out, value_of(x, i, k));
@@ -152,18 +144,11 @@ static void write_row(FILE *out, const left_out *x, int64_t i) {
     fputc('\n', out);
 }
 
-static int write_csv(session *s, const left_out *x, const char *path) {
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-    if (out)
-        write_header(out, x);
-    for (int64_t i = 0; i < x->n && out; i++)
+static void write_csv(FILE *out, const void *arg) {
+    const left_out *x = arg;
+    write_header(out, x);
+    for (int64_t i = 0; i < x->n; i++)
         write_row(out, x, i);
-    const bool failed = !out || ferror(out) || fclose(out);
-    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
-    free(bytes);
-    return code;
 }
 
 /* ---- Reports ---- */
@@ -210,14 +195,15 @@ static json_t *json_folds(const left_out *x, const char *path) {
     return object;
 }
 
-static void say_parts(session *s, const left_out *x) {
-    if (x->by.count > FEW || x->by.count == x->n)
+static void say_parts(session *s, const json_t *parts) {
+    static const report_column columns[] = {
+        {"fold", "fold", 12, ""}, {"rows", "rows", 12, ""}, {"rmse", "RMSE", 12, ".6g"}, {0}};
+    const size_t count = json_array_size(parts);
+    if (count == 0 || count > FEW)
         return;
-    say_text(s, "\n%12s %12s %12s\n", "fold", "rows", "RMSE");
-    for (int64_t f = 0; f < x->by.count; f++) {
-        const part p = part_of(x, f);
-        say_text(s, "%12s %12lld %12.6g\n", name_of(x, f).bytes, (long long)p.rows, p.rmse);
-    }
+    say_titles(s, columns);
+    for (size_t f = 0; f < count; f++)
+        say_row(s, json_array_get(parts, f), columns, "");
 }
 
 static int report(session *s, const left_out *x, const char *path) {
@@ -227,7 +213,7 @@ static int report(session *s, const left_out *x, const char *path) {
     say_kernel(s, x->job.kernel, "");
     say_data(s, x->job.path, x->job.data);
     say_fields(s, object, folds_rows);
-    say_parts(s, x);
+    say_parts(s, json_object_get(object, "by_fold"));
     if (s->json && !path) {
         json_put(object, "residual", json_values(x->residual, x->n * x->outputs));
         json_put(object, "std", json_values(x->std, x->n));
@@ -248,7 +234,7 @@ static int find(session *s, left_out *x) {
     if (path && strcmp(path, "-") == 0)
         s->out = stderr;
     if (path)
-        TRY(write_csv(s, x, path));
+        TRY(write_stream(s, path, write_csv, x));
     return report(s, x, path);
 }
 

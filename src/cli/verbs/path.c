@@ -1,7 +1,6 @@
-/* path.c: mercer path DATA: what every lambda would give: leave-one-out error, GCV, degrees of freedom and norm,
-   without fitting each. */
+/* path.c: mercer path DATA: what every value of lambda, or of C, would give. Of ridge the errors of rows left out,
+   degrees of freedom and norm, without fitting each; of other machines one fit after the other, each from the last. */
 #include "cli/cli.h"
-#include "cli/verbs/path.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +15,52 @@ static const option options[] = {
     {0},
 };
 
-/* Which way a machine goes. */
-typedef enum family { RIDGE, SVM, LOSS, NO_FAMILY } family;
-static const struct {
+/* Which way a machine goes, and what it is measured by: the name in JSON and the title of the column. */
+typedef enum family { RIDGE = 1, SVM = 2, LOSS = 4 } family;
+typedef struct way {
     const char *machine;
     family family;
-} families[] = {{"ridge", RIDGE},        {"svc", SVM},    {"svr", SVM},       {"logistic", LOSS},
-                {"squared-hinge", LOSS}, {"huber", LOSS}, {"quantile", LOSS}, {"absolute", LOSS}};
-static const path_range usual[] = {{1e-8, 1e3, 50, NULL}, {1e-2, 1e2, 9, NULL}, {1e-2, 1e2, 9, NULL}};
-static const char *const variable[] = {"lambdas", "C", "lambdas"};
+    const char *measure, *title;
+} way;
+static const way ways[] = {
+    {"ridge", RIDGE, "rmse", "RMSE"},
+    {"svc", SVM, "accuracy", "correct"},
+    {"svr", SVM, "rmse", "RMSE"},
+    {"logistic", LOSS, "accuracy", "correct"},
+    {"squared-hinge", LOSS, "accuracy", "correct"},
+    {"huber", LOSS, "rmse", "RMSE"},
+    {"quantile", LOSS, "pinball", "pinball"},
+    {"absolute", LOSS, "mae", "MAE"},
+};
 
-static family family_of(const char *machine) {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strcmp(families[i].machine, machine) == 0)
-            return families[i].family;
-    return NO_FAMILY;
+static const way *way_of(const char *machine) {
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i].machine, machine) == 0)
+            return &ways[i];
+    return NULL;
 }
 
+typedef struct path_range {
+    double from, to;
+    int64_t count;
+    const char *list; /* the values themselves, with commas between; NULL: from, to and count say */
+} path_range;
+
 typedef struct path {
+    const way *way;
     job job;
     folding by;
     path_range range;
-    int64_t count;
-    double *lambda;
+    mercer_data *test; /* rows of --test; NULL: none */
+    double *value;
     mercer_path_row *row;
 } path;
+
+static const char *variable_of(const path *p) {
+    return p->way->family == SVM ? "C" : "lambda";
+}
+
+/* ---- Values ---- */
 
 /* How many numbers the list has; a message where one of them is none. */
 static int read_list(session *s, const char *name, path_range *r) {
@@ -61,14 +81,16 @@ static int read_list(session *s, const char *name, path_range *r) {
     }
 }
 
-static int read_range(session *s, family of, path_range *r) {
-    *r = usual[of];
-    r->list = args_text(&s->args, variable[of]);
-    if (args_text(&s->args, of == SVM ? "lambdas" : "C"))
-        return complain(of == SVM ? "--lambdas is for machines with a lambda; svc and svr have --C"
-                                  : "--C is for -m svc and -m svr; this machine has --lambdas, --from and --to");
+static int read_range(session *s, const path *p, path_range *r) {
+    const bool svm = p->way->family == SVM;
+    const char *list = svm ? "C" : "lambdas";
+    *r = p->way->family == RIDGE ? (path_range){1e-8, 1e3, 50, NULL} : (path_range){1e-2, 1e2, 9, NULL};
+    r->list = args_text(&s->args, list);
+    if (args_text(&s->args, svm ? "lambdas" : "C"))
+        return complain(svm ? "--lambdas is for machines with a lambda; svc and svr have --C"
+                            : "--C is for -m svc and -m svr; this machine has --lambdas, --from and --to");
     if (r->list)
-        return read_list(s, variable[of], r);
+        return read_list(s, list, r);
     TRY(args_real(&s->args, "from", 1e-100, 1e100, &r->from));
     TRY(args_real(&s->args, "to", 1e-100, 1e100, &r->to));
     TRY(args_whole(&s->args, "count", 1, 1000000, &r->count));
@@ -77,7 +99,8 @@ static int read_range(session *s, family of, path_range *r) {
     return EXIT_DONE;
 }
 
-void path_values(const path_range *r, double *out) {
+/* Equally spaced on a logarithmic scale, both ends exact; or those of the list. */
+static void make_values(const path_range *r, double *out) {
     char *at = (char *)(uintptr_t)r->list;
     for (int64_t l = 0; at && l < r->count; l++)
         out[l] = strtod(l ? at + 1 : at, &at);
@@ -88,209 +111,261 @@ void path_values(const path_range *r, double *out) {
         out[l] = l == 0 ? r->from : l == r->count - 1 ? r->to : exp(low + step * (double)l);
 }
 
-static int compute(session *s, path *p) {
+/* ---- Computing ---- */
+
+static int read_test(session *s, path *p) {
+    const char *file = args_text(&s->args, "test");
     static const char *const known[] = {"intercept", "scale", "allow-indefinite", NULL};
-    TRY(job_check_ridge(s, &p->job, known));
+    if (p->way->family == RIDGE && file)
+        return complain("--test is not for ridge, which has the leave-one-out error");
+    if (p->way->family == RIDGE)
+        return job_check_ridge(s, &p->job, known);
+    return file ? input_data(s, NULL, file, NULL, p->job.machine->target, &p->test) : EXIT_DONE;
+}
+
+static int compute(session *s, path *p) {
+    TRY(read_test(s, p));
     if (p->by.asked)
         TRY(folding_make(s, p->job.data, &p->by));
-    p->lambda = session_take(s, p->count, 1, sizeof *p->lambda);
-    p->row = p->lambda ? session_take(s, p->count, 1, sizeof *p->row) : NULL;
+    p->value = session_take(s, p->range.count, 1, sizeof *p->value);
+    p->row = p->value ? session_take(s, p->range.count, 1, sizeof *p->row) : NULL;
     if (!p->row)
         return EXIT_MEMORY;
-    path_values(&p->range, p->lambda);
+    make_values(&p->range, p->value);
     mercer_path set = mercer_path_defaults();
-    set.values = p->lambda;
-    set.count = p->count;
+    set.values = p->value;
+    set.count = p->range.count;
+    set.test = p->test;
     set.fold = p->by.asked ? p->by.fold : NULL;
     const mercer_status status =
-        mercer_fit_path(s->ctx, "ridge", p->job.settings, p->job.kernel, p->job.data, &set, p->row);
+        mercer_fit_path(s->ctx, p->way->machine, p->job.settings, p->job.kernel, p->job.data, &set, p->row);
     return status ? session_fail_at(s, status, p->job.expression) : session_alive(s);
 }
 
-/* The row with the least value in a column given by its offset; -1 when none has one. */
-static int64_t best(const path *p, size_t offset) {
-    int64_t place = -1;
-    double least = INFINITY;
-    for (int64_t l = 0; l < p->count; l++) {
-        const double value = *(const double *)(const void *)((const char *)&p->row[l] + offset);
-        if (value < least) {
-            least = value;
-            place = l;
-        }
-    }
-    return place;
+/* ---- The table ---- */
+
+/* A column: the field of a row under its name in JSON and, with a title, among what people see. %s: the measure. */
+typedef enum needs { ALWAYS, TEST, FOLDS } needs;
+typedef struct column {
+    unsigned families;
+    needs needs;
+    const char *key;
+    size_t offset;
+    bool whole; /* an int64_t */
+    const char *title;
+    int width;
+    const char *format;
+} column;
+#define FIELD(name) offsetof(mercer_path_row, name)
+static const column columns[] = {
+    {RIDGE | LOSS, ALWAYS, "lambda", FIELD(value), false, "lambda", 12, ".4g"},
+    {SVM, ALWAYS, "C", FIELD(value), false, "C", 12, ".4g"},
+    {RIDGE, ALWAYS, "loo_rmse", FIELD(loo_rmse), false, "LOO RMSE", 12, ".6g"},
+    {RIDGE, FOLDS, "fold_rmse", FIELD(fold), false, "fold RMSE", 12, ".6g"},
+    {RIDGE, ALWAYS, "gcv", FIELD(gcv), false, "GCV", 12, ".6g"},
+    {RIDGE, ALWAYS, "dof", FIELD(dof), false, "dof", 12, ".6g"},
+    {RIDGE, ALWAYS, "norm", FIELD(norm), false, "norm", 12, ".6g"},
+    {RIDGE, ALWAYS, "objective", FIELD(objective), false, NULL, 0, NULL},
+    {SVM | LOSS, ALWAYS, "primal", FIELD(primal), false, "objective", 12, ".6g"},
+    {SVM | LOSS, ALWAYS, "dual", FIELD(dual), false, NULL, 0, NULL},
+    {SVM | LOSS, ALWAYS, "gap_relative", FIELD(gap_relative), false, "gap", 9, ".1e"},
+    {SVM, ALWAYS, "kkt_violation", FIELD(kkt_violation), false, NULL, 0, NULL},
+    {LOSS, ALWAYS, "distance", FIELD(distance), false, NULL, 0, NULL},
+    {SVM | LOSS, ALWAYS, "norm", FIELD(norm), false, "norm", 10, ".5g"},
+    {SVM | LOSS, ALWAYS, "support_vectors", FIELD(support_vectors), true, "vectors", 10, ""},
+    {SVM, ALWAYS, "free_vectors", FIELD(free_vectors), true, "free", 10, ""},
+    {SVM, ALWAYS, "bounded_vectors", FIELD(bounded_vectors), true, "bounded", 10, ""},
+    {SVM | LOSS, ALWAYS, "steps", FIELD(steps), true, NULL, 0, NULL},
+    {SVM | LOSS, TEST, "test_%s", FIELD(test), false, "test %s", 13, ".6g"},
+    {LOSS, TEST, "test_log_loss", FIELD(test_log_loss), false, "log loss", 10, ".5f"},
+    {LOSS, FOLDS, "fold_%s", FIELD(fold), false, "fold %s", 13, ".6g"},
+    {LOSS, FOLDS, "fold_log_loss", FIELD(fold_log_loss), false, "log loss", 10, ".5f"},
+    {SVM | LOSS, ALWAYS, "seconds", FIELD(seconds), false, NULL, 0, NULL},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0], NAME = 40 };
+
+static double number_at(const mercer_path_row *row, size_t offset) {
+    return *(const double *)(const void *)((const char *)row + offset);
 }
 
-/* Which rows are best by which criterion: -1 where there is none. */
-typedef struct choices {
-    int64_t loo, folds, gcv;
-} choices;
-
-static choices choose(const path *p) {
-    return (choices){.loo = best(p, offsetof(mercer_path_row, loo_rmse)),
-                     .folds = best(p, offsetof(mercer_path_row, fold)),
-                     .gcv = best(p, offsetof(mercer_path_row, gcv))};
+/* Probabilities have a log loss, and other machines not a number in its place. */
+static bool has_column(const path *p, const column *c) {
+    const bool log_loss = c->offset == FIELD(test_log_loss) || c->offset == FIELD(fold_log_loss);
+    return c->families & p->way->family && (c->needs != TEST || p->test) && (c->needs != FOLDS || p->by.asked)
+           && !(log_loss && isnan(number_at(&p->row[0], c->offset)));
 }
 
-static json_t *json_row(const path *p, const mercer_path_row *r) {
+static json_t *json_row(const path *p, const mercer_path_row *row) {
     json_t *object = json_object();
-    json_put(object, "lambda", json_value(r->value));
-    json_put(object, "loo_rmse", json_value(r->loo_rmse));
-    if (p->by.asked)
-        json_put(object, "fold_rmse", json_value(r->fold));
-    json_put(object, "gcv", json_value(r->gcv));
-    json_put(object, "dof", json_value(r->dof));
-    json_put(object, "norm", json_value(r->norm));
-    json_put(object, "objective", json_value(r->objective));
+    for (const column *c = columns; c < columns + COLUMNS; c++) {
+        char key[NAME];
+        snprintf(key, sizeof key, c->key, p->way->measure); /* the keys are those of this table */
+        if (has_column(p, c))
+            json_put(object, key,
+                     c->whole ? json_integer(*(const int64_t *)(const void *)((const char *)row + c->offset))
+                              : json_value(number_at(row, c->offset)));
+    }
     return object;
 }
 
-static void put_best(json_t *object, const char *key, const path *p, int64_t place) {
-    json_put(object, key, place < 0 ? json_null() : json_value(p->lambda[place]));
+/* ---- The best rows ---- */
+
+/* Less is better. Folds where there are some, and the log loss of what gives probabilities. */
+static double measured(const path *p, const mercer_path_row *r) {
+    const double score = p->by.asked ? r->fold : p->test ? r->test : NAN;
+    const double log_loss = p->by.asked ? r->fold_log_loss : r->test_log_loss;
+    return !isnan(log_loss) ? log_loss : p->job.machine->target == MERCER_TARGET_CLASS ? -score : score;
+}
+static double left_out(const path *p, const mercer_path_row *r) {
+    (void)p;
+    return r->loo_rmse;
+}
+static double generalised(const path *p, const mercer_path_row *r) {
+    (void)p;
+    return r->gcv;
 }
 
-static int report_json(session *s, const path *p, choices c) {
+/* By what a row is best, its name in JSON after best_ and the variable, and what stands beside the row. */
+static const struct criterion {
+    unsigned families;
+    needs needs;
+    double (*of)(const path *p, const mercer_path_row *r);
+    const char *key, *name;
+} criteria[] = {{RIDGE, ALWAYS, left_out, "", "LOO RMSE"},
+                {RIDGE, FOLDS, measured, "_folds", "fold RMSE"},
+                {RIDGE, ALWAYS, generalised, "_gcv", "GCV"},
+                {SVM | LOSS, ALWAYS, measured, "", "best"}};
+enum { CRITERIA = sizeof criteria / sizeof criteria[0] };
+
+static bool has_criterion(const path *p, int i) {
+    return criteria[i].families & p->way->family && (criteria[i].needs != FOLDS || p->by.asked);
+}
+
+/* -1 where none has a value. */
+static int64_t best(const path *p, const struct criterion *c) {
+    int64_t place = -1;
+    for (int64_t l = 0; l < p->range.count; l++)
+        if (c->of(p, &p->row[l]) < (place < 0 ? INFINITY : c->of(p, &p->row[place])))
+            place = l;
+    return place;
+}
+
+/* ---- Reports ---- */
+
+static json_t *json_path(const path *p, const int64_t *at) {
     json_t *object = json_object(), *rows = json_array();
-    for (int64_t l = 0; l < p->count; l++)
+    for (int64_t l = 0; l < p->range.count; l++)
         json_array_append_new(rows, json_row(p, &p->row[l]));
+    json_put(object, "machine", json_text(p->way->machine));
     json_put(object, "kernel", json_text(mercer_kernel_text(p->job.kernel)));
     json_put(object, "n", json_integer(mercer_data_rows(p->job.data)));
-    put_best(object, "best_lambda", p, c.loo);
-    if (p->by.asked)
-        put_best(object, "best_lambda_folds", p, c.folds);
-    put_best(object, "best_lambda_gcv", p, c.gcv);
+    for (int i = 0; i < CRITERIA; i++) {
+        char key[NAME];
+        snprintf(key, sizeof key, "best_%s%s", variable_of(p), criteria[i].key);
+        if (has_criterion(p, i))
+            json_put(object, key, at[i] < 0 ? json_null() : json_value(p->value[at[i]]));
+    }
     json_put(object, "rows", rows);
-    return json_finish(s, object);
+    return object;
 }
 
 /* "  < least LOO RMSE and GCV" */
-static void mark(int64_t l, choices c, char *bytes, size_t size) {
-    const int64_t at[] = {c.loo, c.folds, c.gcv};
-    static const char *const names[] = {"LOO RMSE", "fold RMSE", "GCV"};
+static void mark(const path *p, int64_t l, const int64_t *at, char *bytes, size_t size) {
     bytes[0] = '\0';
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < CRITERIA; i++)
         if (at[i] == l)
-            snprintf(bytes + strlen(bytes), size - strlen(bytes), "%s%s", *bytes ? " and " : "  < least ", names[i]);
+            snprintf(bytes + strlen(bytes), size - strlen(bytes), "%s%s",
+                     *bytes                    ? " and "
+                     : p->way->family == RIDGE ? "  < least "
+                                               : "  < ",
+                     criteria[i].name);
 }
 
-static void say_rows(session *s, const path *p, choices c) {
-    char remark_text[64];
-    say_text(s, "\n%12s %12s%s %12s %12s %12s\n", "lambda", "LOO RMSE", p->by.asked ? "    fold RMSE" : "", "GCV",
-             "dof", "norm");
-    for (int64_t l = 0; l < p->count; l++) {
-        const mercer_path_row *r = &p->row[l];
-        say_text(s, "%12.4g %12.6g", r->value, r->loo_rmse);
-        if (p->by.asked)
-            say_text(s, " %12.6g", r->fold);
-        mark(l, c, remark_text, sizeof remark_text);
-        say_text(s, " %12.6g %12.6g %12.6g%s\n", r->gcv, r->dof, r->norm, remark_text);
+static void say_rows(session *s, const path *p, const json_t *rows, const int64_t *at) {
+    char names[COLUMNS][2][NAME], remark_text[64];
+    report_column shown[COLUMNS + 1] = {0};
+    int count = 0;
+    for (const column *c = columns; c < columns + COLUMNS; c++) {
+        if (!c->title || !has_column(p, c))
+            continue;
+        char(*name)[NAME] = names[count];
+        snprintf(name[0], NAME, c->key, p->way->measure);
+        snprintf(name[1], NAME, c->title, p->way->title);
+        const bool share = strstr(c->key, "%s") && strcmp(p->way->measure, "accuracy") == 0;
+        shown[count++] = (report_column){name[0], name[1], c->width, share ? "%.2f" : c->format};
+    }
+    say_titles(s, shown);
+    for (int64_t l = 0; l < p->range.count; l++) {
+        mark(p, l, at, remark_text, sizeof remark_text);
+        say_row(s, json_array_get(rows, (size_t)l), shown, remark_text);
     }
 }
 
 /* The fit at this value, with everything else as it was here. */
-static void say_fit(session *s, const job *j, const char *setting, double value) {
+static void say_fit(session *s, const path *p, int64_t place) {
     static const char *const except[] = {"lambda", "C", NULL};
     char name[32], number[32];
-    advice a = advise(s, &verb_fit, j->machine, except);
-    snprintf(name, sizeof name, "--%s", setting);
-    snprintf(number, sizeof number, "%.4g", value);
+    advice a = advise(s, &verb_fit, p->job.machine, except);
+    snprintf(name, sizeof name, "--%s", variable_of(p));
+    snprintf(number, sizeof number, "%.4g", p->value[place]);
     advice_add(&a, name);
     advice_add(&a, number);
     say(s, "next", "%s", a.bytes);
 }
 
-static int report_people(session *s, const path *p, choices c) {
-    if (!says(s))
-        return EXIT_DONE;
-    const int64_t place = p->by.asked ? c.folds : c.loo;
+static void say_next(session *s, const path *p, const int64_t *at) {
+    const int64_t last = p->range.count - 1, place = p->way->family == RIDGE ? at[p->by.asked] : at[CRITERIA - 1];
+    if (place < 0)
+        return;
+    say_text(s, "\n");
+    if (p->way->family == RIDGE && last > 0 && (place == 0 || place == last))
+        say(s, "next", "the least error is at the end of the range: widen it with %s",
+            p->range.list ? "--lambdas"
+            : place == 0  ? "--from"
+                          : "--to");
+    else
+        say_fit(s, p, place);
+}
+
+static int report(session *s, const path *p) {
+    int64_t at[CRITERIA];
+    for (int i = 0; i < CRITERIA; i++)
+        at[i] = has_criterion(p, i) ? best(p, &criteria[i]) : -1;
+    json_t *object = json_path(p, at);
     say_kernel(s, p->job.kernel, "");
     say_data(s, p->job.path, p->job.data);
-    if (p->by.asked)
+    if (p->by.asked && p->way->family == RIDGE)
         say(s, "folds", "%lld%s%s", (long long)p->by.count, p->by.groups ? ", groups kept together by " : "",
             p->by.groups ? p->by.groups : "");
-    say_rows(s, p, c);
-    if (place >= 0) {
-        const bool edge = p->count > 1 && (place == 0 || place == p->count - 1);
-        say_text(s, "\n");
-        if (edge)
-            say(s, "next", "the least error is at the end of the range: widen it with %s",
-                p->range.list ? "--lambdas"
-                : place == 0  ? "--from"
-                              : "--to");
-        else
-            say_fit(s, &p->job, "lambda", p->lambda[place]);
-    }
-    return EXIT_DONE;
-}
-
-static int run_ridge_path(session *s, path *p) {
-    if (args_text(&s->args, "test"))
-        return complain("--test is not for ridge, which has the leave-one-out error");
-    const int code = compute(s, p);
-    return code != EXIT_DONE ? code : s->json ? report_json(s, p, choose(p)) : report_people(s, p, choose(p));
-}
-
-/* ---- What paths of fits share ---- */
-
-int fits_open(session *s, fits *f) {
-    const char *file = args_text(&s->args, "test");
-    f->classes = f->job->machine->target == MERCER_TARGET_CLASS;
-    if (file)
-        TRY(input_data(s, NULL, file, NULL, f->job->machine->target, &f->test));
-    f->value = session_take(s, f->range->count, 1, sizeof *f->value);
-    if (!f->value)
-        return EXIT_MEMORY;
-    path_values(f->range, f->value);
-    return EXIT_DONE;
-}
-
-void fits_close(fits *f) {
-    mercer_data_free(f->test);
-    free(f->value);
-}
-
-int fits_json(session *s, const fits *f, int64_t best, json_t *rows) {
-    char key[40];
-    json_t *object = json_object();
-    snprintf(key, sizeof key, "best_%s", f->variable);
-    json_put(object, "machine", json_text(f->job->machine->name));
-    json_put(object, "kernel", json_text(mercer_kernel_text(f->job->kernel)));
-    json_put(object, "n", json_integer(mercer_data_rows(f->job->data)));
-    json_put(object, key, best < 0 ? json_null() : json_value(f->value[best]));
-    json_put(object, "rows", rows);
+    say_rows(s, p, json_object_get(object, "rows"), at);
+    say_next(s, p, at);
     return json_finish(s, object);
 }
 
-void fits_next(session *s, const fits *f, int64_t best) {
-    if (best < 0)
-        return;
-    say_text(s, "\n");
-    say_fit(s, f->job, f->variable, f->value[best]);
+/* ---- The verb ---- */
+
+static int find(session *s, path *p) {
+    TRY(read_range(s, p, &p->range));
+    TRY(folding_read(s, &p->by));
+    if (p->way->family == SVM && p->by.asked)
+        return complain("--folds and --groups are for machines with a lambda; give %s rows to measure on with --test",
+                        p->way->machine);
+    TRY(job_open(s, &p->job));
+    TRY(compute(s, p));
+    return report(s, p);
 }
 
 static int run_path(session *s) {
     const char *asked = args_text(&s->args, "machine"), *machine = asked ? asked : "ridge";
-    const family of = family_of(machine);
-    if (of == NO_FAMILY)
+    path p = {.way = way_of(machine), .job.machine = mercer_machine_find(machine)};
+    if (!p.way)
         return complain(
             "path: ridge, svc, svr, logistic, squared-hinge, huber, quantile and absolute have a path, '%s' has none",
             machine);
-    path p = {.job.machine = mercer_machine_find(machine)};
-    int code = read_range(s, of, &p.range);
-    p.count = p.range.count;
-    if (code == EXIT_DONE)
-        code = folding_read(s, &p.by);
-    if (code == EXIT_DONE && of == SVM && p.by.asked)
-        code = complain("--folds and --groups are for machines with a lambda; give %s rows to measure on with --test",
-                        machine);
-    if (code == EXIT_DONE)
-        code = job_open(s, &p.job);
-    if (code == EXIT_DONE)
-        code = of == SVM    ? run_svm_path(s, &p.range, &p.job)
-               : of == LOSS ? run_loss_path(s, &p.range, &p.job, &p.by)
-                            : run_ridge_path(s, &p);
-    free(p.lambda);
+    const int code = find(s, &p);
+    free(p.value);
     free(p.row);
+    mercer_data_free(p.test);
     folding_close(&p.by);
     job_close(&p.job);
     return code;

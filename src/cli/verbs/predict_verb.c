@@ -28,11 +28,14 @@ typedef struct prediction {
     int64_t n, outputs, classes, decisions;
 } prediction;
 
-static int compute_values(session *s, prediction *p) {
-    p->values = session_take(s, p->n, p->outputs, sizeof *p->values);
-    if (!p->values)
+/* Calls of the library that give so many numbers for each row. */
+typedef mercer_status row_call(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+
+static int compute(session *s, const prediction *p, row_call *call, int64_t width, double **out) {
+    *out = session_take(s, p->n, width, sizeof **out);
+    if (!*out)
         return EXIT_MEMORY;
-    TRY_CTX(s, mercer_predict(s->ctx, p->model, p->data, p->values));
+    TRY_CTX(s, call(s->ctx, p->model, p->data, *out));
     return session_alive(s);
 }
 
@@ -41,33 +44,6 @@ static int compute_classes(session *s, prediction *p) {
     if (!p->class_of)
         return EXIT_MEMORY;
     TRY_CTX(s, mercer_classify(s->ctx, p->model, p->data, p->class_of));
-    return session_alive(s);
-}
-
-static int compute_decision(session *s, prediction *p) {
-    p->decision = session_take(s, p->n, p->decisions, sizeof *p->decision);
-    if (!p->decision)
-        return EXIT_MEMORY;
-    TRY_CTX(s, mercer_decide(s->ctx, p->model, p->data, p->decision));
-    return session_alive(s);
-}
-
-/* For the report, for JSON, or for a note on standard error. */
-static int compute_bound(session *s, prediction *p) {
-    if (s->quiet && !s->json)
-        return EXIT_DONE;
-    p->bound = session_take(s, p->n, 1, sizeof *p->bound);
-    if (!p->bound)
-        return EXIT_MEMORY;
-    TRY_CTX(s, mercer_prediction_bound(s->ctx, p->model, p->data, p->bound));
-    return session_alive(s);
-}
-
-static int compute_proba(session *s, prediction *p) {
-    p->proba = session_take(s, p->n, p->classes, sizeof *p->proba);
-    if (!p->proba)
-        return EXIT_MEMORY;
-    TRY_CTX(s, mercer_predict_proba(s->ctx, p->model, p->data, p->proba));
     return session_alive(s);
 }
 
@@ -168,20 +144,11 @@ static void write_row(FILE *out, const prediction *p, int64_t i) {
     putc_unlocked('\n', out);
 }
 
-/* The whole text first: a file is written whole or not at all. */
-static int write_csv(session *s, const prediction *p, const char *path) {
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-    if (out) {
-        write_header(out, p);
-        for (int64_t i = 0; i < p->n; i++)
-            write_row(out, p, i);
-    }
-    const bool failed = !out || ferror(out) || fclose(out);
-    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
-    free(bytes);
-    return code;
+static void write_csv(FILE *out, const void *arg) {
+    const prediction *p = arg;
+    write_header(out, p);
+    for (int64_t i = 0; i < p->n; i++)
+        write_row(out, p, i);
 }
 
 /* ---- JSON ---- */
@@ -222,7 +189,12 @@ static json_t *json_samples(const prediction *p) {
     return rows;
 }
 
-static int report_json(session *s, const prediction *p, const char *path) {
+static const report_row written_rows[] = {
+    {"predictions", NULL, "{output}: {n:row}"},
+    {0},
+};
+
+static int report(session *s, const prediction *p, const char *path) {
     json_t *object = json_object();
     json_put(object, "n", json_integer(p->n));
     if (path)
@@ -240,6 +212,8 @@ static int report_json(session *s, const prediction *p, const char *path) {
     json_put(object, "prediction_error_bound", json_value(largest_bound(p)));
     if (!path)
         json_put(object, "prediction_error_bounds", json_values(p->bound, p->n));
+    say_fields(s, object, written_rows);
+    say(s, "certificate", "%s", text_prediction_bound(p->model, largest_bound(p)).bytes);
     return json_finish(s, object);
 }
 
@@ -258,14 +232,8 @@ static int deliver(session *s, const prediction *p) {
     if (apart && !s->json)
         note_bound(s, p);
     if (path || !s->json)
-        TRY(write_csv(s, p, path ? path : "-"));
-    if (s->json)
-        return report_json(s, p, path);
-    if (apart || !p->bound)
-        return EXIT_DONE;
-    say(s, "predictions", "%s: %s", path, text_count(p->n, "row").bytes);
-    say(s, "certificate", "%s", text_prediction_bound(p->model, largest_bound(p)).bytes);
-    return EXIT_DONE;
+        TRY(write_stream(s, path ? path : "-", write_csv, p));
+    return s->json || (!apart && p->bound) ? report(s, p, path) : EXIT_DONE;
 }
 
 /* What is asked for must exist in the model. */
@@ -293,14 +261,15 @@ static int predict(session *s, prediction *p) {
     TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_NONE, &p->data));
     p->n = mercer_data_rows(p->data);
     p->outputs = mercer_model_outputs(p->model);
-    TRY(p->classes ? compute_classes(s, p) : compute_values(s, p));
+    TRY(p->classes ? compute_classes(s, p) : compute(s, p, mercer_predict, p->outputs, &p->values));
     if (args_flag(a, "proba"))
-        TRY(compute_proba(s, p));
+        TRY(compute(s, p, mercer_predict_proba, p->classes, &p->proba));
     if (args_flag(a, "decision"))
-        TRY(compute_decision(s, p));
+        TRY(compute(s, p, mercer_decide, p->decisions, &p->decision));
     if (args_flag(a, "std") || p->samples)
         TRY(compute_uncertainty(s, p));
-    TRY(compute_bound(s, p));
+    if (s->json || !s->quiet) /* for the report, for JSON, or for a note on standard error */
+        TRY(compute(s, p, mercer_prediction_bound, 1, &p->bound));
     return deliver(s, p);
 }
 

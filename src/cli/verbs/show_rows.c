@@ -52,7 +52,8 @@ static void name_of(const rows *r, int64_t k, char *bytes, size_t size) {
 
 /* ---- CSV ---- */
 
-static void write_lines(FILE *out, const rows *r) {
+static void write_lines(FILE *out, const void *arg) {
+    const rows *r = arg;
     char name[600], number[32];
     fprintf(out, "row,decision,%s,slack,alpha,state\n", has_numbers(r) ? "residual" : "margin");
     for (int64_t i = 0; i < r->n; i++)
@@ -67,18 +68,6 @@ static void write_lines(FILE *out, const rows *r) {
             fprintf(out, ",%s", mc_number_text(v->slack, number));
             fprintf(out, ",%s,%s\n", mc_number_text(v->alpha, number), states[v->state]);
         }
-}
-
-static int write_csv(session *s, const rows *r, const char *path) {
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-    if (out)
-        write_lines(out, r);
-    const bool failed = !out || ferror(out) || fclose(out);
-    const int code = failed ? session_fail(s, MERCER_MEMORY) : write_text(s, path, bytes, size);
-    free(bytes);
-    return code;
 }
 
 /* ---- JSON ---- */
@@ -109,7 +98,7 @@ static json_t *json_total(const rows *r, int64_t k, const char *name) {
     return one;
 }
 
-static int report_json(session *s, const rows *r, const char *path) {
+static json_t *json_rows(const rows *r, const char *path) {
     json_t *object = json_object(), *decisions = json_array(), *lines = json_array();
     char name[600];
     for (int64_t k = 0; k < r->decisions; k++) {
@@ -125,24 +114,29 @@ static int report_json(session *s, const rows *r, const char *path) {
     json_put(object, path ? "output" : "rows", path ? json_text(path) : lines);
     if (path)
         json_decref(lines);
-    return json_finish(s, object);
+    return object;
 }
 
-/* ---- For people ---- */
+static const report_row total_rows[] = {
+    {"", NULL,
+     "{decision}: C {C:.6g}[, epsilon {epsilon:.6g}]; {free} free, {bounded} bounded, {unused} unused; slacks add up "
+     "to "
+     "{slack:.6g}"},
+    {0},
+};
+static const report_row written_rows[] = {{"written", NULL, "{output}"}, {0}};
 
-static void say_totals(session *s, const rows *r, const char *path) {
-    char name[600];
-    for (int64_t k = 0; k < r->decisions; k++) {
-        const total t = total_of(r, k);
-        name_of(r, k, name, sizeof name);
-        char tube[40] = "";
-        if (has_numbers(r))
-            snprintf(tube, sizeof tube, ", epsilon %.6g", mercer_model_box(r->model, k).epsilon);
-        say(s, k ? "" : "decisions", "%s: C %.6g%s; %lld free, %lld bounded, %lld unused; slacks add up to %.6g", name,
-            mercer_model_box(r->model, k).C, tube, (long long)t.count[MERCER_VECTOR_FREE],
-            (long long)t.count[MERCER_VECTOR_BOUNDED], (long long)t.count[MERCER_VECTOR_UNUSED], t.slack);
+/* To people the totals, where the rows are in a file. */
+static int report(session *s, const rows *r, const char *path) {
+    json_t *object = json_rows(r, path), *decisions = json_object_get(object, "decisions");
+    for (size_t k = 0; path && strcmp(path, "-") != 0 && k < json_array_size(decisions); k++) {
+        report_row rows_of[2] = {total_rows[0], {0}};
+        rows_of[0].label = k ? "" : "decisions";
+        say_fields(s, json_array_get(decisions, k), rows_of);
     }
-    say(s, "written", "%s", path);
+    if (path && strcmp(path, "-") != 0)
+        say_fields(s, object, written_rows);
+    return json_finish(s, object);
 }
 
 static int look(session *s, rows *r) {
@@ -157,12 +151,8 @@ static int look(session *s, rows *r) {
     TRY_CTX(s, mercer_svm_rows(s->ctx, r->model, r->data, r->view));
     TRY(session_alive(s));
     if (path || !s->json)
-        TRY(write_csv(s, r, path ? path : "-"));
-    if (s->json)
-        return report_json(s, r, path);
-    if (path && strcmp(path, "-") != 0)
-        say_totals(s, r, path);
-    return EXIT_DONE;
+        TRY(write_stream(s, path ? path : "-", write_lines, r));
+    return s->json || path ? report(s, r, path) : EXIT_DONE;
 }
 
 int show_rows(session *s) {
