@@ -210,7 +210,7 @@ static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run
     mercer_status status = folds ? open_values(ctx, r, run->end - run->begin) : MERCER_OK;
     if (!status && folds)
         status = walk_splits(ctx, r, folds, C, run->end - run->begin);
-    mc_svm_folds_close(ctx, folds);
+    mc_svm_folds_close(folds);
     if (status)
         forget(shared);
     shared->made = !status;

@@ -370,6 +370,7 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
     mercer_svm set = plain(mc_svm_rows[k->kind].name, 1e-3);
     set.precision = "single";
     mc_svm s;
+    mc_driver driver = mc_svm_driver(&s);
     mc_fitted f = {0};
     mercer_status status = mc_svm_open(ctx, k->kind, &set, k->kernel, k->data, &s);
     if (!status)
@@ -377,7 +378,7 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
     if (!status && k->room)
         status = mc_store_open(ctx, MOST, k->room, &s.solver->store);
     if (!status)
-        status = mc_svm_solve(ctx, &s, &f);
+        status = mc_drive_once(ctx, &driver, &f);
     k->skipped = 0;
     for (int64_t i = 0; !status && s.task[0].known && i < s.task[0].n; i++)
         k->skipped += s.task[0].error[i] > 0;
@@ -398,7 +399,7 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
         assert_close(f.report.certificate.kkt_violation, k->violation, 1e-9);
     }
     mc_fitted_free(&f);
-    mc_svm_close(ctx, &s);
+    mc_svm_close(&s);
     return status;
 }
 

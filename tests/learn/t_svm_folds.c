@@ -187,7 +187,7 @@ static void check_walk(mercer_ctx *ctx, mc_svm_kind kind, const table *t, int64_
                 check_numbers(ctx, &s, &split[a], k);
     for (int k = 0; k < SPLITS; k++)
         free(split[k].out);
-    mc_svm_folds_close(ctx, folds);
+    mc_svm_folds_close(folds);
     mc_svm_room_close(&room);
     mercer_kernel_free(s.kernel);
     mercer_data_free(data);

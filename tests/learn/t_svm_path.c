@@ -139,6 +139,7 @@ static mercer_status walk(mercer_ctx *ctx, void *arg) {
     mercer_svm set = plain(mc_svm_rows[w->kind].name, 1e-4);
     set.precision = "single";
     mc_svm s;
+    mc_driver driver = mc_svm_driver(&s);
     mercer_status status = mc_svm_open(ctx, w->kind, &set, w->kernel, w->data, &s);
     s.path = true;
     if (!status)
@@ -149,7 +150,7 @@ static mercer_status walk(mercer_ctx *ctx, void *arg) {
         mc_fitted f = {0};
         if (k)
             mc_svm_rise(&s, C[k]);
-        status = mc_svm_solve(ctx, &s, &f);
+        status = mc_drive_once(ctx, &driver, &f);
         for (int64_t i = 0; k && !status && i < s.task[0].n; i++)
             w->skipped += s.task[0].error[i] > 0;
         w->dual[k] = f.report.certificate.dual;
@@ -157,7 +158,7 @@ static mercer_status walk(mercer_ctx *ctx, void *arg) {
             status = assert_certified(ctx, &s, &f);
         mc_fitted_free(&f);
     }
-    mc_svm_close(ctx, &s);
+    mc_svm_close(&s);
     return status;
 }
 

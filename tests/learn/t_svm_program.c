@@ -43,9 +43,9 @@ static void open_solved(mercer_ctx *ctx, solved *a, mc_svm_kind kind, int64_t n,
     assert_ok(ctx, mc_quadratic_program_open(ctx, &a->s, &a->s.task[0], &a->program));
 }
 
-static void close_solved(mercer_ctx *ctx, solved *a) {
+static void close_solved(solved *a) {
     mc_quadratic_program_close(&a->program);
-    mc_svm_close(ctx, &a->s);
+    mc_svm_close(&a->s);
     mercer_kernel_free(a->kernel);
     mercer_data_free(a->data);
     free(a->K);
@@ -143,7 +143,7 @@ static void test_rows_left_out_of_a_certificate_add_nothing_to_it(void **state) 
             assert_true(error > 1e-2 || left_out > 10); /* there was something to gain */
         } else
             assert_true(error > 1e-4);
-        close_solved(ctx, &a);
+        close_solved(&a);
     }
     close_clean(ctx);
 }
@@ -165,7 +165,7 @@ static void test_a_value_beyond_its_error_is_noticed(void **state) {
         }
     assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &entry, &sure));
     assert_false(sure);
-    close_solved(ctx, &a);
+    close_solved(&a);
     close_clean(ctx);
 }
 
@@ -197,7 +197,7 @@ static void test_what_was_computed_serves_the_next_certificate(void **state) {
     assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &entry, &sure));
     assert_true(sure && t->seen.error > 0); /* it went on */
     check_screen(&a, t->result.intercept);
-    close_solved(ctx, &a);
+    close_solved(&a);
     close_clean(ctx);
 }
 
@@ -252,7 +252,7 @@ static void test_a_start_among_the_rows_next_to_the_margin(void **state) {
         open_solved(ctx, &a, regression ? MC_SVR : MC_SVC, 300, 0.5, 860 + (uint64_t)regression);
         for (double C = 1; C <= 16; C *= 2) /* from the third on the way so far says where values go */
             check_rise(ctx, &a, C);
-        close_solved(ctx, &a);
+        close_solved(&a);
     }
     close_clean(ctx);
 }

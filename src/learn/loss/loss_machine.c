@@ -1,18 +1,13 @@
-/* loss_machine.c: machines with a convex loss, from data to a certified function.
+/* loss_machine.c: machines with a convex loss, as the steps of the driver (learn/common/driver.h).
 
-       prepare    rows of weight, scaled, kernel bound and judged (problem.c)
-       tasks      the functions to find: two classes one, +1 on the first class; more classes one per class against the
-       rest, or all
-                  in one task (softmax); numbers one per target
-       solve      each by Newton's method, or as a quadratic program
-       certify    the gap of each from the rows; where it is above the tolerance, because single precision hid it, the
-       task goes on
-                  from the exact values
-       keep       rows with a coefficient
-   A stop by the clock or the caller skips what is left of the solving; the point reached is certified like any other.
-   */
+       open       rows of weight, scaled, kernel bound and judged (problem/problem.c), and the functions to find: two
+                  classes one, +1 on the first class; more classes one per class against the rest, or all in one task
+                  (softmax); numbers one per target
+       solve      each by Newton's method, or as a quadratic program; those whose gap is above the tolerance, because
+                  single precision hid it, go on from the exact values
+       certify    the gap of each from the rows
+       finish     rows with a coefficient are kept */
 #include "certify/certificate.h"
-#include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -139,7 +134,7 @@ static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
                                     .n = n,
                                     .k = k,
                                     .cost = m->cost,
-                                    .lambda = m->set->lambda,
+                                    .lambda = m->lambda,
                                     .tolerance = m->set->tolerance,
                                     .intercept = has_intercept(m),
                                     .iterations_max = m->set->iterations,
@@ -198,7 +193,7 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     const mc_loss_ahead ahead = {m->least, fmax(m->fits, 1), curvature_bound(m)};
     if (!m->space)
         MC_TRY(mc_loss_space_open(ctx, &m->p, &ahead, m->task[0].k, m->cholesky, &m->space));
-    mc_loss_space_face(m->space, m->set->lambda);
+    mc_loss_space_face(m->space, m->lambda);
     mc_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
         if (round && is_enough(m, &m->found[j]))
@@ -209,22 +204,13 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     return MERCER_OK;
 }
 
-static mercer_status solve(mercer_ctx *ctx, machine *m, int round) {
+static mercer_status solve_all(mercer_ctx *ctx, machine *m, int round) {
     if (m->loss->smooth)
         return solve_smooth(ctx, m, round);
     if (!m->programme)
         MC_TRY(mc_loss_programme_open(ctx, &m->p, m->fits > 1, &m->programme));
     mc_phase(ctx, "solve");
     return mc_loss_programme_solve(ctx, m->programme, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
-}
-
-/* A stop is remembered, and what was reached is settled whatever the clock says. */
-static mercer_status settle(mercer_ctx *ctx, machine *m, mercer_status status) {
-    if (m->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED))
-        return status;
-    m->stopped = mc_stop_taken(ctx);
-    mc_shield(ctx, true);
-    return MERCER_OK;
 }
 
 static bool is_good(const machine *m) {
@@ -234,17 +220,25 @@ static bool is_good(const machine *m) {
     return good;
 }
 
-static mercer_status solve_and_certify(mercer_ctx *ctx, machine *m) {
-    for (int round = 0;; round++) {
-        MC_TRY(settle(ctx, m, solve(ctx, m, round)));
-        mercer_status status = settle(ctx, m, mc_loss_certify(ctx, &m->p, m->task, m->count, m->found));
-        /* stopped during the check: once more, whole */
-        if (!status && m->stopped && round == 0 && m->found[0].reach == 0)
-            status = mc_loss_certify(ctx, &m->p, m->task, m->count, m->found);
-        MC_TRY(status);
-        if (m->stopped || is_good(m) || round == REFINEMENTS)
-            return MERCER_OK;
-    }
+/* Before the first step and at the answer, whose certificate rests on them. */
+static mercer_status try_own(mercer_ctx *ctx, const machine *m) {
+    for (int64_t j = 0; j < m->count; j++)
+        MC_TRY(mc_loss_try_own(ctx, &m->task[j]));
+    return MERCER_OK;
+}
+
+static mercer_status solve(mercer_ctx *ctx, void *self, int round, bool *wanting) {
+    machine *m = self;
+    if (!round)
+        MC_TRY(try_own(ctx, m));
+    *wanting = !round || !is_good(m);
+    return *wanting ? solve_all(ctx, m, round) : MERCER_OK;
+}
+
+static mercer_status certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
+    (void)f; /* the coefficients are those of the tasks */
+    machine *m = self;
+    return mc_loss_certify(ctx, &m->p, m->task, m->count, m->found);
 }
 
 /* ---- What stays ---- */
@@ -343,18 +337,18 @@ static void write_certificate(const machine *m, mercer_report *r) {
     }
     mc_certify_gap(c, zero);
     c->objective_gap = c->gap;
-    c->distance = sqrt(c->objective_gap / m->set->lambda);
+    c->distance = sqrt(c->objective_gap / m->lambda);
     r->objective = c->primal;
     r->norm = sqrt(norm2);
 }
 
-static void write_report(const machine *m, const mc_fitted *f, mercer_report *r) {
+static void write_report(const machine *m, mercer_status stopped, const mc_fitted *f, mercer_report *r) {
     const char *solver = !m->loss->smooth ? "smo" : m->cholesky ? "cholesky" : "pcg";
     *r = (mercer_report){.machine = m->loss->name, .solver = solver, .scale = mc_scaling_names[m->p.scale.kind]};
     r->n = m->p.n;
     r->d = m->p.x->d;
     r->outputs = f->outputs;
-    r->lambda = m->set->lambda;
+    r->lambda = m->lambda;
     r->loo_rmse = r->dof = r->gcv = r->log_evidence = r->loo_log_density = NAN;
     r->rank = m->space ? mc_loss_space_rank(m->space) : 0;
     r->stopped = "no";
@@ -364,8 +358,8 @@ static void write_report(const machine *m, const mc_fitted *f, mercer_report *r)
     }
     if (!is_good(m) && strcmp(r->stopped, "no") == 0)
         r->stopped = "precision";
-    if (m->stopped)
-        r->stopped = m->stopped == MERCER_TIME ? "time" : "caller";
+    if (stopped)
+        r->stopped = stopped == MERCER_TIME ? "time" : "caller";
     r->support_vectors = f->centres->n;
     count_bounded(m, r);
     write_certificate(m, r);
@@ -382,29 +376,22 @@ static mercer_status prepare(mercer_ctx *ctx, machine *m, const mercer_data *dat
     return check_solver(ctx, m);
 }
 
-mercer_status mc_loss_machine_open(mercer_ctx *ctx, mc_loss_machine *m, const mercer_kernel *kernel,
-                                   const mercer_data *data) {
+static mercer_status open(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data) {
+    machine *m = self;
     MC_TRY(open_problem(ctx, name_of(m), m->loss, m->set, kernel, data, &m->p));
     return prepare(ctx, m, data);
 }
 
-/* Before the first step and at the answer, whose certificate rests on them. */
-static mercer_status try_own(mercer_ctx *ctx, const machine *m) {
-    for (int64_t j = 0; j < m->count; j++)
-        MC_TRY(mc_loss_try_own(ctx, &m->task[j]));
-    return MERCER_OK;
-}
-
-mercer_status mc_loss_machine_learn(mercer_ctx *ctx, mc_loss_machine *m, mc_fitted *f) {
-    MC_TRY(try_own(ctx, m));
-    MC_TRY(solve_and_certify(ctx, m));
+static mercer_status finish(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
+    machine *m = self;
     MC_TRY(try_own(ctx, m));
     MC_TRY(keep(ctx, m, f));
-    write_report(m, f, &f->report);
+    write_report(m, stopped, f, &f->report);
     return MERCER_OK;
 }
 
-void mc_loss_machine_close(mercer_ctx *ctx, mc_loss_machine *m) {
+static void close(void *self) {
+    machine *m = self;
     mc_loss_space_close(m->space);
     mc_loss_programme_close(m->programme);
     mc_free(m->block);
@@ -412,29 +399,19 @@ void mc_loss_machine_close(mercer_ctx *ctx, mc_loss_machine *m) {
     mc_free(m->found);
     mc_free(m->task);
     mc_problem_close(&m->p);
-    if (m->stopped)
-        mc_shield(ctx, false);
+}
+
+static const mc_steps steps = {REFINEMENTS, open, solve, certify, finish, close, NULL, mc_loss_turn};
+
+mc_driver mc_loss_driver(mc_loss_machine *m) {
+    return (mc_driver){.steps = &steps, .self = m, .p = &m->p};
 }
 
 static mercer_status fit(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data,
                          mc_fitted *out) {
-    const double began = mc_clock();
-    *out = (mc_fitted){0};
-    m->least = m->set->lambda;
-    mercer_status status = mc_loss_machine_open(ctx, m, kernel, data);
-    if (!status)
-        status = mc_loss_machine_learn(ctx, m, out);
-    if (!status) {
-        out->kernel = m->p.kernel;
-        out->scale = m->p.scale;
-        m->p.kernel = NULL;
-        m->p.scale = (mc_scale){0};
-    }
-    out->report.seconds = mc_clock() - began;
-    mc_loss_machine_close(ctx, m);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    m->lambda = m->least = m->set->lambda;
+    mc_driver driver = mc_loss_driver(m);
+    return mc_drive(ctx, &driver, kernel, data, out);
 }
 
 static mercer_status check_own(mercer_ctx *ctx, const mercer_own_loss *own) {

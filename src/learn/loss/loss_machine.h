@@ -3,6 +3,7 @@
 #define MC_LEARN_LOSS_LOSS_MACHINE_H
 
 #include "certify/loss_certificate.h"
+#include "learn/common/driver.h"
 #include "learn/loss/loss_solver.h"
 
 /* Set by the caller: loss, own, set, least, fits. The rest is zero at first. */
@@ -11,6 +12,7 @@ typedef struct mc_loss_machine {
     const mercer_own_loss *own; /* NULL: the loss is one of ours */
     const mercer_loss *set;
     double least, fits; /* the least lambda there will be; how many fits (0: one) */
+    double lambda;      /* of the moment */
     mc_problem p;
     int64_t classes, count;
     mc_loss_task *task;
@@ -21,14 +23,11 @@ typedef struct mc_loss_machine {
     mc_loss_programme *programme;
     bool cholesky;
     mc_loss_findings *found;
-    mercer_status stopped;
 } mc_loss_machine;
 
-/* Rows made ready and tasks begun; the functions of m->set found, certified and kept, all but kernel and scale of f.
-   Close in any case. */
-mercer_status mc_loss_machine_open(mercer_ctx *ctx, mc_loss_machine *m, const mercer_kernel *kernel,
-                                   const mercer_data *data);
-mercer_status mc_loss_machine_learn(mercer_ctx *ctx, mc_loss_machine *m, mc_fitted *f);
-void mc_loss_machine_close(mercer_ctx *ctx, mc_loss_machine *m);
+mc_driver mc_loss_driver(mc_loss_machine *m);
+
+/* loss_path.c: the next lambda of a path. */
+void mc_loss_turn(void *self, double lambda, bool first);
 
 #endif

@@ -5,7 +5,6 @@
    lambda/lambda', whose dual values -lambda alpha / c are the same, so that rows at their bound stay there; f = K alpha
    grows with it. Neither costs a kernel value: f is exact because the last certificate made it so. K, or its factor,
    serves every lambda. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/status.h"
@@ -28,7 +27,8 @@ static int falling(const void *arg, int64_t a, int64_t b) {
     return lambda[a] > lambda[b] ? -1 : lambda[a] < lambda[b] ? 1 : a < b ? -1 : 1;
 }
 
-static void face(mc_loss_machine *m, double lambda, bool warm) {
+void mc_loss_turn(void *self, double lambda, bool first) {
+    mc_loss_machine *m = self;
     for (int64_t j = 0; j < m->count; j++) {
         mc_loss_task *t = &m->task[j];
         const double factor = m->loss->smooth ? 1 : t->lambda / lambda;
@@ -37,49 +37,28 @@ static void face(mc_loss_machine *m, double lambda, bool warm) {
             t->f[i] *= factor;
         }
         t->lambda = lambda;
-        t->warm = warm;
+        t->warm = !first;
         t->iterations = 0;
         t->stopped = "no";
     }
+    m->lambda = lambda;
     memset(m->found, 0, (size_t)m->count * sizeof *m->found);
 }
 
-static mercer_status walk(mercer_ctx *ctx, mc_loss_machine *m, mercer_loss *set, const double *lambda,
-                          const int64_t *order, int64_t count, mc_fitted_each *each, void *arg) {
-    for (int64_t k = 0; k < count; k++) {
-        const double began = mc_clock();
-        mc_fitted f = {0};
-        set->lambda = lambda[order[k]];
-        face(m, set->lambda, k > 0);
-        mercer_status status = mc_loss_machine_learn(ctx, m, &f);
-        f.report.seconds = mc_clock() - began;
-        if (!status && m->stopped)
-            status = m->stopped;
-        if (!status)
-            status = mc_fitted_show(ctx, &f, m->p.kernel, m->p.scale, order[k], each, arg);
-        mc_fitted_free(&f);
-        MC_TRY(status);
-    }
-    return MERCER_OK;
-}
-
-mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *given, const mercer_kernel *kernel,
+mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
                            const mercer_data *data, const double *lambda, int64_t count, mc_fitted_each *each,
                            void *arg) {
     MC_TRY(check(ctx, lambda, count));
-    mercer_loss set = *given;
-    mc_loss_machine m = {.loss = loss, .set = &set, .fits = (double)count};
     int64_t *order = NULL;
     MC_TRY(MC_ALLOC(ctx, order, 2 * count));
     for (int64_t k = 0; k < count; k++)
         order[k] = k;
     mc_sort(order, order + count, count, falling, lambda);
+    mc_loss_machine m = {.loss = loss, .set = set, .fits = (double)count};
+    m.lambda = lambda[order[0]];
     m.least = lambda[order[count - 1]];
-    set.lambda = lambda[order[0]];
-    mercer_status status = mc_loss_machine_open(ctx, &m, kernel, data);
-    if (!status)
-        status = walk(ctx, &m, &set, lambda, order, count, each, arg);
-    mc_loss_machine_close(ctx, &m);
+    mc_driver driver = mc_loss_driver(&m);
+    const mercer_status status = mc_drive_path(ctx, &driver, kernel, data, lambda, order, count, each, arg);
     mc_free(order);
     return status;
 }

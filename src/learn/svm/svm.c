@@ -1,18 +1,12 @@
-/* svm.c: support vector machines, from data to a certified function.
+/* svm.c: support vector machines, as the steps of the driver (learn/common/driver.h).
 
-       prepare     rows of weight, scaled, kernel bound and judged (problem.c); then sorted by class, so that every pair
-       of classes is two
-                   runs of columns of one matrix
-       solve       every quadratic program by SMO over shared rows of K
-       keep        rows with a coefficient
-       certify     decisions of all rows in double precision; where the violation is above the tolerance, because single
-       precision hid it,
-                   the quadratic program goes on from the exact values: each time with an error in proportion to the
-                   change that is left
-   A stop by the clock or the caller skips what is left of the solving; the point reached is certified like any other.
-   */
+       open        rows of weight, scaled, kernel bound and judged (problem/problem.c); then sorted by class, so that
+                   every pair of classes is two runs of columns of one matrix
+       solve       every quadratic program by SMO over shared rows of K; later those whose violation is above the
+                   tolerance, because single precision hid it, from the exact values: each time with an error in
+                   proportion to the change that is left
+       certify     rows with a coefficient are kept, and the decisions of all rows computed in double precision */
 #include "learn/svm/svm.h"
-#include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -210,73 +204,52 @@ static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
     return solve_tasks(ctx, s);
 }
 
-/* The tasks whose exact violation is too large, once more from their exact values. *again: whether there were any. */
-static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *again) {
-    *again = false;
+/* The tasks whose exact violation is too large, once more from their exact values. *wanting: whether there were any. */
+static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *wanting) {
+    *wanting = false;
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_svm_program *t = &s->task[k];
         if (t->violation <= s->set->tolerance || t->result.steps >= s->set->iterations)
             continue;
-        *again = true;
+        *wanting = true;
         t->tolerance = SAFETY * fmin(t->tolerance, s->set->tolerance / t->unit);
         MC_TRY(mc_svm_program_improve(ctx, s, t));
     }
     return MERCER_OK;
 }
 
-/* A stop is remembered, and what was reached is settled whatever the clock says; not of very many quadratic programs,
-   which would take long and of which those not yet begun say nothing. */
-static mercer_status settle(mercer_ctx *ctx, mc_svm *s, mercer_status status) {
-    if (s->solver->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED) || s->tasks > MANY)
-        return status;
-    s->solver->stopped = mc_stop_taken(ctx);
-    mc_shield(ctx, true);
-    return MERCER_OK;
+static mercer_status solve(mercer_ctx *ctx, void *self, int round, bool *wanting) {
+    mc_phase(ctx, "solve");
+    return round ? solve_again(ctx, self, wanting) : solve_first(ctx, self);
 }
 
-/* Keep and certify; *done unless a task is to be solved again. */
-static mercer_status certify(mercer_ctx *ctx, mc_svm *s, int round, mc_fitted *f, bool *done) {
+static mercer_status certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
+    mc_svm *s = self;
     mc_phase(ctx, "check");
     MC_TRY(mc_svm_keep(ctx, s, f));
     f->kernel = s->p.kernel; /* lent */
-    mercer_status status = settle(ctx, s, mc_svm_certify(ctx, s, f));
+    const mercer_status status = mc_svm_certify(ctx, s, f);
     f->kernel = NULL;
-    *done = true;
-    if (status || s->solver->stopped || round >= REFINEMENTS)
-        return status;
-    bool again = false;
-    mc_phase(ctx, "solve");
-    MC_TRY(settle(ctx, s, solve_again(ctx, s, &again)));
-    *done = !again;
-    return MERCER_OK;
+    return status;
 }
 
-static mercer_status solve_and_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
-    mc_phase(ctx, "solve");
-    MC_TRY(settle(ctx, s, solve_first(ctx, s)));
-    for (int round = 0;; round++) {
-        bool done;
-        MC_TRY(certify(ctx, s, round, f, &done));
-        if (done)
-            return MERCER_OK;
-        mc_fitted_free(f);
-    }
+/* Very many quadratic programs would take long, and of those not yet begun it would say nothing. */
+static bool is_worth_a_check(const void *self) {
+    return ((const mc_svm *)self)->tasks <= MANY;
 }
 
 /* ---- The machine ---- */
 
-static void close_solver(mercer_ctx *ctx, mc_svm *s) {
+static void close_solver(mc_svm *s) {
     mc_svm_forget(s);
     mc_svm_rows_close(s);
     mc_store_close(s->solver->store);
-    if (s->solver->stopped)
-        mc_shield(ctx, false);
     mc_free(s->solver);
 }
 
-void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
+void mc_svm_close(mc_svm *s) {
     if (s->solver)
-        close_solver(ctx, s);
+        close_solver(s);
     mc_svm_programs_close(s);
     mc_free(s->diagonal);
     mc_free(s->order);
@@ -286,15 +259,15 @@ void mc_svm_close(mercer_ctx *ctx, mc_svm *s) {
 }
 
 /* Why it ended: a stop from outside, or short of the tolerance. */
-static const char *end_of(const mc_svm *s) {
-    const char *end = s->solver->stopped == MERCER_TIME ? "time" : s->solver->stopped ? "caller" : "no";
-    for (int64_t k = 0; k < s->tasks && !s->solver->stopped; k++)
+static const char *end_of(const mc_svm *s, mercer_status stopped) {
+    const char *end = stopped == MERCER_TIME ? "time" : stopped ? "caller" : "no";
+    for (int64_t k = 0; k < s->tasks && !stopped; k++)
         if (!(s->task[k].violation <= s->set->tolerance))
             end = s->task[k].result.steps >= s->set->iterations ? "steps" : strcmp(end, "steps") ? "precision" : end;
     return end;
 }
 
-static void write_report(const mc_svm *s, mc_fitted *f) {
+static void write_report(const mc_svm *s, mercer_status stopped, mc_fitted *f) {
     mercer_report *r = &f->report;
     *r = (mercer_report){.machine = s->row->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
     r->n = s->p.n;
@@ -302,7 +275,7 @@ static void write_report(const mc_svm *s, mc_fitted *f) {
     r->stored = s->p.x->row_start ? (double)mercer_data_stored(s->p.x) / ((double)r->n * (double)r->d) : 1;
     r->outputs = f->outputs;
     r->lambda = r->loo_rmse = r->log_evidence = r->loo_log_density = r->dof = r->gcv = NAN;
-    r->stopped = end_of(s);
+    r->stopped = end_of(s, stopped);
     r->support_vectors = f->centres->n;
     mc_svm_report(s, r);
 }
@@ -324,37 +297,49 @@ mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
     return mc_svm_rows_open(ctx, s);
 }
 
-mercer_status mc_svm_solve(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
-    MC_TRY(solve_and_certify(ctx, s, f));
-    write_report(s, f);
-    return MERCER_OK;
+/* Along a path the weight vector of a linear kernel is not written out. */
+static mercer_status finish(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
+    const mc_svm *s = self;
+    write_report(s, stopped, f);
+    if (s->path)
+        return MERCER_OK;
+    f->kernel = s->p.kernel; /* lent */
+    const mercer_status status = mc_svm_primal(ctx, f);
+    f->kernel = NULL;
+    return status;
 }
 
-static mercer_status finish(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
-    f->kernel = s->p.kernel;
-    f->scale = s->p.scale;
-    s->p.kernel = NULL;
-    s->p.scale = (mc_scale){0};
-    return mc_svm_primal(ctx, f);
+static mercer_status open(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data) {
+    mc_svm *s = self;
+    const bool path = s->path;
+    const mercer_status status = mc_svm_open(ctx, s->kind, s->set, kernel, data, s);
+    s->path = path;
+    return status || path ? status : mc_svm_rows_refine(ctx, s);
+}
+
+static void close(void *self) {
+    mc_svm_close(self);
+}
+
+static void turn(void *self, double C, bool first) {
+    mc_svm *s = self;
+    if (first)
+        s->C = C;
+    else
+        mc_svm_rise(s, C);
+}
+
+static const mc_steps steps = {REFINEMENTS, open, solve, certify, finish, close, is_worth_a_check, turn};
+
+mc_driver mc_svm_driver(mc_svm *s) {
+    return (mc_driver){.steps = &steps, .self = s, .p = &s->p};
 }
 
 static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                          const mercer_data *data, mc_fitted *out) {
-    const double began = mc_clock();
-    *out = (mc_fitted){0};
-    mc_svm s;
-    mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
-    if (!status)
-        status = mc_svm_rows_refine(ctx, &s);
-    if (!status)
-        status = mc_svm_solve(ctx, &s, out);
-    if (!status)
-        status = finish(ctx, &s, out);
-    out->report.seconds = mc_clock() - began;
-    mc_svm_close(ctx, &s);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    mc_svm s = {.kind = kind, .set = set};
+    mc_driver driver = mc_svm_driver(&s);
+    return mc_drive(ctx, &driver, kernel, data, out);
 }
 
 /* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the

@@ -16,6 +16,7 @@
 #ifndef MC_LEARN_SVM_SVM_H
 #define MC_LEARN_SVM_SVM_H
 
+#include "learn/common/driver.h"
 #include "learn/common/machines.h"
 #include "problem/svm_problem.h"
 #include "qp/active_set.h"
@@ -39,15 +40,14 @@ typedef struct mc_svm_solver {
     int64_t next;      /* the task being solved; begun: from its beta and f, with noise2 as in qp/active_set.h */
     bool begun, resting;
     double noise2;
-    mercer_status stopped;
 } mc_svm_solver;
 
 /* svm.c: the order of work, in pieces. s is empty after a failure to open, and closed in any case. */
 mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, mc_svm *s);
-/* Solve for s->C and certify; f gets all but kernel and scale, and a report. */
-mercer_status mc_svm_solve(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
-void mc_svm_close(mercer_ctx *ctx, mc_svm *s);
+void mc_svm_close(mc_svm *s);
+/* That solves for s->C, certifies and reports; s is opened by it, from its kind and settings, or is open. */
+mc_driver mc_svm_driver(mc_svm *s);
 
 /* svm_matrix.c */
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s);

@@ -165,16 +165,16 @@ mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_
     (*out)->room = room;
     const mercer_status status = open(ctx, kind, set, kernel, data, splits, *out, &shared);
     if (status || !shared) {
-        mc_svm_folds_close(ctx, *out);
+        mc_svm_folds_close(*out);
         *out = NULL;
     }
     return status;
 }
 
-void mc_svm_folds_close(mercer_ctx *ctx, mc_svm_folds *m) {
+void mc_svm_folds_close(mc_svm_folds *m) {
     if (!m)
         return;
-    mc_svm_close(ctx, &m->s);
+    mc_svm_close(&m->s);
     mc_free(m->place);
     mc_free(m->same);
     mc_free(m);

@@ -33,7 +33,7 @@ bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm 
    room. */
 mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                                 const mercer_data *data, int64_t splits, mc_svm_room *room, mc_svm_folds **out);
-void mc_svm_folds_close(mercer_ctx *ctx, mc_svm_folds *folds);
+void mc_svm_folds_close(mc_svm_folds *folds);
 int64_t mc_svm_folds_outputs(const mc_svm_folds *folds);
 /* A split: learned from rows[0 .. learned), asked about those after them; out <- for every C their outputs, count x
    (all - learned) x outputs. */

@@ -2,7 +2,6 @@
    grows by the same factor: the next start costs no kernel value, rows at their bound stay there, and f is exact
    because the last certificate made it so. Where all of K is stored it is kept from one C to the next; otherwise the
    rows next to the margin come first (svm_predictor.c), and a certificate goes on from the last one (svm_screen.c). */
-#include "base/clock.h"
 #include "base/status.h"
 #include "learn/svm/svm.h"
 #include <math.h>
@@ -28,33 +27,10 @@ void mc_svm_rise(mc_svm *s, double C) {
     }
 }
 
-static mercer_status walk(mercer_ctx *ctx, mc_svm *s, const double *C, int64_t count, mc_fitted_each *each, void *arg) {
-    for (int64_t k = 0; k < count; k++) {
-        const double began = mc_clock();
-        mc_fitted f = {0};
-        if (k)
-            mc_svm_rise(s, C[k]);
-        mercer_status status = mc_svm_solve(ctx, s, &f);
-        f.report.seconds = mc_clock() - began;
-        if (!status && s->solver->stopped)
-            status = s->solver->stopped;
-        if (!status)
-            status = mc_fitted_show(ctx, &f, s->p.kernel, s->p.scale, k, each, arg);
-        mc_fitted_free(&f);
-        MC_TRY(status);
-    }
-    return MERCER_OK;
-}
-
 mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, const double *C, int64_t count, mc_fitted_each *each, void *arg) {
-    mc_svm s;
     MC_TRY(check(ctx, C, count));
-    mercer_status status = mc_svm_open(ctx, kind, set, kernel, data, &s);
-    s.path = true;
-    s.C = C[0];
-    if (!status)
-        status = walk(ctx, &s, C, count, each, arg);
-    mc_svm_close(ctx, &s);
-    return status;
+    mc_svm s = {.kind = kind, .set = set, .path = true};
+    mc_driver driver = mc_svm_driver(&s);
+    return mc_drive_path(ctx, &driver, kernel, data, C, NULL, count, each, arg);
 }
