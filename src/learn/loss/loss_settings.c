@@ -12,7 +12,7 @@
 #define TAU MC_REAL_ROW(mercer_loss, tau, "tau", 0.5, 1e-6, 0.999999, "the quantile wanted, above 0 and below 1")
 #define INTERCEPT MC_FLAG_ROW(mercer_loss, intercept, "intercept", 1, "add a constant that is not penalised")
 #define WEIGHT                                                                                                         \
-    MC_TEXT_ROW(mercer_loss, class_weight, "class-weight", "", NULL,                                                     \
+    MC_TEXT_ROW(mercer_loss, class_weight, "class-weight", "", NULL,                                                   \
                 "balanced, or A=2,B=1: the loss of a class is multiplied by it")
 #define STEPS                                                                                                          \
     MC_INTEGER_ROW(mercer_loss, iterations, "iterations", 1000, 1, 1e9, "Newton steps of one function at most")

@@ -19,7 +19,7 @@
     MC_TEXT_ROW(mercer_svm, multiclass, "multiclass", "ovo", "ovo|ovr",                                                \
                 "more than two classes: every pair, or each against the rest")
 #define WEIGHT                                                                                                         \
-    MC_TEXT_ROW(mercer_svm, class_weight, "class-weight", "", NULL,                                                      \
+    MC_TEXT_ROW(mercer_svm, class_weight, "class-weight", "", NULL,                                                    \
                 "balanced, or A=2,B=1: C of a class is multiplied by it")
 #define COMMON                                                                                                         \
     MC_REAL_ROW(mercer_svm, tolerance, "tolerance", 1e-3, 1e-12, 1, "largest violation of the optimality conditions"), \
@@ -29,7 +29,7 @@
         MC_SCALE_ROW(mercer_svm),                                                                                      \
         MC_FLAG_ROW(mercer_svm, allow_indefinite, "allow-indefinite", 0,                                               \
                     "fit although the kernel is not proved: a stationary point is found"),                             \
-        MC_TEXT_ROW(mercer_svm, checkpoint, "checkpoint", "", NULL,                                                      \
+        MC_TEXT_ROW(mercer_svm, checkpoint, "checkpoint", "", NULL,                                                    \
                     "file in which the work is kept, and from which it is taken up again")
 
 const mercer_setting mc_svc_settings[MC_SVC_SETTINGS] = {COST, MULTICLASS, WEIGHT, COMMON};
