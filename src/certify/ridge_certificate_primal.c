@@ -14,6 +14,9 @@
        |f(x) + b - f*(x) - b*| <= |phi(x) - m| |v - v*| + |q| / W <= (sqrt(k(x, x)) + kappa) |g'| / lambda + |q| / W
 
    (sqrt(k(x, x)) |g| / lambda without) for every x; where lambda is so small that this says nothing, none is claimed.
+   Where that is more than 1e-7 of the target and there are few features, the smallest eigenvalue mu of their own
+   Gram matrix (feature_curvature.c) is added to lambda here. With an intercept the features that are the same
+   everywhere are left out, of g' and of that matrix: less their mean they are 0, in every row and at every x.
    lambda = 0: J* >= 0 is all that is known, the gap is J, and no bound holds for predictions. residual is the gradient
    in the unit of y: |g| / max |z_i|, and |q| / |s|.
 
@@ -23,6 +26,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "certify/feature_curvature.h"
 #include "data/table/data.h"
 #include "linalg/dense.h"
 #include "predict/feature_weights.h"
@@ -45,6 +49,8 @@ typedef struct check {
     double *g;                   /* D x outputs */
     double *rho, *size;          /* panel x outputs, panel: |z_i| */
     double *length;              /* outputs: |v| */
+    bool *skip;                  /* D: features that an intercept makes idle */
+    double curvature;            /* beside lambda, of the others */
     sums *sums;                  /* outputs */
     double kappa, scale, weight; /* largest |phi_i|, |z_i|; W */
 } check;
@@ -113,9 +119,12 @@ static void add_sums(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     }
 }
 
-static double gradient_length(const check *c, int64_t k) {
+/* live: of the features that are not idle. */
+static double gradient_length(const check *c, int64_t k, bool live) {
     long double square = 0;
     for (int64_t j = 0; j < c->panels.D; j++) {
+        if (live && c->skip[j])
+            continue;
         const double g = c->g[j * c->p->outputs + k] + c->lambda * c->V[k * c->panels.D + j];
         square += (long double)g * g;
     }
@@ -124,18 +133,20 @@ static double gradient_length(const check *c, int64_t k) {
 
 static mc_certify_column column_of(const check *c, int64_t k) {
     const sums *t = &c->sums[k];
-    const double slack = MC_CERTIFY_SLACK, length = gradient_length(c, k), v = c->length[k], W = c->weight;
+    const double slack = MC_CERTIFY_SLACK, length = gradient_length(c, k, false), v = c->length[k], W = c->weight;
     const double wrong = slack * ((double)t->wrong + DBL_EPSILON * c->lambda * v);
     const double drift = (double)(t->moved + (long double)c->p->n * LDBL_EPSILON * t->absolute);
     const double q = c->intercept ? fabs((double)t->along) : 0, far = c->intercept ? q + slack * drift : 0;
-    const double g = length + wrong + (c->intercept ? slack * c->kappa * far : 0), scale = c->scale > 0 ? c->scale : 1;
+    const double moved = wrong + (c->intercept ? slack * c->kappa * far : 0), g = length + moved;
+    const double live = gradient_length(c, k, true) + moved, bend = c->lambda + c->curvature;
+    const double scale = c->scale > 0 ? c->scale : 1;
     mc_certify_column out = {.target = (double)sqrtl(t->target), .square_norm = v * v};
     out.residual = hypot(length / scale, q / sqrt(W));
     out.rounding = hypot(wrong / scale, (far - q) / sqrt(W));
     out.loss = (double)t->loss;
     out.objective = out.loss + c->lambda * v * v;
     out.gap = c->lambda > 0 ? slack * (far * far / W + g * g / c->lambda) : out.objective;
-    const double step = c->lambda > 0 && g <= MEANINGLESS * c->lambda * v ? slack * g / c->lambda : INFINITY;
+    const double step = c->lambda > 0 && live <= MEANINGLESS * bend * v ? slack * live / bend : INFINITY;
     out.slope = step;
     out.constant = isinf(step) ? INFINITY : (c->intercept ? c->kappa * step : 0) + slack * far / W;
     out.prediction = isinf(step)
@@ -143,6 +154,19 @@ static mc_certify_column column_of(const check *c, int64_t k) {
                          : out.constant + c->kappa * (step + slack * mc_weights_error(c->p->x->d, c->panels.D) * v)
                                + DBL_EPSILON * fabs(c->b[k]);
     return out;
+}
+
+/* Whether what is claimed of predictions is more than 1e-7 of the target. */
+static bool is_vague(const check *c, const mc_certify_column *columns) {
+    bool vague = false;
+    for (int64_t k = 0; k < c->p->outputs; k++)
+        vague = vague || columns[k].prediction > 1e-7 * columns[k].target / sqrt(c->weight);
+    return vague && c->lambda > 0 && mc_curvature_pays(c->p->n, c->panels.D);
+}
+
+static void conclude_columns(const check *c, mc_certify_column *columns) {
+    for (int64_t k = 0; k < c->p->outputs; k++)
+        columns[k] = column_of(c, k);
 }
 
 static mercer_status run(mercer_ctx *ctx, check *c, mc_certify_column *columns, mc_residual_findings *out) {
@@ -154,8 +178,13 @@ static mercer_status run(mercer_ctx *ctx, check *c, mc_certify_column *columns, 
         c->length[k] = (double)sqrtl(square);
     }
     MC_TRY(mc_panels_run(ctx, &c->panels, passes, 3, c));
-    for (int64_t k = 0; k < c->p->outputs; k++)
-        columns[k] = column_of(c, k);
+    if (c->intercept)
+        MC_TRY(mc_constant_features(ctx, &c->panels, c->skip));
+    conclude_columns(c, columns);
+    if (is_vague(c, columns)) {
+        MC_TRY(mc_feature_curvature(ctx, &c->panels, c->intercept ? c->skip : NULL, &c->curvature));
+        conclude_columns(c, columns);
+    }
     mc_certify_conclude("gradient", c->p->outputs, columns, out);
     return MERCER_OK;
 }
@@ -163,12 +192,12 @@ static mercer_status run(mercer_ctx *ctx, check *c, mc_certify_column *columns, 
 static size_t own_bytes(int64_t D, int64_t outputs) {
     const int64_t height = LANES * MC_LANE;
     return mc_work_need(D * outputs, 8) + mc_work_need(height * outputs, 8) + mc_work_need(height, 8)
-           + mc_work_need(outputs, 8) + mc_work_need(outputs, sizeof(sums))
+           + mc_work_need(outputs, 8) + mc_work_need(D, sizeof(bool)) + mc_work_need(outputs, sizeof(sums))
            + mc_work_need(outputs, sizeof(mc_certify_column));
 }
 
 size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch) {
-    return own_bytes(D, outputs) + mc_panels_bytes(d, D, LANES, threads, scratch);
+    return own_bytes(D, outputs) + mc_curvature_bytes(D) + mc_panels_bytes(d, D, LANES, threads, scratch);
 }
 
 static mercer_status open_and_run(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
@@ -179,6 +208,7 @@ static mercer_status open_and_run(mercer_ctx *ctx, check *c, mc_residual_finding
     c->rho = mc_work_take(&work, height * outputs, 8);
     c->size = mc_work_take(&work, height, 8);
     c->length = mc_work_take(&work, outputs, 8);
+    c->skip = mc_work_take(&work, D, sizeof *c->skip);
     c->sums = mc_work_take(&work, outputs, sizeof *c->sums);
     const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(mc_certify_column)), out);
     mc_work_close(&work);

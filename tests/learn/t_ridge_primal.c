@@ -345,6 +345,33 @@ static void test_it_survives_failing_memory(void **state) {
     assert_survives_failing_memory(fit_once, &s);
 }
 
+/* ---- A small lambda ---- */
+
+/* Rounding over lambda alone would claim 1e-4 to 200 here. A kernel with a constant beside an intercept leaves one
+   direction to lambda that no prediction sees. */
+static void test_bounds_stay_sharp_where_lambda_is_small(void **state) {
+    (void)state;
+    static const char *const sharp[] = {"linear", "1 + linear", "poly(degree=2)"};
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 4000, 1, 1, &data));
+    for (int k = 0; k < 3; k++)
+        for (int variant = 0; variant < 4; variant++) {
+            mercer_ridge set = plain(variant & 1 ? 1e-4 : 1e-6);
+            mercer_kernel *kernel = kernel_of(ctx, sharp[k]);
+            mercer_model *model = NULL;
+            set.intercept = variant & 2;
+            set.scale = "standard";
+            assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
+            assert_string_equal(mercer_model_report(model)->solver, "primal");
+            assert_true(mercer_model_report(model)->certificate.prediction_error_bound < 5e-6);
+            mercer_model_free(model);
+            mercer_kernel_free(kernel);
+        }
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* ---- The features themselves ---- */
 
 static void test_inner_products_of_features_are_the_kernel(void **state) {
@@ -387,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_least_squares_leaves_rows_out_as_refitting_does),
         cmocka_unit_test(test_the_certificate_of_weights_that_are_off_holds),
         cmocka_unit_test(test_weights_learn_new_rows_as_centres_do),
+        cmocka_unit_test(test_bounds_stay_sharp_where_lambda_is_small),
         cmocka_unit_test(test_it_survives_failing_memory),
         cmocka_unit_test(test_inner_products_of_features_are_the_kernel),
     };
