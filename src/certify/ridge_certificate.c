@@ -31,10 +31,11 @@
    Rounding. |computed (K alpha)_i - (K alpha)_i| <= (1 + sum) entry |alpha|_1 + sum sqrt(k_ii) sum_j sqrt(k_jj)
    |alpha_j|, entry being the operator's bound on one computed value, sum that of the additions made one after the other
    (n at most), and |K_ij| <= sqrt(k_ii k_jj). Where that is more than the residual itself, and entries are not
-   negative,
-   a product with |alpha| says how large the terms really are, and the operator's two terms bound the error by it. The
-   few operations after it add 4 u of each term. One per cent on top covers what is of second order, the bound's own
-   rounding included.
+   negative, a product with |alpha| says how large the terms really are, and the operator's two terms bound the error by
+   it. Where that still is most of the residual, a prediction is claimed to no better than 1e-6 of the target, and the
+   rows are few, K alpha and r are computed once more in long double, with bounds of their own (extended_product.c); in
+   double are then only the predictions themselves. The few operations after it add 4 u of each term. One per cent on
+   top covers what is of second order, the bound's own rounding included.
 
    lambda = 0. J* >= 0 gives the gap |r|^2; no bound holds for predictions, which K may leave undetermined. What must
    vanish is the gradient: residual is then |M r| / max M_ii (and |s' r| / |s| with an intercept), in the unit of y as r
@@ -49,6 +50,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "certify/certificate.h"
+#include "certify/extended_product.h"
 #include "data/table/data.h"
 #include "gram/operator/gram_matrix.h"
 #include <float.h>
@@ -71,9 +73,12 @@ typedef struct check {
     double *size;      /* K |alpha| as computed: n x outputs, once filled */
     bool sized;
     double relative, rest; /* the error of K alpha in terms of it */
-    double kappa;          /* largest root */
+    long double *extended; /* K alpha once more, and what it can be wrong by: n x outputs each; NULL: it is not known */
+    double *wrong;
+    double kappa; /* largest root */
     double inverse_root_g;
-    double scale; /* largest M_ii */
+    double scale;  /* largest M_ii */
+    double weight; /* their sum */
 } check;
 
 typedef mc_certify_column column;
@@ -97,6 +102,7 @@ static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
         W += (long double)s * s;
         reach += (long double)s * s * c->root[i];
     }
+    c->weight = (double)W;
     c->inverse_root_g = c->intercept ? (double)(sqrtl(reach * reach + (long double)c->lambda * W) / W) : 0;
     return MERCER_OK;
 }
@@ -117,12 +123,18 @@ static sums sum_column(const check *c, int64_t k) {
     return t;
 }
 
+/* K alpha as well as it is known. */
+static long double product_at(const check *c, int64_t at) {
+    return c->extended ? c->extended[at] : c->KA[at];
+}
+
 /* S y - b s - A beta at row i: what the loss leaves, less what lambda makes of it. */
 static double residual_at(const check *c, int64_t i, int64_t k, double *left) {
     const int64_t at = i * c->p->outputs + k;
     const double s = weight_root(c, i);
-    *left = s * (c->p->Y[at] - c->b[k] - c->KA[at]);
-    return *left - c->lambda * c->alpha[at] / s;
+    const long double rest = s * ((long double)c->p->Y[at] - c->b[k] - product_at(c, at));
+    *left = (double)rest;
+    return (double)(rest - (long double)c->lambda * c->alpha[at] / s);
 }
 
 /* What (K alpha)_i can be wrong by. */
@@ -132,14 +144,22 @@ static double product_error(const check *c, int64_t i, int64_t k, const sums *t)
     return c->sized ? fmin(plain, c->relative * fabs(c->size[i * c->p->outputs + k]) + c->rest * mass) : plain;
 }
 
+/* What y - b - (K alpha)_i can be wrong by. */
+static double rest_error(const check *c, int64_t i, int64_t k, const sums *t) {
+    const int64_t at = i * c->p->outputs + k;
+    const double terms = fabs(c->p->Y[at]) + fabs(c->b[k]) + fabs(c->KA[at]);
+    return c->extended ? c->wrong[at] + 4 * (double)LDBL_EPSILON * terms
+                       : product_error(c, i, k, t) + 2 * DBL_EPSILON * terms;
+}
+
 /* The bound on the rounding of r. */
 static double rounding_column(const check *c, int64_t k, const sums *t) {
     const double u = DBL_EPSILON / 2;
     long double e2 = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
         const int64_t at = i * c->p->outputs + k;
-        const double s = weight_root(c, i), terms = fabs(c->p->Y[at]) + fabs(c->b[k]) + fabs(c->KA[at]);
-        const double e = s * (product_error(c, i, k, t) + 4 * u * terms) + 4 * u * c->lambda * fabs(c->alpha[at]) / s;
+        const double s = weight_root(c, i);
+        const double e = s * rest_error(c, i, k, t) + 8 * u * c->lambda * fabs(c->alpha[at]) / s;
         e2 += (long double)e * e;
     }
     return slack * (double)sqrtl(e2);
@@ -157,7 +177,7 @@ static void residual_column(const check *c, int64_t k, column *out) {
         r2 += (long double)r * r;
         y2 += (long double)s * y * (s * y);
         loss += (long double)left * left;
-        square += (long double)c->alpha[at] * c->KA[at];
+        square += c->alpha[at] * product_at(c, at);
     }
     *out = (column){.residual = (double)sqrtl(r2), .target = (double)sqrtl(y2)};
     out->square_norm = fmax((double)square, 0);
@@ -310,19 +330,61 @@ static void bound_columns(const check *c, column *columns) {
     }
 }
 
+static bool is_vague(const check *c, const column *columns) {
+    bool vague = false;
+    for (int64_t k = 0; k < c->p->outputs; k++)
+        vague = vague || columns[k].prediction > 1e-6 * columns[k].target / sqrt(c->weight);
+    return vague && c->p->proved;
+}
+
+/* Bytes of the second look, beside those of mc_certify_bytes. */
+static size_t second_bytes(const check *c) {
+    return mc_work_need(c->p->n * c->p->outputs, sizeof(long double)) + mc_work_need(c->p->n * c->p->outputs, 8);
+}
+
+static bool can_look_twice(mercer_ctx *ctx, const check *c) {
+    const mercer_data *x = c->p->x;
+    return mc_extended_pays(x->n, x->d)
+           && second_bytes(c) + mc_extended_bytes(x->n, x->d, c->p->outputs) + 4 * MC_ALIGN <= mc_memory_left(ctx);
+}
+
+static void measure_columns(const check *c, column *columns) {
+    for (int64_t k = 0; k < c->p->outputs; k++)
+        residual_column(c, k, &columns[k]);
+    bound_columns(c, columns);
+}
+
+/* The columns again from long doubles, where these know the kernel. */
+static mercer_status look_twice(mercer_ctx *ctx, check *c, column *columns) {
+    const int64_t cells = c->p->n * c->p->outputs;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, second_bytes(c)));
+    long double *product = mc_work_take(&work, cells, sizeof *product);
+    c->wrong = mc_work_take(&work, cells, 8);
+    const mercer_status status =
+        mc_extended_product(ctx, c->p->kernel, c->p->x, c->p->outputs, c->alpha, product, c->wrong);
+    if (!status && mc_first_not_finite(MERCER_F64, c->wrong, cells) < 0) {
+        c->extended = product;
+        measure_columns(c, columns);
+        c->extended = NULL;
+    }
+    mc_work_close(&work);
+    return status;
+}
+
 static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
     MC_TRY(measure_diagonal(ctx, c));
     if (c->witness)
         memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
     else
         MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
-    for (int64_t k = 0; k < c->p->outputs; k++)
-        residual_column(c, k, &columns[k]);
-    bound_columns(c, columns);
+    measure_columns(c, columns);
     if (is_rounding_all(c, columns)) {
         MC_TRY(sharpen(ctx, c));
         bound_columns(c, columns);
     }
+    if (is_rounding_all(c, columns) && is_vague(c, columns) && can_look_twice(ctx, c))
+        MC_TRY(look_twice(ctx, c, columns));
     if (c->lambda == 0)
         MC_TRY(gradient(ctx, c, columns));
     mc_certify_conclude(c->lambda > 0 ? "residual" : "gradient", c->p->outputs, columns, out);

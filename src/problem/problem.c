@@ -215,6 +215,7 @@ void mc_problem_close(mc_problem *problem) {
     mercer_data_free(problem->x);
     mc_scale_free(&problem->scale);
     mc_free(problem->Y);
+    mc_free(problem->given);
     mc_free(problem->root);
     mc_free(problem->class_of);
     *problem = (mc_problem){0};
@@ -231,7 +232,17 @@ void mc_problem_means(const mc_problem *p, double *mean) {
     }
 }
 
-void mc_problem_shift(mc_problem *p, const double *mean, double sign) {
-    for (int64_t i = 0; i < p->n * p->outputs; i++)
-        p->Y[i] += sign * mean[i % p->outputs];
+mercer_status mc_problem_centre(mercer_ctx *ctx, mc_problem *p, const double *mean) {
+    const int64_t count = p->n * p->outputs;
+    MC_TRY(MC_ALLOC(ctx, p->given, count));
+    memcpy(p->given, p->Y, (size_t)count * sizeof *p->Y);
+    for (int64_t i = 0; i < count; i++)
+        p->Y[i] -= mean[i % p->outputs];
+    return MERCER_OK;
+}
+
+void mc_problem_restore(mc_problem *p) {
+    mc_free(p->Y);
+    p->Y = p->given;
+    p->given = NULL;
 }

@@ -14,6 +14,7 @@ typedef struct mc_problem {
     mc_scale scale;
     int64_t n, outputs;
     double *Y;         /* n x outputs */
+    double *given;     /* Y before mc_problem_centre; NULL: it is not centred */
     double *root;      /* square roots of the weights; NULL: all 1 */
     int32_t *class_of; /* n; NULL: numbers, or no target */
 } mc_problem;
@@ -42,9 +43,11 @@ static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
     return p->root ? p->root[i] * p->root[i] : 1;
 }
 
-/* The weighted mean of each output; and Y <- Y + sign mean. */
+/* The weighted mean of each output; Y <- Y - mean; and Y as it was, which adding the mean would miss by a rounding that
+   a check can see. */
 void mc_problem_means(const mc_problem *problem, double *mean);
-void mc_problem_shift(mc_problem *problem, const double *mean, double sign);
+mercer_status mc_problem_centre(mercer_ctx *ctx, mc_problem *problem, const double *mean);
+void mc_problem_restore(mc_problem *problem);
 
 /* MERCER_DATA where the largest of these targets leaves no room for sums of squares in a double. who: fit, update. */
 mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count);

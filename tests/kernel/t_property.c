@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "eval_long.h"
 #include "hostile_kernel.h"
+#include "kernel/evaluate/eval_extended.h"
 #include "kernel/proof/derivation.h"
 #include "kernel/proof/enclose.h"
 #include "kernel/language/parse.h"
@@ -113,7 +114,7 @@ typedef struct trial {
 } trial;
 
 typedef struct tally {
-    int seen[3], undecided, findings;
+    int seen[3], undecided, extended, findings;
 } tally;
 
 __attribute__((format(printf, 3, 4))) static void report(tally *t, const trial *a, const char *format, ...) {
@@ -262,6 +263,15 @@ static void check_refuted(tally *t, const trial *a, const mc_witness *w) {
 
 /* ---- values ---- */
 
+static void check_extended(tally *t, const trial *a, const double *x, const double *z, wide k) {
+    const mc_view all = {.d = a->d};
+    const mc_extended v = mc_eval_extended(a->kernel->root, &all, x, z);
+    if (v.error < INFINITY && size_of((real)v.value - k.v) > (real)v.error + k.e)
+        report(t, a, "is %.17g, but in long double %.17g give or take %g", (double)k.v, (double)v.value,
+               (double)v.error);
+    t->extended += v.error < 1e-16L * (1 + fabsl(v.value));
+}
+
 static void check_values(tally *t, const trial *a, mc_rng *rng) {
     double points[POINTS * D_MAX];
     random_points(rng, a, points);
@@ -272,6 +282,7 @@ static void check_values(tally *t, const trial *a, mc_rng *rng) {
         const double value = mc_eval(a->kernel->root, x, z, a->d);
         if (!is_known(k))
             continue;
+        check_extended(t, a, x, z, k);
         if (range.lo > k.v + k.e || range.hi < k.v - k.e)
             report(t, a, "is %.17g, outside of [%.17g, %.17g]", (double)k.v, range.lo, range.hi);
         if (k.f - k.f == 0 && size_of(k.f) < 1e290 && !(size_of(value - k.v) <= 4 * k.f + k.e))
@@ -366,7 +377,7 @@ static void test_likely_kernels(void **state) {
     (void)state;
     const tally t = run(likely_kernel, 70000, 300);
     const int all = t.seen[0] + t.seen[1] + t.seen[2];
-    assert_true(t.seen[MERCER_PROVED] > all / 3 && t.seen[MERCER_REFUTED] > all / 10);
+    assert_true(t.seen[MERCER_PROVED] > all / 3 && t.seen[MERCER_REFUTED] > all / 10 && t.extended > all / 3);
 }
 
 static void test_any_expressions(void **state) {

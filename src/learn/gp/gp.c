@@ -29,14 +29,42 @@
 #include "linalg/cholesky.h"
 #include <math.h>
 
+#define ROW(field) .offset = offsetof(mercer_gp, field)
+
 const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
-    MC_REAL_ROW(mercer_gp, noise, "noise", -1, -1, 1e100,
-                "variance of the noise; 0: none, which distinct rows allow; below 0: learned with the kernel"),
-    MC_FLAG_ROW(mercer_gp, learn, "learn", 1, "choose the kernel's parameters where the evidence is largest"),
-    MC_FLAG_ROW(mercer_gp, ard, "ard", 0, "one length scale per column"),
-    MC_INTEGER_ROW(mercer_gp, restarts, "restarts", 2, 0, 1000, "searches from random starts beside the first"),
-    MC_INTEGER_ROW(mercer_gp, iterations, "iterations", 200, 1, 1e6, "steps of each search at most"),
-    MC_FLAG_ROW(mercer_gp, intercept, "intercept", 1, "take the mean of the target off first"),
+    {.name = "noise",
+     .type = MERCER_REAL,
+     ROW(noise),
+     .initial = -1,
+     .low = -1,
+     .high = 1e100,
+     .help = "variance of the noise; 0: none, which distinct rows allow; below 0: learned with the kernel"},
+    {.name = "learn",
+     .type = MERCER_FLAG,
+     ROW(learn),
+     .initial = 1,
+     .high = 1,
+     .help = "choose the kernel's parameters where the evidence is largest"},
+    {.name = "ard", .type = MERCER_FLAG, ROW(ard), .high = 1, .help = "one length scale per column"},
+    {.name = "restarts",
+     .type = MERCER_INTEGER,
+     ROW(restarts),
+     .initial = 2,
+     .high = 1000,
+     .help = "searches from random starts beside the first"},
+    {.name = "iterations",
+     .type = MERCER_INTEGER,
+     ROW(iterations),
+     .initial = 200,
+     .low = 1,
+     .high = 1e6,
+     .help = "steps of each search at most"},
+    {.name = "intercept",
+     .type = MERCER_FLAG,
+     ROW(intercept),
+     .initial = 1,
+     .high = 1,
+     .help = "take the mean of the target off first"},
     MC_SCALE_ROW(mercer_gp),
 };
 
@@ -105,17 +133,18 @@ static mercer_status widen(mercer_ctx *ctx, const mercer_gp *set, double varianc
 
 /* Take the weighted mean off Y where there is an intercept; the variance of what is left, over all outputs (1 when it
    is 0). */
-static double centre(const mercer_gp *set, mc_problem *p, double *mean) {
+static mercer_status centre(mercer_ctx *ctx, const mercer_gp *set, mc_problem *p, double *mean, double *variance) {
     double squares = 0, total = 0;
     if (set->intercept)
         mc_problem_means(p, mean);
-    mc_problem_shift(p, mean, -1);
+    MC_TRY(mc_problem_centre(ctx, p, mean));
     for (int64_t i = 0; i < p->n * p->outputs; i++) {
         const double w = mc_problem_weight(p, i / p->outputs);
         squares += w * p->Y[i] * p->Y[i];
         total += w;
     }
-    return squares > 0 ? squares / total : 1;
+    *variance = squares > 0 ? squares / total : 1;
+    return MERCER_OK;
 }
 
 /* ---- No noise ---- */
@@ -234,7 +263,7 @@ static mercer_status finish(mercer_ctx *ctx, work *w) {
     MC_TRY(settle(ctx, w));
     mc_evidence_close(w->evidence);
     w->evidence = NULL;
-    mc_problem_shift(p, w->mean, 1);
+    mc_problem_restore(p);
     mc_phase(ctx, "check");
     mc_residual_findings found;
     MC_TRY(mc_certify(ctx, p, w->noise, false, w->f->alpha, w->f->intercept, &found));
@@ -249,7 +278,8 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, p->outputs));
     MC_TRY(MC_ALLOC(ctx, w->f->noise, p->n));
     w->mean = w->f->intercept;
-    const double variance = centre(w->set, p, w->mean);
+    double variance;
+    MC_TRY(centre(ctx, w->set, p, w->mean, &variance));
     if (w->set->noise == 0)
         MC_TRY(refuse_twins(ctx, p));
     MC_TRY(mc_evidence_open(ctx, p->x, p->outputs, p->Y, p->root, &w->evidence));
@@ -265,7 +295,7 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs) + mc_evidence_bytes(p->n, p->outputs)
            + mc_certify_bytes(p->n, p->outputs) + mc_gram_contract_bytes(ctx, p->kernel, p->x)
-           + (size_t)(p->n * (p->x->d + p->outputs + 1)) * sizeof(double);
+           + (size_t)(p->n * (p->x->d + 2 * p->outputs + 1)) * sizeof(double);
 }
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {

@@ -29,24 +29,66 @@
 #include <math.h>
 #include <string.h>
 
+#define ROW(field) .offset = offsetof(mercer_lms, field)
+
 const mercer_setting mc_lms_settings[MC_LMS_SETTINGS] = {
-    MC_REAL_ROW(mercer_lms, step, "step", 0, 0, 1e300,
-                "length of a step; 0: half of what is safe, from the largest eigenvalue (batch) or the largest k(x, x) "
-                "(sample)"),
-    MC_TEXT_ROW(mercer_lms, mode, "mode", "batch", "batch|sample",
-                "a step on all rows together, or one sample at a time"),
-    MC_INTEGER_ROW(mercer_lms, epochs, "epochs", 1000, 1, 1e12, "passes over the rows at most"),
-    MC_REAL_ROW(mercer_lms, tolerance, "tolerance", 1e-6, 0, 1, "ends the passes: relative size of the gradient"),
-    MC_REAL_ROW(mercer_lms, held_out, "held-out", 0, 0, 0.9,
-                "share of the rows kept aside; the pass with the least error on them is the answer; 0: none"),
-    MC_INTEGER_ROW(mercer_lms, patience, "patience", 20, 1, 1e12,
-                   "passes without a smaller error on the held-out rows before it ends"),
-    MC_FLAG_ROW(mercer_lms, shuffle, "shuffle", 1, "sample: a new random order every pass; no: as the rows stand"),
-    MC_FLAG_ROW(mercer_lms, intercept, "intercept", 1, "take the mean of the target off first"),
+    {.name = "step",
+     .type = MERCER_REAL,
+     ROW(step),
+     .high = 1e300,
+     .help = "length of a step; 0: half of what is safe, from the largest eigenvalue (batch) or the largest k(x, x) "
+             "(sample)"},
+    {.name = "mode",
+     .type = MERCER_TEXT,
+     ROW(mode),
+     .initial_text = "batch",
+     .choices = "batch|sample",
+     .help = "a step on all rows together, or one sample at a time"},
+    {.name = "epochs",
+     .type = MERCER_INTEGER,
+     ROW(epochs),
+     .initial = 1000,
+     .low = 1,
+     .high = 1e12,
+     .help = "passes over the rows at most"},
+    {.name = "tolerance",
+     .type = MERCER_REAL,
+     ROW(tolerance),
+     .initial = 1e-6,
+     .high = 1,
+     .help = "ends the passes: relative size of the gradient"},
+    {.name = "held-out",
+     .type = MERCER_REAL,
+     ROW(held_out),
+     .high = 0.9,
+     .help = "share of the rows kept aside; the pass with the least error on them is the answer; 0: none"},
+    {.name = "patience",
+     .type = MERCER_INTEGER,
+     ROW(patience),
+     .initial = 20,
+     .low = 1,
+     .high = 1e12,
+     .help = "passes without a smaller error on the held-out rows before it ends"},
+    {.name = "shuffle",
+     .type = MERCER_FLAG,
+     ROW(shuffle),
+     .initial = 1,
+     .high = 1,
+     .help = "sample: a new random order every pass; no: as the rows stand"},
+    {.name = "intercept",
+     .type = MERCER_FLAG,
+     ROW(intercept),
+     .initial = 1,
+     .high = 1,
+     .help = "take the mean of the target off first"},
     MC_SCALE_ROW(mercer_lms),
-    MC_TEXT_ROW(
-        mercer_lms, solver, "solver", "auto", "auto|features|stored|streamed",
-        "an explicit map, the Gram matrix in memory, or its rows computed when needed; auto: the first that can be"),
+    {.name = "solver",
+     .type = MERCER_TEXT,
+     ROW(solver),
+     .initial_text = "auto",
+     .choices = "auto|features|stored|streamed",
+     .help =
+         "an explicit map, the Gram matrix in memory, or its rows computed when needed; auto: the first that can be"},
 };
 
 /* ---- Held-out rows ---- */
@@ -118,7 +160,7 @@ static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p, const size *s, mc_l
     const double across = s->held ? (double)s->gram * (double)(s->n + s->held) / (double)s->n : 0;
     const size_t lanczos = (size_t)(8 * ((MC_LMS_LANCZOS + 1) * s->n + 4 * MC_LMS_LANCZOS * (MC_LMS_LANCZOS + 4)));
     const size_t rows = (size_t)(8 * s->held * (3 * p->x->d + 2 * s->outputs + 4)),
-                 model = (size_t)(8 * s->n * (s->outputs + 2));
+                 model = (size_t)(8 * s->n * (2 * s->outputs + 2));
     const int64_t D = s->map > 0 ? s->map : 0;
     const size_t common = mc_lms_values_bytes(way, s->n, s->held, s->outputs, D, mercer_threads(ctx))
                           + mc_lms_steps_bytes(s->n, s->held, s->outputs) + lanczos + rows + model + 16384;
@@ -236,7 +278,7 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, c
 /* Of the problem without a penalty, the targets as they came. */
 static mercer_status certify(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_way way) {
     mc_residual_findings found;
-    mc_problem_shift(w->p, w->f->intercept, 1);
+    mc_problem_restore(w->p);
     mc_phase(ctx, "check");
     if (run->stopped)
         mc_shield(ctx, true); /* stopped already: what is left is done whole */
@@ -278,7 +320,7 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, p->outputs));
     if (w->set->intercept)
         mc_problem_means(p, w->f->intercept);
-    mc_problem_shift(p, w->f->intercept, -1);
+    MC_TRY(mc_problem_centre(ctx, p, w->f->intercept));
     MC_TRY(take_held(ctx, w));
     mc_lms_run run = {.set = w->set,
                       .p = p,

@@ -1,0 +1,95 @@
+/* extended_product.c: every pair is evaluated once, by the thread of its later row. part[s][r] is what the STRIP rows
+   of strip s add to row r: strip s writes it for the rows up to its own, and the strips after it for theirs. The parts
+   of a row are added up in order at the end, so that STRIP + n/STRIP additions follow one another, not n. */
+#include "certify/extended_product.h"
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "kernel/evaluate/eval_extended.h"
+#include <float.h>
+#include <math.h>
+
+enum { STRIP = 64 };
+static const double WORK = 4e8, PAIR = 8; /* columns of pairs; a pair costs as much as so many columns beside its own */
+
+bool mc_extended_pays(int64_t n, int64_t d) {
+    return (double)n * (double)n * ((double)d + PAIR) <= WORK;
+}
+
+typedef struct product {
+    const mc_node *root;
+    mc_view view;
+    int64_t n, t, strips;
+    const double *V;
+    double *x;         /* the rows, dense */
+    mc_extended *part; /* strips x n x t */
+} product;
+
+static void cut(mc_work *work, int64_t d, product *p) {
+    p->strips = mc_chunks(p->n, STRIP);
+    p->x = mc_work_take(work, p->n * d, sizeof *p->x);
+    p->part = mc_work_take(work, p->strips * p->n * p->t, sizeof *p->part);
+}
+
+size_t mc_extended_bytes(int64_t n, int64_t d, int64_t t) {
+    mc_work count = {0};
+    cut(&count, d, &(product){.n = n, .t = t});
+    return count.used;
+}
+
+/* all <- all + v k; its error is that of k, and of one addition among many, which `depth` counts. */
+static void accumulate(mc_extended *all, double v, mc_extended k, long double depth) {
+    const long double term = v * k.value;
+    all->value += term;
+    all->error += fabsl(v * k.error) + depth * fabsl(term);
+}
+
+static mc_extended *part_of(const product *p, int64_t strip, int64_t row) {
+    return p->part + (strip * p->n + row) * p->t;
+}
+
+static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const product *p = arg;
+    const int64_t d = p->view.d, t = p->t;
+    const long double depth = (long double)(STRIP + p->strips + 4) * LDBL_EPSILON;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const mc_extended k = mc_eval_extended(p->root, &p->view, p->x + i * d, p->x + j * d);
+            mc_extended *to_i = part_of(p, j / STRIP, i), *to_j = part_of(p, chunk, j);
+            for (int64_t o = 0; o < t; o++) {
+                accumulate(&to_i[o], p->V[j * t + o], k, depth);
+                if (j < i)
+                    accumulate(&to_j[o], p->V[i * t + o], k, depth);
+            }
+        }
+}
+
+static void add_parts(const product *p, long double *out, double *error) {
+    for (int64_t i = 0; i < p->n * p->t; i++) {
+        long double sum = 0, wrong = 0;
+        for (int64_t s = 0; s < p->strips; s++) {
+            sum += part_of(p, s, 0)[i].value;
+            wrong += part_of(p, s, 0)[i].error;
+        }
+        out[i] = sum;
+        error[i] = isnan(wrong) ? INFINITY : 1.01 * (double)wrong + DBL_MIN;
+    }
+}
+
+mercer_status mc_extended_product(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t,
+                                  const double *V, long double *out, double *error) {
+    product p = {.root = kernel->root, .view = {.d = x->d}, .n = x->n, .t = t, .V = V};
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_extended_bytes(x->n, x->d, t)));
+    cut(&work, x->d, &p);
+    for (int64_t i = 0; i < x->n; i++)
+        mercer_data_row(x, i, p.x + i * x->d);
+    const mercer_status status = mc_for(ctx, x->n, STRIP, multiply_strip, &p);
+    if (!status)
+        add_parts(&p, out, error);
+    mc_work_close(&work);
+    return status;
+}

@@ -1,0 +1,288 @@
+/* eval_extended.c: see eval_extended.h. The formulas of eval.c, each with what rounding can make of it.
+
+   Every operation of long double adds at most half a UNIT of its result, and so does reading a number that is none of
+   long double (pi). The functions of the C library are taken to be right to FUNCTION units, several times what those in
+   use document. A sum of d terms that are not negative is right to a share of itself; one of either sign to that share
+   of the sum of sizes. Atoms whose values come from elsewhere, arccos and weigh have no bound here. */
+#include "kernel/evaluate/eval_extended.h"
+#include "kernel/language/node.h"
+#include <float.h>
+#include <math.h>
+
+typedef mc_extended extended;
+static const long double UNIT = LDBL_EPSILON, FUNCTION = 16, pi = 3.14159265358979323846264338327950288L;
+static const extended unknown = {0, INFINITY};
+
+typedef struct pair {
+    const mc_view *view;
+    const double *x, *z;
+} pair;
+
+static long double x_at(const pair *p, int64_t j) {
+    return mc_view_at(p->view, p->x, j);
+}
+
+static long double z_at(const pair *p, int64_t j) {
+    return mc_view_at(p->view, p->z, j);
+}
+
+/* ---- Arithmetic ---- */
+
+static extended exact(long double v) {
+    return (extended){v, 0};
+}
+
+static extended add(extended a, extended b) {
+    const long double v = a.value + b.value;
+    return (extended){v, a.error + b.error + UNIT * fabsl(v)};
+}
+
+static extended multiply(extended a, extended b) {
+    const long double v = a.value * b.value;
+    return (extended){v, fabsl(a.value) * b.error + fabsl(b.value) * a.error + a.error * b.error + UNIT * fabsl(v)
+                             + LDBL_MIN};
+}
+
+static extended scale(extended a, long double by) {
+    return multiply(a, exact(by));
+}
+
+/* exp(e) - 1 is below this. */
+static long double growth(long double e) {
+    return e < 0.5L ? e * (1 + e) : expm1l(e) * 1.001L;
+}
+
+static extended exponential_of(extended a) {
+    const long double v = expl(a.value);
+    return (extended){v, 1.001L * v * (growth(a.error) + FUNCTION * UNIT) + LDBL_MIN};
+}
+
+/* The root of an error near 0, its share of the root away from it. */
+static extended root_of(extended a) {
+    const long double v = a.value > 0 ? sqrtl(a.value) : 0;
+    return (extended){v, (a.error < a.value ? a.error / v : sqrtl(a.error)) + UNIT * v};
+}
+
+/* log(1 + a) of a >= 0. */
+static extended log1p_of(extended a) {
+    const long double v = log1pl(a.value);
+    return (extended){v, a.error / (1 + fmaxl(a.value - a.error, 0)) + FUNCTION * UNIT * v};
+}
+
+static extended whole_power(extended a, int64_t p) {
+    extended all = exact(1);
+    for (; p > 0; p /= 2) {
+        all = p % 2 ? multiply(all, a) : all;
+        a = p > 1 ? multiply(a, a) : a;
+    }
+    return all;
+}
+
+/* Of a number that is positive for certain; a share r of it becomes exp(2 |p| r) - 1 at most where r < 1/2. */
+static extended power_of(extended a, double p) {
+    if (p >= 0 && p <= 64 && p == floor(p))
+        return whole_power(a, (int64_t)p);
+    const long double share = a.error / a.value, v = powl(a.value, p);
+    if (!(a.value > 0 && share < 0.5L))
+        return unknown;
+    return (extended){v, 1.001L * v * (growth(2 * fabs(p) * share) + FUNCTION * UNIT) + LDBL_MIN};
+}
+
+/* v / sqrt(a b) */
+static extended normalised(extended v, extended a, extended b) {
+    return multiply(v, multiply(power_of(a, -0.5), power_of(b, -0.5)));
+}
+
+/* ---- Sums over the columns ---- */
+
+static extended dot(const mc_view *view, const double *x, const double *z) {
+    long double sum = 0, size = 0;
+    for (int64_t j = 0; j < view->d; j++) {
+        const long double t = (long double)mc_view_at(view, x, j) * mc_view_at(view, z, j);
+        sum += t;
+        size += fabsl(t);
+    }
+    return (extended){sum, (long double)(view->d + 2) * UNIT * size};
+}
+
+/* Terms that are not negative, each of at most six roundings. */
+static inline extended positive(const pair *p, const mc_value *by, long double (*term)(const pair *, int64_t, double)) {
+    long double sum = 0;
+    for (int64_t j = 0; j < p->view->d; j++)
+        sum += term(p, j, by ? mc_value_at(by, j) : 1);
+    return (extended){sum, (long double)(p->view->d + 8) * UNIT * sum};
+}
+
+static long double weighed_square(const pair *p, int64_t j, double by) {
+    const long double u = x_at(p, j) - z_at(p, j);
+    return by * (u * u);
+}
+
+static long double square_of_weighed(const pair *p, int64_t j, double by) {
+    const long double u = by * (x_at(p, j) - z_at(p, j));
+    return u * u;
+}
+
+static long double square_of_scaled(const pair *p, int64_t j, double by) {
+    const long double u = (x_at(p, j) - z_at(p, j)) / by;
+    return u * u;
+}
+
+static long double weighed_size(const pair *p, int64_t j, double by) {
+    return by * fabsl(x_at(p, j) - z_at(p, j));
+}
+
+static long double chi_term(const pair *p, int64_t j, double by) {
+    const long double u = x_at(p, j) - z_at(p, j), total = x_at(p, j) + z_at(p, j);
+    return total > 0 ? by * (u / total * u) : 0;
+}
+
+static long double least(const pair *p, int64_t j, double by) {
+    return by * fminl(x_at(p, j), z_at(p, j));
+}
+
+/* ---- Atoms ---- */
+
+static extended linear(const mc_node *node, const pair *p) {
+    (void)node;
+    return dot(p->view, p->x, p->z);
+}
+
+static extended poly(const mc_node *node, const pair *p) {
+    const extended t = scale(dot(p->view, p->x, p->z), node->parameter[2].number);
+    return power_of(add(t, exact(node->parameter[1].number)), node->parameter[0].number);
+}
+
+static extended rbf(const mc_node *node, const pair *p) {
+    return exponential_of(scale(positive(p, &node->parameter[0], weighed_square), -1));
+}
+
+static extended laplacian(const mc_node *node, const pair *p) {
+    return exponential_of(scale(positive(p, &node->parameter[0], weighed_size), -1));
+}
+
+static extended exponential(const mc_node *node, const pair *p) {
+    return exponential_of(scale(root_of(positive(p, &node->parameter[0], square_of_weighed)), -1));
+}
+
+static extended matern(const mc_node *node, const pair *p) {
+    const double nu = node->parameter[0].number;
+    const extended s = root_of(scale(positive(p, &node->parameter[1], square_of_scaled), 2 * nu));
+    extended front = exact(1);
+    if (nu > 1)
+        front = add(front, s);
+    if (nu > 2)
+        front = add(front, scale(multiply(s, s), 1 / 3.0L));
+    front.error += UNIT * front.value; /* of the third */
+    return multiply(front, exponential_of(scale(s, -1)));
+}
+
+static extended rq(const mc_node *node, const pair *p) {
+    const long double alpha = node->parameter[0].number;
+    extended t = positive(p, &node->parameter[1], square_of_scaled);
+    t.value /= 2 * alpha;
+    t.error = t.error / (2 * alpha) + UNIT * t.value;
+    return exponential_of(scale(log1p_of(t), -alpha));
+}
+
+/* sin(pi q) is wrong by pi times the error of q, which whole periods, taken off exactly, leave as it is. */
+static extended periodic(const mc_node *node, const pair *p) {
+    extended sum = exact(0);
+    for (int64_t j = 0; j < p->view->d; j++) {
+        const long double q = (x_at(p, j) - z_at(p, j)) / mc_value_at(&node->parameter[0], j);
+        const long double s = sinl(pi * fmodl(q, 2)), by = mc_value_at(&node->parameter[1], j);
+        const extended t = {s / by, (4 * UNIT * fabsl(q) * pi + FUNCTION * UNIT) / by};
+        sum = add(sum, multiply(t, t));
+    }
+    return exponential_of(scale(sum, -2));
+}
+
+static extended cosine(const mc_node *node, const pair *p) {
+    (void)node;
+    const extended xx = dot(p->view, p->x, p->x), zz = dot(p->view, p->z, p->z);
+    if (xx.value == 0 || zz.value == 0)
+        return exact(0);
+    return normalised(dot(p->view, p->x, p->z), xx, zz);
+}
+
+static extended chi2(const mc_node *node, const pair *p) {
+    return exponential_of(scale(positive(p, NULL, chi_term), -node->parameter[0].number));
+}
+
+static extended intersection(const mc_node *node, const pair *p) {
+    (void)node;
+    return positive(p, NULL, least);
+}
+
+static extended hyperbolic(const mc_node *node, const pair *p) {
+    const extended t = scale(dot(p->view, p->x, p->z), node->parameter[0].number),
+                   a = add(t, exact(node->parameter[1].number));
+    return (extended){tanhl(a.value), a.error + FUNCTION * UNIT};
+}
+
+static extended white(const mc_node *node, const pair *p) {
+    (void)node;
+    for (int64_t j = 0; j < p->view->d; j++)
+        if (x_at(p, j) != z_at(p, j))
+            return exact(0);
+    return exact(1);
+}
+
+static extended form(const mc_node *node, const pair *p) {
+    const mc_value *A = &node->parameter[0];
+    const int64_t d = p->view->d;
+    long double sum = 0, size = 0;
+    for (int64_t i = 0; i < d * d; i++) {
+        const long double t = A->numbers[i / d * A->columns + i % d] * (x_at(p, i / d) * z_at(p, i % d));
+        sum += t;
+        size += fabsl(t);
+    }
+    return (extended){sum, (long double)(d * d + 4) * UNIT * size};
+}
+
+static extended (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
+    [MC_LINEAR] = linear,
+    [MC_POLY] = poly,
+    [MC_RBF] = rbf,
+    [MC_LAPLACIAN] = laplacian,
+    [MC_EXPONENTIAL] = exponential,
+    [MC_MATERN] = matern,
+    [MC_RQ] = rq,
+    [MC_PERIODIC] = periodic,
+    [MC_COSINE] = cosine,
+    [MC_CHI2] = chi2,
+    [MC_INTERSECTION] = intersection,
+    [MC_TANH] = hyperbolic,
+    [MC_WHITE] = white,
+    [MC_FORM] = form,
+};
+
+/* ---- Expressions ---- */
+
+static extended combine(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    const bool product = node->kind == MC_PRODUCT;
+    extended all = exact(product);
+    for (int i = 0; i < node->children; i++) {
+        const extended v = mc_eval_extended(node->child[i], view, x, z);
+        all = product ? multiply(all, v) : add(all, v);
+    }
+    return all;
+}
+
+mc_extended mc_eval_extended(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    const mc_node *child = node->children ? node->child[0] : NULL;
+    switch (node->kind) {
+    case MC_NUMBER: return exact(node->number);
+    case MC_ATOM: return atom_value[node->atom] ? atom_value[node->atom](node, &(pair){view, x, z}) : unknown;
+    case MC_SUM:
+    case MC_PRODUCT: return combine(node, view, x, z);
+    case MC_POWER: return power_of(mc_eval_extended(child, view, x, z), node->number);
+    case MC_EXP: return exponential_of(mc_eval_extended(child, view, x, z));
+    case MC_NORMALIZE:
+        return normalised(mc_eval_extended(child, view, x, z), mc_eval_extended(child, view, x, x),
+                          mc_eval_extended(child, view, z, z));
+    case MC_WEIGH: return unknown;
+    case MC_COLUMNS: return mc_eval_extended(child, &(mc_view){node->columns, node->column, view}, x, z);
+    }
+    return unknown;
+}
