@@ -47,13 +47,13 @@ void mc_calibrate(const mercer_data *data, const int64_t *number, int64_t output
                   mercer_calibration_bin *out);
 double mc_calibration_error(int64_t bins, const mercer_calibration_bin *bin);
 
-/* The table of values of C (svc, svr) and of lambda (convex losses), as mercer_fit_path gives it; the settings are
-   whole, and their penalty is not looked at. */
-mercer_status mc_svm_path_table(mercer_ctx *ctx, const mercer_machine *machine, const mercer_svm *set,
-                                const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
-                                mercer_path_row *out);
-mercer_status mc_loss_path_table(mercer_ctx *ctx, const mercer_machine *machine, const mercer_loss *set,
-                                 const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
-                                 mercer_path_row *out);
+/* path_table.c: one fit for each value of C (svc, svr) or of lambda (convex losses), each from the last and shown in
+   turn; and the table of them, as mercer_fit_path gives it. The settings are whole, and their penalty is not looked
+   at. */
+mercer_status mc_fit_each(mercer_ctx *ctx, const mercer_machine *machine, const void *set, const mercer_kernel *kernel,
+                          const mercer_data *data, const double *value, int64_t count, mc_fitted_each *each, void *arg);
+mercer_status mc_path_table(mercer_ctx *ctx, const mercer_machine *machine, const void *set,
+                            const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                            mercer_path_row *out);
 
 #endif

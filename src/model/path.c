@@ -31,10 +31,8 @@ static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const v
                          mercer_path_row *out) {
     if (is(machine, "ridge"))
         return run_ridge(ctx, settings, kernel, data, path, out);
-    if (is(machine, "svc") || is(machine, "svr"))
-        return mc_svm_path_table(ctx, machine, settings, kernel, data, path, out);
-    if (mc_loss_named(machine->name))
-        return mc_loss_path_table(ctx, machine, settings, kernel, data, path, out);
+    if (is(machine, "svc") || is(machine, "svr") || mc_loss_named(machine->name))
+        return mc_path_table(ctx, machine, settings, kernel, data, path, out);
     return mc_fail(ctx, MERCER_INVALID,
                    "path: ridge, logistic, squared-hinge, huber, quantile and absolute have a path along lambda, svc "
                    "and svr along C; %s has none",

@@ -131,15 +131,14 @@ static mercer_status list_values(mercer_ctx *ctx, const mc_round *r, const mc_ru
 static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *value,
                                 int64_t split, double *out) {
     mercer_data *train = NULL, *test = NULL;
-    const mc_loss *loss = mc_loss_named(r->space->machine->name);
+    const mercer_machine *machine = r->space->machine;
     const int64_t count = run->end - run->begin;
     MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
     walk w = {.round = r, .test = test, .split = split, .count = count, .out = out};
-    if (loss)
+    if (mc_loss_named(machine->name))
         mc_print(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
     const mercer_status status =
-        loss ? mc_loss_path(ctx, loss, run->settings, run->kernel, train, value, count, judge_step, &w)
-             : mc_svm_path(ctx, kind_of(r), run->settings, run->kernel, train, value, count, judge_step, &w);
+        mc_fit_each(ctx, machine, run->settings, run->kernel, train, value, count, judge_step, &w);
     mc_split_free(&r->splits, train, test);
     return status;
 }

@@ -9,156 +9,57 @@
 #include <assert.h>
 #include <string.h>
 
-enum {
-    RIDGE,
-    GP,
-    SVC,
-    NU_SVC,
-    SVR,
-    NU_SVR,
-    ONE_CLASS,
-    LMS,
-    PCA,
-    KNN,
-    LOGISTIC,
-    SQUARED_HINGE,
-    HUBER,
-    QUANTILE,
-    ABSOLUTE,
-    MACHINES,            /* those that are chosen by name alone */
-    OWN_LOSS = MACHINES, /* needs a function of the caller's */
-    ROWS
-};
+/* Each with its name, rows of settings and their struct, how it learns, what from, and help. The last needs a function
+   of the caller's; those before it are chosen by name alone. */
+#define MACHINE_MAP(X)                                                                                                 \
+    X(RIDGE, "ridge", mc_ridge_settings, mercer_ridge, mc_ridge_learner, AUTO,                                         \
+      "least squares with a penalty on the norm; numbers (several outputs) or classes")                                \
+    X(GP, "gp", mc_gp_settings, mercer_gp, mc_gp_learner, AUTO,                                                        \
+      "Gaussian process regression: mean and uncertainty, the kernel's parameters learned")                            \
+    X(SVC, "svc", mc_svc_settings, mercer_svm, mc_svc_learner, CLASS,                                                  \
+      "support vector classification: the widest margin at the price C for rows inside it")                            \
+    X(NU_SVC, "nu-svc", mc_nu_svc_settings, mercer_svm, mc_nu_svc_learner, CLASS,                                      \
+      "support vector classification with a share nu of the rows allowed inside the margin")                           \
+    X(SVR, "svr", mc_svr_settings, mercer_svm, mc_svr_learner, NUMBER,                                                 \
+      "support vector regression: errors below epsilon cost nothing")                                                  \
+    X(NU_SVR, "nu-svr", mc_nu_svr_settings, mercer_svm, mc_nu_svr_learner, NUMBER,                                     \
+      "support vector regression with a share nu of the rows allowed outside the tube")                                \
+    X(ONE_CLASS, "one-class", mc_one_class_settings, mercer_svm, mc_one_class_learner, NONE,                           \
+      "the region that holds all but a share nu of the rows: 1 inside, -1 outside")                                    \
+    X(LMS, "lms", mc_lms_settings, mercer_lms, mc_lms_learner, AUTO,                                                   \
+      "least squares by steps against the error, stopped early; batch or one sample at a time, and updates")           \
+    X(PCA, "pca", mc_pca_settings, mercer_pca, mc_pca_learner, NONE,                                                   \
+      "kernel principal components: the directions of most variance in feature space, and scores of rows")             \
+    X(KNN, "knn", mc_knn_settings, mercer_knn, mc_knn_learner, AUTO,                                                   \
+      "the nearest rows in feature space decide: classes by votes, numbers by their mean")                             \
+    X(LOGISTIC, "logistic", mc_logistic_settings, mercer_loss, mc_logistic_learner, CLASS,                             \
+      "classes with probabilities: the likeliest function under a penalty; softmax for more than two")                 \
+    X(SQUARED_HINGE, "squared-hinge", mc_squared_hinge_settings, mercer_loss, mc_squared_hinge_learner, CLASS,         \
+      "classes by a margin whose violations count by their squares; more than two one against the rest")               \
+    X(HUBER, "huber", mc_huber_settings, mercer_loss, mc_huber_learner, NUMBER,                                        \
+      "regression that outliers do not pull: squares up to delta, sizes beyond")                                       \
+    X(QUANTILE, "quantile", mc_quantile_settings, mercer_loss, mc_quantile_learner, NUMBER,                            \
+      "the tau quantile of the target given the row")                                                                  \
+    X(ABSOLUTE, "absolute", mc_absolute_settings, mercer_loss, mc_absolute_learner, NUMBER,                            \
+      "least absolute errors: the median of the target given the row")                                                 \
+    X(OWN_LOSS, "own-loss", mc_logistic_settings, mercer_loss, mc_own_loss_learner, AUTO,                              \
+      "a convex loss that the calling program brings along")
 
-static const mercer_machine machines[ROWS] = {
-    [RIDGE] = {.name = "ridge",
-               .help = "least squares with a penalty on the norm; numbers (several outputs) or classes",
-               .settings = mc_ridge_settings,
-               .count = MC_RIDGE_SETTINGS,
-               .type = "mercer_ridge",
-               .size = sizeof(mercer_ridge)},
-    [GP] = {.name = "gp",
-            .help = "Gaussian process regression: mean and uncertainty, the kernel's parameters learned",
-            .settings = mc_gp_settings,
-            .count = MC_GP_SETTINGS,
-            .type = "mercer_gp",
-            .size = sizeof(mercer_gp)},
-    [SVC] = {.name = "svc",
-             .help = "support vector classification: the widest margin at the price C for rows inside it",
-             .settings = mc_svc_settings,
-             .count = MC_SVC_SETTINGS,
-             .type = "mercer_svm",
-             .size = sizeof(mercer_svm),
-             .target = MERCER_TARGET_CLASS},
-    [NU_SVC] = {.name = "nu-svc",
-                .help = "support vector classification with a share nu of the rows allowed inside the margin",
-                .settings = mc_nu_svc_settings,
-                .count = MC_NU_SVC_SETTINGS,
-                .type = "mercer_svm",
-                .size = sizeof(mercer_svm),
-                .target = MERCER_TARGET_CLASS},
-    [SVR] = {.name = "svr",
-             .help = "support vector regression: errors below epsilon cost nothing",
-             .settings = mc_svr_settings,
-             .count = MC_SVR_SETTINGS,
-             .type = "mercer_svm",
-             .size = sizeof(mercer_svm),
-             .target = MERCER_TARGET_NUMBER},
-    [NU_SVR] = {.name = "nu-svr",
-                .help = "support vector regression with a share nu of the rows allowed outside the tube",
-                .settings = mc_nu_svr_settings,
-                .count = MC_NU_SVR_SETTINGS,
-                .type = "mercer_svm",
-                .size = sizeof(mercer_svm),
-                .target = MERCER_TARGET_NUMBER},
-    [ONE_CLASS] = {.name = "one-class",
-                   .help = "the region that holds all but a share nu of the rows: 1 inside, -1 outside",
-                   .settings = mc_one_class_settings,
-                   .count = MC_ONE_CLASS_SETTINGS,
-                   .type = "mercer_svm",
-                   .size = sizeof(mercer_svm),
-                   .target = MERCER_TARGET_NONE},
-    [LMS] = {.name = "lms",
-             .help =
-                 "least squares by steps against the error, stopped early; batch or one sample at a time, and updates",
-             .settings = mc_lms_settings,
-             .count = MC_LMS_SETTINGS,
-             .type = "mercer_lms",
-             .size = sizeof(mercer_lms)},
-    [PCA] = {.name = "pca",
-             .help =
-                 "kernel principal components: the directions of most variance in feature space, and scores of rows",
-             .settings = mc_pca_settings,
-             .count = MC_PCA_SETTINGS,
-             .type = "mercer_pca",
-             .size = sizeof(mercer_pca),
-             .target = MERCER_TARGET_NONE},
-    [KNN] = {.name = "knn",
-             .help = "the nearest rows in feature space decide: classes by votes, numbers by their mean",
-             .settings = mc_knn_settings,
-             .count = MC_KNN_SETTINGS,
-             .type = "mercer_knn",
-             .size = sizeof(mercer_knn)},
-    [LOGISTIC] = {.name = "logistic",
-                  .help =
-                      "classes with probabilities: the likeliest function under a penalty; softmax for more than two",
-                  .settings = mc_logistic_settings,
-                  .count = MC_LOGISTIC_SETTINGS,
-                  .type = "mercer_loss",
-                  .size = sizeof(mercer_loss),
-                  .target = MERCER_TARGET_CLASS},
-    [SQUARED_HINGE] =
-        {.name = "squared-hinge",
-         .help = "classes by a margin whose violations count by their squares; more than two one against the rest",
-         .settings = mc_squared_hinge_settings,
-         .count = MC_SQUARED_HINGE_SETTINGS,
-         .type = "mercer_loss",
-         .size = sizeof(mercer_loss),
-         .target = MERCER_TARGET_CLASS},
-    [HUBER] = {.name = "huber",
-               .help = "regression that outliers do not pull: squares up to delta, sizes beyond",
-               .settings = mc_huber_settings,
-               .count = MC_HUBER_SETTINGS,
-               .type = "mercer_loss",
-               .size = sizeof(mercer_loss),
-               .target = MERCER_TARGET_NUMBER},
-    [QUANTILE] = {.name = "quantile",
-                  .help = "the tau quantile of the target given the row",
-                  .settings = mc_quantile_settings,
-                  .count = MC_QUANTILE_SETTINGS,
-                  .type = "mercer_loss",
-                  .size = sizeof(mercer_loss),
-                  .target = MERCER_TARGET_NUMBER},
-    [ABSOLUTE] = {.name = "absolute",
-                  .help = "least absolute errors: the median of the target given the row",
-                  .settings = mc_absolute_settings,
-                  .count = MC_ABSOLUTE_SETTINGS,
-                  .type = "mercer_loss",
-                  .size = sizeof(mercer_loss),
-                  .target = MERCER_TARGET_NUMBER},
-    [OWN_LOSS] = {.name = "own-loss",
-                  .help = "a convex loss that the calling program brings along",
-                  .settings = mc_logistic_settings,
-                  .count = MC_LOGISTIC_SETTINGS,
-                  .type = "mercer_loss",
-                  .size = sizeof(mercer_loss)},
-};
-static const mc_learner *const learners[ROWS] = {[RIDGE] = &mc_ridge_learner,
-                                                 [GP] = &mc_gp_learner,
-                                                 [SVC] = &mc_svc_learner,
-                                                 [NU_SVC] = &mc_nu_svc_learner,
-                                                 [SVR] = &mc_svr_learner,
-                                                 [NU_SVR] = &mc_nu_svr_learner,
-                                                 [ONE_CLASS] = &mc_one_class_learner,
-                                                 [LMS] = &mc_lms_learner,
-                                                 [PCA] = &mc_pca_learner,
-                                                 [KNN] = &mc_knn_learner,
-                                                 [LOGISTIC] = &mc_logistic_learner,
-                                                 [SQUARED_HINGE] = &mc_squared_hinge_learner,
-                                                 [HUBER] = &mc_huber_learner,
-                                                 [QUANTILE] = &mc_quantile_learner,
-                                                 [ABSOLUTE] = &mc_absolute_learner,
-                                                 [OWN_LOSS] = &mc_own_loss_learner};
+#define PLACE(id, ...) id,
+enum { MACHINE_MAP(PLACE) ROWS, MACHINES = OWN_LOSS };
+
+#define MACHINE(id, called, rows, set, learner, from, about)                                                           \
+    [id] = {.name = called,                                                                                            \
+            .help = about,                                                                                             \
+            .settings = rows,                                                                                          \
+            .count = sizeof rows / sizeof *rows,                                                                       \
+            .type = #set,                                                                                              \
+            .size = sizeof(set),                                                                                       \
+            .target = MERCER_TARGET_##from},
+static const mercer_machine machines[ROWS] = {MACHINE_MAP(MACHINE)};
+
+#define LEARNER(id, called, rows, set, learner, ...) [id] = &learner,
+static const mc_learner *const learners[ROWS] = {MACHINE_MAP(LEARNER)};
 
 /* ---- Machines by name ---- */
 

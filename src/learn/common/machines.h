@@ -6,13 +6,28 @@
 #include "predict/fitted.h"
 #include <stddef.h>
 
-/* The row that every machine has. */
-#define MC_SCALE_ROW(settings)                                                                                         \
+/* Rows of settings: the struct and its field, the name, the default, for numbers the closed range, help. */
+#define MC_REAL_ROW(set, field, text, start, least, most, about)                                                       \
     {                                                                                                                  \
-        .name = "scale", .type = MERCER_TEXT, .offset = offsetof(settings, scale), .initial_text = "auto",             \
-        .choices = "auto|none|standard|minmax",                                                                        \
-        .help = "what is done to the columns first; auto: standard where spreads differ more than tenfold"             \
+        .name = text, .type = MERCER_REAL, .offset = offsetof(set, field), .initial = start, .low = least,             \
+        .high = most, .help = about                                                                                    \
     }
+#define MC_INTEGER_ROW(set, field, text, start, least, most, about)                                                    \
+    {                                                                                                                  \
+        .name = text, .type = MERCER_INTEGER, .offset = offsetof(set, field), .initial = start, .low = least,          \
+        .high = most, .help = about                                                                                    \
+    }
+#define MC_FLAG_ROW(set, field, text, start, about)                                                                    \
+    { .name = text, .type = MERCER_FLAG, .offset = offsetof(set, field), .initial = start, .high = 1, .help = about }
+#define MC_TEXT_ROW(set, field, text, start, list, about)                                                              \
+    {                                                                                                                  \
+        .name = text, .type = MERCER_TEXT, .offset = offsetof(set, field), .initial_text = start, .choices = list,     \
+        .help = about                                                                                                  \
+    }
+/* The row that every machine has. */
+#define MC_SCALE_ROW(set)                                                                                              \
+    MC_TEXT_ROW(set, scale, "scale", "auto", "auto|none|standard|minmax",                                              \
+                "what is done to the columns first; auto: standard where spreads differ more than tenfold")
 
 /* Settings are checked before any of these is called. */
 typedef struct mc_learner {

@@ -3,50 +3,25 @@
 #include "learn/loss/loss_solver.h"
 #include <math.h>
 
-#define ROW(field) .offset = offsetof(mercer_loss, field)
 #define LAMBDA                                                                                                         \
-    {                                                                                                                  \
-        .name = "lambda", .type = MERCER_REAL, ROW(lambda), .initial = 1, .low = 1e-100, .high = 1e100,                \
-        .help = "weight of the penalty lambda/2 |f|^2 beside the sum of the losses"                                    \
-    }
+    MC_REAL_ROW(mercer_loss, lambda, "lambda", 1, 1e-100, 1e100,                                                       \
+                "weight of the penalty lambda/2 |f|^2 beside the sum of the losses")
 #define DELTA                                                                                                          \
-    {                                                                                                                  \
-        .name = "delta", .type = MERCER_REAL, ROW(delta), .initial = 1.35, .low = 1e-100, .high = 1e100,               \
-        .help = "errors up to this count by their squares, larger ones by their size"                                  \
-    }
-#define TAU                                                                                                            \
-    {                                                                                                                  \
-        .name = "tau", .type = MERCER_REAL, ROW(tau), .initial = 0.5, .low = 1e-6, .high = 0.999999,                   \
-        .help = "the quantile wanted, above 0 and below 1"                                                             \
-    }
-#define INTERCEPT                                                                                                      \
-    {                                                                                                                  \
-        .name = "intercept", .type = MERCER_FLAG, ROW(intercept), .initial = 1, .high = 1,                             \
-        .help = "add a constant that is not penalised"                                                                 \
-    }
+    MC_REAL_ROW(mercer_loss, delta, "delta", 1.35, 1e-100, 1e100,                                                      \
+                "errors up to this count by their squares, larger ones by their size")
+#define TAU MC_REAL_ROW(mercer_loss, tau, "tau", 0.5, 1e-6, 0.999999, "the quantile wanted, above 0 and below 1")
+#define INTERCEPT MC_FLAG_ROW(mercer_loss, intercept, "intercept", 1, "add a constant that is not penalised")
 #define WEIGHT                                                                                                         \
-    {                                                                                                                  \
-        .name = "class-weight", .type = MERCER_TEXT, ROW(class_weight), .initial_text = "",                            \
-        .help = "balanced, or A=2,B=1: the loss of a class is multiplied by it"                                        \
-    }
+    MC_TEXT_ROW(mercer_loss, class_weight, "class-weight", "", NULL,                                                   \
+                "balanced, or A=2,B=1: the loss of a class is multiplied by it")
 #define STEPS                                                                                                          \
-    {                                                                                                                  \
-        .name = "iterations", .type = MERCER_INTEGER, ROW(iterations), .initial = 1000, .low = 1, .high = 1e9,         \
-        .help = "Newton steps of one function at most"                                                                 \
-    }
+    MC_INTEGER_ROW(mercer_loss, iterations, "iterations", 1000, 1, 1e9, "Newton steps of one function at most")
 #define SOLVER                                                                                                         \
-    {                                                                                                                  \
-        .name = "solver", .type = MERCER_TEXT, ROW(solver), .initial_text = "auto", .choices = "auto|cholesky|pcg",    \
-        .help = "how Newton's systems are solved; auto: cholesky for a function of few rows"                           \
-    }
+    MC_TEXT_ROW(mercer_loss, solver, "solver", "auto", "auto|cholesky|pcg",                                            \
+                "how Newton's systems are solved; auto: cholesky for a function of few rows")
 #define COMMON                                                                                                         \
-    {.name = "tolerance",                                                                                              \
-     .type = MERCER_REAL,                                                                                              \
-     ROW(tolerance),                                                                                                   \
-     .initial = 1e-6,                                                                                                  \
-     .low = 1e-13,                                                                                                     \
-     .high = 1,                                                                                                        \
-     .help = "largest duality gap, relative to the objective"},                                                        \
+    MC_REAL_ROW(mercer_loss, tolerance, "tolerance", 1e-6, 1e-13, 1,                                                   \
+                "largest duality gap, relative to the objective"),                                                     \
         MC_SCALE_ROW(mercer_loss)
 
 const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT, SOLVER, STEPS, COMMON};

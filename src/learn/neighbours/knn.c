@@ -12,22 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ROW(field) .offset = offsetof(mercer_knn, field)
-
 const mercer_setting mc_knn_settings[MC_KNN_SETTINGS] = {
-    {.name = "neighbors",
-     .type = MERCER_INTEGER,
-     ROW(neighbors),
-     .initial = 5,
-     .low = 1,
-     .high = 1e12,
-     .help = "rows that decide; of rows equally far the earlier"},
-    {.name = "weighting",
-     .type = MERCER_TEXT,
-     ROW(weighting),
-     .initial_text = "uniform",
-     .choices = "uniform|distance",
-     .help = "what a neighbour counts: all the same, or 1 / its distance in feature space"},
+    MC_INTEGER_ROW(mercer_knn, neighbors, "neighbors", 5, 1, 1e12, "rows that decide; of rows equally far the earlier"),
+    MC_TEXT_ROW(mercer_knn, weighting, "weighting", "uniform", "uniform|distance",
+                "what a neighbour counts: all the same, or 1 / its distance in feature space"),
     MC_SCALE_ROW(mercer_knn),
 };
 
