@@ -39,14 +39,12 @@ static void hint_huge(void *block, size_t size) {
     if (size >= 4 * HUGE_PAGE && begin < end)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #else
-    (void)block;
-    (void)size;
+    (void)block, (void)size;
 #endif
 }
 
 static void *libc_hook(void *user, void *block, size_t old_size, size_t new_size) {
-    (void)user;
-    (void)old_size;
+    (void)user, (void)old_size;
     if (!new_size) {
         free(block);
         return NULL;

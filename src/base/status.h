@@ -25,6 +25,13 @@ void mc_log(mercer_ctx *ctx, const char *format, ...) __attribute__((format(prin
             return mc_try_;                                                                                            \
     } while (0)
 
+/* The next step, where there is something to undo: taken unless one before it has failed. */
+#define MC_THEN(status, call)                                                                                          \
+    do {                                                                                                               \
+        if (!(status))                                                                                                 \
+            (status) = (call);                                                                                         \
+    } while (0)
+
 /* At the top of a public call: MERCER_INVALID with the name of the first of these pointers that is NULL, the context
    before all. */
 #define MC_NEED(ctx, ...)                                                                                              \

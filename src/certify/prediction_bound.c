@@ -88,8 +88,7 @@ mercer_status mc_fitted_bound(mercer_ctx *ctx, const mc_fitted *f, const mercer_
     }
     MC_TRY(MC_ALLOC(ctx, each, mc_form_decisions(f->form, f->outputs)));
     mercer_status status = MC_ALLOC(ctx, room, f->centres->n);
-    if (!status)
-        status = bound_block(ctx, f, rows, each, room, out);
+    MC_THEN(status, bound_block(ctx, f, rows, each, room, out));
     mc_free(room);
     mc_free(each);
     return status;

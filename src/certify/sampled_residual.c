@@ -145,8 +145,7 @@ static mercer_status products(mercer_ctx *ctx, const spot *s) {
     mc_gram *gram = NULL;
     MC_TRY(mc_data_take(ctx, p->x, s->rows, s->q, &few));
     mercer_status status = mc_gram_open(ctx, p->kernel, few, p->x, MERCER_F64, &gram);
-    if (!status)
-        status = mc_gram_apply(ctx, gram, p->outputs, s->alpha, s->KA);
+    MC_THEN(status, mc_gram_apply(ctx, gram, p->outputs, s->alpha, s->KA));
     mc_gram_close(gram);
     mercer_data_free(few);
     return status;
@@ -199,8 +198,7 @@ mercer_status mc_sampled_residual_check(mercer_ctx *ctx, const mc_problem *p, do
     s.KA = mc_work_take(&work, s.q * p->outputs, 8);
     implied(&s, lambda, F, b);
     mercer_status status = choose_rows(ctx, &s);
-    if (!status)
-        status = products(ctx, &s);
+    MC_THEN(status, products(ctx, &s));
     if (!status)
         conclude(&s, F, out);
     mc_work_close(&work);

@@ -121,8 +121,7 @@ static mercer_status multiply(mercer_ctx *ctx, screen *x, const listed *rows, co
     mercer_status status = mc_data_take(ctx, x->s->p.x, vectors->rows, vectors->count, &right);
     if (!status && rows)
         status = mc_data_take(ctx, x->s->p.x, rows->rows, rows->count, &left);
-    if (!status)
-        status = mc_gram_open(ctx, x->s->p.kernel, rows ? left : right, rows ? right : NULL, MERCER_F64, &gram);
+    MC_THEN(status, mc_gram_open(ctx, x->s->p.kernel, rows ? left : right, rows ? right : NULL, MERCER_F64, &gram));
     if (!status) {
         x->entry = fmax(x->entry, mc_gram_entry_error(gram));
         status = mc_gram_apply(ctx, gram, 1, vectors->c, x->values);

@@ -38,8 +38,7 @@ mercer_status mc_dots(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, co
 }
 
 static void axpy_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const block *b = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < b->t; k++)
@@ -52,8 +51,7 @@ mercer_status mc_axpys(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, c
 }
 
 static void xpay_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const block *b = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < b->t; k++)

@@ -24,8 +24,7 @@ typedef struct scaling {
 } scaling;
 
 static void scale_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const scaling *c = arg;
     for (int64_t j = begin; j < end; j++) {
         for (int64_t i = j; i < c->n && c->s; i++)
@@ -50,8 +49,7 @@ typedef struct taking {
 /* What lies together in the packed triangle is a part of one row of K: from the diagonal on, or, in the second half, up
    to it. */
 static void take_lines(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const taking *t = arg;
     const int64_t half = t->n - t->n / 2;
     for (int64_t k = begin; k < end; k++) {

@@ -96,8 +96,7 @@ static mercer_status copy_entries(mercer_ctx *ctx, const mc_matrix *K, const int
     c.from = K->dtype;
     c.row = row;
     mercer_status status = mc_matrix_view(ctx, K, ids, rows, row);
-    if (!status)
-        status = mc_for(ctx, rows, GRAIN, copy_rows, &c);
+    MC_THEN(status, mc_for(ctx, rows, GRAIN, copy_rows, &c));
     mc_free(row);
     return status;
 }

@@ -136,9 +136,7 @@ static mercer_status reduce_column(mercer_ctx *ctx, reduction *r, int64_t c, dou
 
 /* One tile of the rest, less V W' + W V'. */
 static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin;
-    (void)end;
-    (void)thread;
+    (void)begin, (void)end, (void)thread;
     const reduction *r = arg;
     const int64_t m = r->n - r->rest;
     int64_t column = 0, row = chunk;

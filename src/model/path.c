@@ -71,8 +71,7 @@ mercer_status mercer_fit_path(mercer_ctx *ctx, const char *machine, const void *
     MC_TRY(read_path(ctx, path, &set));
     MC_TRY(mc_settings_read(ctx, machine, settings, &chosen));
     mercer_status status = MC_ALLOC(ctx, rows, set.count);
-    if (!status)
-        status = run(ctx, chosen.machine, chosen.values, kernel, data, &set, rows);
+    MC_THEN(status, run(ctx, chosen.machine, chosen.values, kernel, data, &set, rows));
     if (!status)
         write_rows(rows, &set, out);
     mc_free(rows);

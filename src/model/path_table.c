@@ -98,11 +98,9 @@ static mercer_status leave_out(mercer_ctx *ctx, table *t, const mercer_kernel *k
     if (!left || !kept)
         return mc_fail(ctx, MERCER_INVALID, "path: fold %lld has %s row", (long long)g, left ? "every" : "no");
     mercer_status status = mc_data_take(ctx, data, rows, left, &test);
-    if (!status)
-        status = mc_data_take(ctx, data, rows + left, kept, &train);
+    MC_THEN(status, mc_data_take(ctx, data, rows + left, kept, &train));
     t->test = test;
-    if (!status)
-        status = mc_fit_each(ctx, t->machine, t->set, kernel, train, t->value, t->count, add_fold, t);
+    MC_THEN(status, mc_fit_each(ctx, t->machine, t->set, kernel, train, t->value, t->count, add_fold, t));
     mercer_data_free(train);
     mercer_data_free(test);
     return status;

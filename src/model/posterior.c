@@ -76,8 +76,7 @@ static mercer_status whiten(mercer_ctx *ctx, const mercer_posterior *p, const me
     MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, rows, MERCER_F64, &gram));
     mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, rows->n, MERCER_F64, V, rows->n);
     mc_gram_close(gram);
-    if (!status)
-        status = mc_trtrs(ctx, mc_packed(n, p->L), false, mc_row_major(V, n, rows->n, rows->n));
+    MC_THEN(status, mc_trtrs(ctx, mc_packed(n, p->L), false, mc_row_major(V, n, rows->n, rows->n)));
     return status;
 }
 
@@ -123,8 +122,7 @@ static mercer_status std_of_all(mercer_ctx *ctx, const mercer_posterior *posteri
         mercer_data *rows = NULL;
         mc_span(ctx, (double)begin / (double)data->n, (double)end / (double)data->n);
         status = scaled_rows(ctx, posterior, data, begin, end, &rows);
-        if (!status)
-            status = std_of(ctx, posterior, rows, V, out + begin);
+        MC_THEN(status, std_of(ctx, posterior, rows, V, out + begin));
         mercer_data_free(rows);
     }
     mc_free(V);
@@ -216,24 +214,16 @@ static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const me
     const int64_t n = p->model->f.centres->n, m = rows->n, packed = mc_packed_count(m);
     double *V = NULL, *C = NULL, *L = NULL, *z = NULL, scale = 0;
     mercer_status status = MC_ALLOC(ctx, V, n * m);
-    if (!status)
-        status = MC_ALLOC(ctx, C, packed);
-    if (!status)
-        status = MC_ALLOC(ctx, L, packed);
-    if (!status)
-        status = MC_ALLOC(ctx, z, m);
-    if (!status)
-        status = whiten(ctx, p, rows, V);
-    if (!status)
-        status = diagonal(ctx, p, rows, z);
+    MC_THEN(status, MC_ALLOC(ctx, C, packed));
+    MC_THEN(status, MC_ALLOC(ctx, L, packed));
+    MC_THEN(status, MC_ALLOC(ctx, z, m));
+    MC_THEN(status, whiten(ctx, p, rows, V));
+    MC_THEN(status, diagonal(ctx, p, rows, z));
     for (int64_t i = 0; i < m && !status; i++)
         scale = fmax(scale, z[i]);
-    if (!status)
-        status = covariance(ctx, p, rows, V, C);
-    if (!status)
-        status = factor_covariance(ctx, m, scale, C, L);
-    if (!status)
-        status = draw(ctx, L, m, count, seed, z, out);
+    MC_THEN(status, covariance(ctx, p, rows, V, C));
+    MC_THEN(status, factor_covariance(ctx, m, scale, C, L));
+    MC_THEN(status, draw(ctx, L, m, count, seed, z, out));
     double *all[] = {V, C, L, z};
     for (int i = 0; i < 4; i++)
         mc_free(all[i]);
@@ -251,10 +241,8 @@ static mercer_status sample_all(mercer_ctx *ctx, const mercer_posterior *posteri
         for (int64_t s = 0; s < count; s++)
             out[i * count + s] = mean[i * outputs + output];
     mc_free(mean);
-    if (!status)
-        status = scaled_rows(ctx, posterior, data, 0, data->n, &rows);
-    if (!status)
-        status = sample(ctx, posterior, rows, count, seed, out);
+    MC_THEN(status, scaled_rows(ctx, posterior, data, 0, data->n, &rows));
+    MC_THEN(status, sample(ctx, posterior, rows, count, seed, out));
     mercer_data_free(rows);
     return status;
 }

@@ -240,8 +240,7 @@ static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_sco
     int64_t *number = NULL;
     double *sums = NULL;
     mercer_status status = MC_ALLOC(ctx, number, s->data->classes);
-    if (!status)
-        status = MC_ALLOC(ctx, sums, 3 * width);
+    MC_THEN(status, MC_ALLOC(ctx, sums, 3 * width));
     if (!status) {
         mc_match_classes(s->known, s->data, number);
         score_accuracy(s, number, sums, sums + width, out);
@@ -253,8 +252,7 @@ static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_sco
         mc_calibrate(s->data, number, s->outputs, s->values, MERCER_CALIBRATION_BINS, bin);
         out->ece = mc_calibration_error(MERCER_CALIBRATION_BINS, bin);
     }
-    if (!status)
-        status = score_auc(ctx, s, number, out);
+    MC_THEN(status, score_auc(ctx, s, number, out));
     mc_free(number);
     mc_free(sums);
     return status;

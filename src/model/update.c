@@ -44,12 +44,9 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
     MC_TRY(mc_settings_check(ctx, "update", mc_update_settings, MC_UPDATE_SETTINGS, &chosen));
     MC_TRY(MC_ALLOC(ctx, made, 1));
     mercer_status status = settings_text(ctx, &chosen, &made->settings);
-    if (!status)
-        status = learn_rows(ctx, model, data, &chosen, &made->f);
-    if (!status)
-        status = mc_finite_fitted(ctx, &made->f);
-    if (!status)
-        status = mc_fitted_keep(ctx, &made->f);
+    MC_THEN(status, learn_rows(ctx, model, data, &chosen, &made->f));
+    MC_THEN(status, mc_finite_fitted(ctx, &made->f));
+    MC_THEN(status, mc_fitted_keep(ctx, &made->f));
     if (status)
         mercer_model_free(made);
     else

@@ -88,8 +88,7 @@ static mercer_status time_product(mercer_ctx *ctx, const mc_problem *p, mercer_d
     double *V = NULL;
     MC_TRY(mc_data_take(ctx, p->x, NULL, n, &rows));
     mercer_status status = MC_ALLOC(ctx, V, 2 * n * p->outputs);
-    if (!status)
-        status = time_rows(ctx, p, rows, precision, V, out);
+    MC_THEN(status, time_rows(ctx, p, rows, precision, V, out));
     mc_free(V);
     mercer_data_free(rows);
     return status;

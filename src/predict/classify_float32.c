@@ -66,8 +66,7 @@ static mercer_status decide_open(mercer_ctx *ctx, const mc_fitted *f, const merc
         if (out[i] < 0)
             ids[k++] = i;
     mercer_status status = mc_data_take(ctx, rows, ids, count, &open);
-    if (!status)
-        status = decide(ctx, f, open, ids + count);
+    MC_THEN(status, decide(ctx, f, open, ids + count));
     for (int64_t k = 0; k < count && !status; k++)
         out[ids[k]] = ids[count + k];
     mercer_data_free(open);
@@ -121,10 +120,8 @@ static mercer_status look_at_class(mercer_ctx *ctx, const look *l, int64_t c) {
     if (f->class_start[c + 1] == f->class_start[c])
         return MERCER_OK;
     mercer_status status = mc_data_range(ctx, f->centres, f->class_start[c], f->class_start[c + 1], &centres);
-    if (!status)
-        status = mc_gram_open(ctx, f->kernel, l->rows, centres, MERCER_F32, &gram);
-    if (!status)
-        status = mc_gram_apply(ctx, gram, width, f->alpha + f->class_start[c] * width, l->part);
+    MC_THEN(status, mc_gram_open(ctx, f->kernel, l->rows, centres, MERCER_F32, &gram));
+    MC_THEN(status, mc_gram_apply(ctx, gram, width, f->alpha + f->class_start[c] * width, l->part));
     if (!status)
         add_class(l, gram, c);
     mc_gram_close(gram);
@@ -181,8 +178,7 @@ static mercer_status look_first(mercer_ctx *ctx, const mc_fitted *f, const merce
                                 int64_t *out) {
     look l = {.f = f, .rows = rows, .decisions = mc_form_decisions(f->form, f->outputs)};
     mercer_status status = MC_ALLOC(ctx, l.decision, rows->n * (2 * l.decisions + f->outputs - 1));
-    if (!status)
-        status = MC_ALLOC(ctx, l.least, 2 * f->outputs);
+    MC_THEN(status, MC_ALLOC(ctx, l.least, 2 * f->outputs));
     if (!status) {
         l.doubt = l.decision + rows->n * l.decisions;
         l.part = l.doubt + rows->n * l.decisions;

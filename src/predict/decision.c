@@ -49,8 +49,7 @@ static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, con
     mercer_status status = kept ? mc_gram_again(ctx, kept, rows, &gram) : MERCER_OK;
     if (!status && !gram)
         status = open_anew(ctx, f, c, rows, &own, &gram);
-    if (!status)
-        status = mc_gram_apply(ctx, gram, width, alpha, out);
+    MC_THEN(status, mc_gram_apply(ctx, gram, width, alpha, out));
     if (entry && gram)
         *entry = fmax(*entry, mc_gram_entry_error(gram));
     if (status || kept || rows->n > MC_KEPT_ROWS || !mc_packed_cache_put(ctx, f->kept, place, own, gram)) {

@@ -103,8 +103,7 @@ mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kerne
     f->kernel = kernel;
     f->scale = scale;
     mercer_status status = mc_finite_fitted(ctx, f);
-    if (!status)
-        status = each(ctx, arg, k, f);
+    MC_THEN(status, each(ctx, arg, k, f));
     f->kernel = NULL;
     f->scale = (mc_scale){0};
     return status;

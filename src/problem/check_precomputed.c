@@ -70,8 +70,7 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_gram *gram, const mercer_k
     mercer_gram_facts facts;
     MC_TRY(MC_ALLOC(ctx, K, n * n));
     mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, MERCER_F64, K, n);
-    if (!status)
-        status = mc_gram_facts(ctx, K, n, &facts);
+    MC_THEN(status, mc_gram_facts(ctx, K, n, &facts));
     mc_free(K);
     if (status || facts.positive)
         return status;
@@ -121,8 +120,7 @@ mercer_status mc_precomputed_check(mercer_ctx *ctx, const mercer_kernel *kernel,
     mc_gram *gram = NULL;
     MC_TRY(MC_ALLOC(ctx, A, mc_packed_count(x->n)));
     mercer_status status = mc_gram_open(ctx, kernel, x, NULL, MERCER_F64, &gram);
-    if (!status)
-        status = check_positive(ctx, gram, kernel, x->n, A, offered);
+    MC_THEN(status, check_positive(ctx, gram, kernel, x->n, A, offered));
     mc_gram_close(gram);
     mc_free(A);
     return status;

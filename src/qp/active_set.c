@@ -287,12 +287,9 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     int64_t *ids = mc_work_take(&work, n, sizeof *ids);
     const mc_matrix rows = mc_matrix_square(n, MERCER_F64, K, n, r->diagonal);
     mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
-    if (!status)
-        status = mc_matrix_block(ctx, &r->p->matrix, MERCER_F64, r->row_id, n, K);
-    if (!status)
-        status = follow(ctx, r, &rows, c, scratch, ids);
-    if (!status)
-        status = leap_over(ctx, r, &rows, moved);
+    MC_THEN(status, mc_matrix_block(ctx, &r->p->matrix, MERCER_F64, r->row_id, n, K));
+    MC_THEN(status, follow(ctx, r, &rows, c, scratch, ids));
+    MC_THEN(status, leap_over(ctx, r, &rows, moved));
     mc_free(K);
     mc_work_close(&work);
     return status;

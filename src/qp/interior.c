@@ -457,10 +457,8 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
     mercer_status status = MERCER_OK;
     if (pair_up(&p)) {
         status = start(ctx, &p, beta, f);
-        if (!status)
-            status = descend(ctx, &p);
-        if (!status)
-            status = finish(ctx, &p, beta, f, moved);
+        MC_THEN(status, descend(ctx, &p));
+        MC_THEN(status, finish(ctx, &p, beta, f, moved));
     }
     mc_work_close(&work);
     return status;

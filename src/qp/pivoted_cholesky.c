@@ -45,8 +45,7 @@ static double product_of_rows(const mc_thin *t, int64_t i, int64_t j) {
 
 /* column <- the next column of F, from that of K. */
 static void reduce_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const growth *g = arg;
     for (int64_t i = begin; i < end; i++) {
         g->column[i] = (g->column[i] - product_of_rows(g->thin, i, g->pivot)) / g->root;
@@ -92,8 +91,7 @@ mercer_status mc_thin_open(mercer_ctx *ctx, int64_t n, const double *diagonal, m
     growth g = {.thin = out};
     *out = (mc_thin){.n = n};
     mercer_status status = MC_ALLOC(ctx, out->F, panels_of(most) * MC_THIN * n);
-    if (!status)
-        status = MC_ALLOC(ctx, g.left, 2 * n);
+    MC_THEN(status, MC_ALLOC(ctx, g.left, 2 * n));
     if (!status) {
         g.column = g.left + n;
         memcpy(g.left, diagonal, (size_t)n * sizeof *g.left);
@@ -121,8 +119,7 @@ typedef struct product {
 
 /* inner <- F' x: a panel is one sum from the first row to the last, on any number of threads. */
 static void gather_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const product *p = arg;
     for (int64_t q = begin; q < end; q++) {
         double sum[MC_THIN] = {0};
@@ -135,8 +132,7 @@ static void gather_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 }
 
 static void spread_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const product *p = arg;
     for (int64_t i = begin; i < end; i++) {
         double sum[MC_THIN] = {0}, all = 0;

@@ -23,8 +23,7 @@ typedef struct copied {
 } copied;
 
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const copied *c = arg;
     const size_t bytes = (size_t)c->part->n * mc_dtype_size(c->part->dtype);
     for (int64_t k = begin; k < end; k++)
@@ -36,8 +35,7 @@ static mercer_status copy(mercer_ctx *ctx, const mc_matrix *whole, const int64_t
     MC_TRY(MC_ALLOC(ctx, row, part->n));
     copied c = {part, &mc_qp_bodies_of(ctx->isa)->smo[part->dtype], row, id};
     mercer_status status = mc_matrix_view(ctx, whole, id, part->n, row);
-    if (!status)
-        status = mc_for(ctx, part->n, GRAIN, copy_rows, &c);
+    MC_THEN(status, mc_for(ctx, part->n, GRAIN, copy_rows, &c));
     mc_free(row);
     return status;
 }
@@ -48,8 +46,7 @@ mercer_status mc_principal_open(mercer_ctx *ctx, const mc_matrix *whole, const i
     mercer_status status = out->K ? MC_ALLOC(ctx, out->diagonal, n) : MERCER_MEMORY;
     for (int64_t k = 0; k < n && !status; k++)
         out->diagonal[k] = whole->diag[id[k]];
-    if (!status)
-        status = copy(ctx, whole, id, out);
+    MC_THEN(status, copy(ctx, whole, id, out));
     if (status)
         mc_principal_close(out);
     return status;

@@ -62,8 +62,7 @@ typedef struct reduction {
 } reduction;
 
 static void reduce_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const reduction *r = arg;
     if (end - begin == AT_ONCE)
         reduce_four(r->form, r->panel + begin);

@@ -161,8 +161,7 @@ static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     mc_selection_open(&work, m, q, &r.selection);
     r.variable = mc_work_take(&work, m, sizeof *r.variable);
     mercer_status status = mc_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
-    if (!status)
-        status = descend(ctx, &r);
+    MC_THEN(status, descend(ctx, &r));
     mc_set_close(&r.set);
     mc_work_close(&work);
     return status;

@@ -126,8 +126,7 @@ typedef struct gathered {
 
 /* Rows begin .. end-1 of K_WW. What pads a group is 0. */
 static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const gathered *g = arg;
     const mc_set *s = g->set;
     const size_t bytes = (size_t)s->block.ld * mc_dtype_size(s->rows->dtype);

@@ -48,15 +48,13 @@ static mercer_status take_part(mercer_ctx *ctx, const mercer_data *data, int64_t
     int64_t *fold = NULL, *rows = NULL, n = 0;
     const int64_t parts = (data->n + wanted / 2) / wanted;
     mercer_status status = MC_ALLOC(ctx, fold, data->n);
-    if (!status)
-        status = MC_ALLOC(ctx, rows, data->n);
+    MC_THEN(status, MC_ALLOC(ctx, rows, data->n));
     if (!status && parts > 1)
         status = mc_data_folds(ctx, data, parts, NULL, ctx->options.seed, fold);
     for (int64_t i = 0; i < data->n && !status; i++)
         if (fold[i] == 0)
             rows[n++] = i;
-    if (!status)
-        status = mc_data_take(ctx, data, rows, n, out);
+    MC_THEN(status, mc_data_take(ctx, data, rows, n, out));
     mc_free(fold);
     mc_free(rows);
     return status;
@@ -131,8 +129,7 @@ static mercer_status learn_scales(mercer_ctx *ctx, const mercer_ridge *ridge, co
     mercer_model *model = NULL;
     MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &start));
     mercer_status status = mc_model_fit(ctx, mercer_machine_find("gp"), &gp, start, rows, &model);
-    if (!status)
-        status = read_scales(ctx, model, n, out);
+    MC_THEN(status, read_scales(ctx, model, n, out));
     mercer_model_free(model);
     mercer_kernel_free(start);
     return status;
@@ -211,10 +208,8 @@ static mercer_status search(mercer_ctx *ctx, const mercer_machine *machine, cons
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
     if (!status && has_scales(machine, c.part))
         status = find_scales(ctx, &ridge, c.part, data->n, &c.kernels[1]);
-    if (!status)
-        status = put_kernels(ctx, machine, &ridge, &c);
-    if (!status)
-        status = mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out);
+    MC_THEN(status, put_kernels(ctx, machine, &ridge, &c));
+    MC_THEN(status, mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out));
     close_choice(&c);
     return status;
 }
@@ -261,8 +256,7 @@ static mercer_status plan(mercer_ctx *ctx, const mercer_machine *machine, const 
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
     const size_t held = mercer_memory_used(ctx) - before;
-    if (!status)
-        status = plan_choice(ctx, machine, settings, &c, out);
+    MC_THEN(status, plan_choice(ctx, machine, settings, &c, out));
     out->memory_bytes += held;
     close_choice(&c);
     return status;

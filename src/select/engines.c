@@ -47,8 +47,7 @@ static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_mode
     MC_TRY(MC_ALLOC(ctx, values, test->n * model->f.outputs));
     mercer_status status = mc_model_predict(ctx, model, test, values);
     const mc_judged judged = mc_model_judged(model, test, values);
-    if (!status)
-        status = measure_split(ctx, r, judged, split, out);
+    MC_THEN(status, measure_split(ctx, r, judged, split, out));
     mc_free(values);
     return status;
 }
@@ -80,8 +79,7 @@ static mercer_status fit_one(mercer_ctx *ctx, const mc_round *r, const mc_run *r
     mercer_status status = mc_model_fit(ctx, r->space->machine, run->settings, run->kernel, train, &model);
     if (!status && test->row_start)
         model->f.open = true; /* a split of sparse rows may not show the last columns */
-    if (!status)
-        status = judge(ctx, r, model, test, split, out);
+    MC_THEN(status, judge(ctx, r, model, test, split, out));
     mercer_model_free(model);
     return forgive(ctx, r, status);
 }
@@ -237,9 +235,8 @@ static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_r
     double *value = NULL;
     MC_TRY(list_values(ctx, r, run, &value));
     mercer_status status = share(ctx, r, run, value);
-    if (!status)
-        status = r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out)
-                                   : walk_alone(ctx, r, run, value, split, out);
+    MC_THEN(status, r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out)
+                                      : walk_alone(ctx, r, run, value, split, out));
     mc_free(value);
     return forgive(ctx, r, status);
 }
@@ -289,8 +286,7 @@ static mercer_status count_rows(mercer_ctx *ctx, const mc_round *r, absent *a, i
             (*part)[n] = r->splits.fold[i];
         rows[n++] = i;
     }
-    if (!status)
-        status = mc_data_take(ctx, data, rows, n, &a->counted);
+    MC_THEN(status, mc_data_take(ctx, data, rows, n, &a->counted));
     mc_free(rows);
     a->part = *part;
     return status;
@@ -315,8 +311,7 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
     mercer_path_row *rows = NULL;
     double *lambda = NULL;
     mercer_status status = MC_ALLOC(ctx, rows, count);
-    if (!status)
-        status = MC_ALLOC(ctx, lambda, count);
+    MC_THEN(status, MC_ALLOC(ctx, lambda, count));
     for (int64_t k = 0; k < count && !status; k++)
         lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
     if (!status && r->measure == &mc_gcv)
@@ -344,14 +339,13 @@ static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run
                        .generalised = r->measure == &mc_gcv};
     int64_t *place = NULL;
     mercer_status status = MC_ALLOC(ctx, place, found.count);
-    if (!status)
-        status = MC_ALLOC(ctx, found.by_value, found.count);
+    MC_THEN(status, MC_ALLOC(ctx, found.by_value, found.count));
     for (int64_t k = 0; k < found.count && !status; k++)
         place[k] = mc_search_space_dimension(r->space, kernel, settings + k)->place;
     found.place = place;
     found.value = NAN;
-    if (!status)
-        status = mc_ridge_slopes(ctx, run->kernel, r->data, run->settings, r->splits.fold, judge_left_out, a, &found);
+    MC_THEN(status,
+            mc_ridge_slopes(ctx, run->kernel, r->data, run->settings, r->splits.fold, judge_left_out, a, &found));
     if (!status)
         write_slopes(r, kernel, &found, a->out + r->parts + 1);
     if (!status && found.generalised)
@@ -367,10 +361,8 @@ static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const 
     int64_t *part = NULL;
     absent a = {.round = r, .outputs = r->data->classes ? r->data->classes : r->data->outputs, .out = out};
     mercer_status status = count_rows(ctx, r, &a, &part);
-    if (!status)
-        status = MC_ALLOC(ctx, a.values, r->data->n * a.outputs);
-    if (!status)
-        status = r->slopes ? follow_out(ctx, r, run, &a) : leave_out(ctx, r, run, &a);
+    MC_THEN(status, MC_ALLOC(ctx, a.values, r->data->n * a.outputs));
+    MC_THEN(status, r->slopes ? follow_out(ctx, r, run, &a) : leave_out(ctx, r, run, &a));
     mercer_data_free(a.counted);
     mc_free(a.values);
     mc_free(part);

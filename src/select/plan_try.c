@@ -36,12 +36,10 @@ static mercer_status try_run(mercer_ctx *ctx, attempt *a, int64_t begin, int64_t
     const mc_stopwatch watch = mc_stopwatch_start();
     mercer_status status = mc_run_open(ctx, a->s, begin, mc_search_space_run(&a->s->space, begin), &run);
     const int64_t count = (run.end - run.begin) * mc_round_width(&a->round);
-    if (!status)
-        status = MC_ALLOC(ctx, values, count);
+    MC_THEN(status, MC_ALLOC(ctx, values, count));
     for (int64_t i = 0; i < count && !status; i++)
         values[i] = NAN;
-    if (!status)
-        status = a->s->engine->measure(ctx, &a->round, &run, split, values);
+    MC_THEN(status, a->s->engine->measure(ctx, &a->round, &run, split, values));
     *spent += mc_stopwatch_read(&watch);
     if (!status)
         note_best(a, &run, split, values);
@@ -77,8 +75,7 @@ static mercer_status try_fit(mercer_ctx *ctx, const attempt *a, mc_tried *out) {
     mercer_status status = mc_run_open(ctx, a->s, a->best, a->best + 1, &run);
     if (!status && strcmp(a->s->machine->name, "nu-svc") == 0)
         ((mercer_svm *)run.settings)->nearest_nu = true; /* as the search does */
-    if (!status)
-        status = mc_model_fit(ctx, a->s->machine, run.settings, run.kernel, a->round.data, &model);
+    MC_THEN(status, mc_model_fit(ctx, a->s->machine, run.settings, run.kernel, a->round.data, &model));
     mercer_model_free(model);
     mc_run_close(&run);
     out->fit = mc_stopwatch_read(&watch);
@@ -91,12 +88,10 @@ static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *s, const mer
     mercer_status status = mc_round_open(ctx, s, set, data, groups, &a.round);
     a.round.shared = &a.shared;
     mc_hold(ctx, "plan", -1, -1);
-    if (!status)
-        status = try_runs(ctx, &a, most, out);
+    MC_THEN(status, try_runs(ctx, &a, most, out));
     mc_shared_close(&a.shared);
     mc_splits_close(&a.round.splits);
-    if (!status)
-        status = try_fit(ctx, &a, out);
+    MC_THEN(status, try_fit(ctx, &a, out));
     mc_hold(ctx, NULL, 1, 1);
     return status;
 }
@@ -114,8 +109,7 @@ mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const merce
         status = mc_stage_rows(ctx, set, set->hold_out, 1, parts, &test, NULL);
     own.hold_out = test;
     own.groups = groups;
-    if (!status)
-        status = try_rows(ctx, s, &own, some, groups, most, out);
+    MC_THEN(status, try_rows(ctx, s, &own, some, groups, most, out));
     mercer_data_free(some);
     mercer_data_free(test);
     mc_free(groups);

@@ -141,11 +141,9 @@ static mercer_status weigh_part(mercer_ctx *ctx, scale *e, int64_t share, int64_
     mc_round round = {0};
     *out = (load){0};
     mercer_status status = share < all ? mc_stage_rows(ctx, e->set, e->data, share, all, &some, &groups) : MERCER_OK;
-    if (!status)
-        status = mc_round_open(ctx, e->s, e->set, some ? some : e->data, some ? groups : e->set->groups, &round);
+    MC_THEN(status, mc_round_open(ctx, e->s, e->set, some ? some : e->data, some ? groups : e->set->groups, &round));
     const size_t held = mercer_memory_used(ctx) - before;
-    if (!status)
-        status = weigh_round(ctx, e, &round, count, out);
+    MC_THEN(status, weigh_round(ctx, e, &round, count, out));
     out->bytes += held;
     mc_splits_close(&round.splits);
     mercer_data_free(some);
@@ -224,8 +222,7 @@ static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *alike, scale
         mercer_status status = weigh_part(ctx, e, 1, parts, e->m.end - e->m.begin, &l);
         if (!status && is_long(&e->tried, &l, all))
             return MERCER_OK;
-        if (!status)
-            status = add_trial(ctx, alike, e, parts, &l);
+        MC_THEN(status, add_trial(ctx, alike, e, parts, &l));
         if (status && (parts == 1 || !is_of_few_rows(status)))
             return status;
         if (status)
@@ -294,8 +291,7 @@ static mercer_status plan_by(mercer_ctx *ctx, const mercer_search *s, int64_t ca
     const int count = mc_search_stages(s, set->halving, data, stage);
     *out = (mercer_tune_plan){.engine = "", .candidates = s->space.count, .rows = data->n};
     mercer_status status = open_candidate(ctx, s, candidate, &e.m);
-    if (!status)
-        status = add_stages(ctx, &e, stage, count, out);
+    MC_THEN(status, add_stages(ctx, &e, stage, count, out));
     out->possible = out->memory_bytes <= mc_memory_left(ctx);
     if (!status && fit)
         status = add_fit(ctx, &e, out);
@@ -319,8 +315,7 @@ mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, con
     mercer_search s = {0};
     *out = (mercer_tune_plan){.engine = ""};
     mercer_status status = mc_search_open(ctx, machine, settings, set, data, &s);
-    if (!status)
-        status = plan(ctx, &s, set, data, fit, out);
+    MC_THEN(status, plan(ctx, &s, set, data, fit, out));
     mc_search_close(&s);
     return status;
 }

@@ -149,8 +149,7 @@ static mercer_status measure_from(mercer_ctx *ctx, sweep *w, int64_t begin, int6
         end++;
     mc_run run;
     mercer_status status = mc_run_open(ctx, w->s, begin, end, &run);
-    if (!status)
-        status = measure_run(ctx, w, &run, place, tail);
+    MC_THEN(status, measure_run(ctx, w, &run, place, tail));
     mc_run_close(&run);
     return status;
 }
@@ -231,10 +230,8 @@ static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *dat
     w->round.shared = &w->shared;
     w->round.forgiven = w->s->forgiven;
     mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
-    if (!status)
-        status = list_runs(ctx, w);
-    if (!status)
-        status = sweep_runs(ctx, w);
+    MC_THEN(status, list_runs(ctx, w));
+    MC_THEN(status, sweep_runs(ctx, w));
     mc_shared_close(&w->shared);
     mc_splits_close(&w->round.splits);
     mc_free(w->start);
@@ -305,8 +302,7 @@ mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const merce
                             int64_t all, mercer_data **out, const char ***groups) {
     int64_t *fold = NULL, *rows = NULL, n = 0;
     mercer_status status = MC_ALLOC(ctx, fold, data->n);
-    if (!status)
-        status = MC_ALLOC(ctx, rows, data->n);
+    MC_THEN(status, MC_ALLOC(ctx, rows, data->n));
     if (!status && set->groups)
         status = MC_ALLOC(ctx, *groups, data->n);
     if (!status && !set->ordered)
@@ -318,8 +314,7 @@ mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const merce
             (*groups)[n] = set->groups[i];
         rows[n++] = i;
     }
-    if (!status)
-        status = mc_data_take(ctx, data, rows, n, out);
+    MC_THEN(status, mc_data_take(ctx, data, rows, n, out));
     mc_free(fold);
     mc_free(rows);
     return status;
@@ -330,10 +325,8 @@ static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_dat
     mercer_data *some = NULL;
     const char **groups = NULL;
     mercer_status status = mc_stage_rows(ctx, w->set, data, share, all, &some, &groups);
-    if (!status)
-        status = run_round(ctx, w, some, groups, number);
-    if (!status)
-        status = drop_worst(ctx, w);
+    MC_THEN(status, run_round(ctx, w, some, groups, number));
+    MC_THEN(status, drop_worst(ctx, w));
     mercer_data_free(some);
     mc_free(groups);
     return status;
@@ -432,10 +425,8 @@ static mercer_status run_table(mercer_ctx *ctx, sweep *w, const mercer_data *dat
     const char **groups = NULL;
     mercer_status status = mc_stage_rows(ctx, w->set, data, stage->share, stage->all, &some, &groups);
     place_sweep(w, stage, 0, 1);
-    if (!status)
-        status = run_round(ctx, w, some, groups, 1);
-    if (!status)
-        status = mc_descent_open(ctx, w->s, some->n, d);
+    MC_THEN(status, run_round(ctx, w, some, groups, 1));
+    MC_THEN(status, mc_descent_open(ctx, w->s, some->n, d));
     mercer_data_free(some);
     mc_free(groups);
     return status;
@@ -451,8 +442,7 @@ static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *d
         status = stage[k].share < stage[k].all
                      ? mc_stage_rows(ctx, w->set, data, stage[k].share, stage[k].all, &more, &groups)
                      : MERCER_OK;
-        if (!status)
-            status = descend(ctx, w, more ? more : data, more ? groups : w->set->groups, &d, &stage[k]);
+        MC_THEN(status, descend(ctx, w, more ? more : data, more ? groups : w->set->groups, &d, &stage[k]));
         mercer_data_free(more);
         mc_free(groups);
     }
@@ -488,8 +478,7 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
     w->round.forgiven = w->s->forgiven;
     w->runs = w->s->space.count;
     mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
-    if (!status)
-        status = mc_follow(ctx, w->s, visit, w);
+    MC_THEN(status, mc_follow(ctx, w->s, visit, w));
     mc_splits_close(&w->round.splits);
     mc_hold(ctx, NULL, 1, 1);
     return status;

@@ -57,14 +57,10 @@ static mercer_status report(mercer_ctx *ctx, const filling *f) {
 static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
     filling f = {.raw = raw};
     mercer_status status = mc_csv_slots(ctx, raw, &f.slot);
-    if (!status)
-        status = MC_ALLOC(ctx, f.at, raw->lines->pieces);
-    if (!status)
-        status = MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns);
-    if (!status)
-        status = mc_for(ctx, raw->lines->pieces, 1, fill_pieces, &f);
-    if (!status)
-        status = report(ctx, &f);
+    MC_THEN(status, MC_ALLOC(ctx, f.at, raw->lines->pieces));
+    MC_THEN(status, MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns));
+    MC_THEN(status, mc_for(ctx, raw->lines->pieces, 1, fill_pieces, &f));
+    MC_THEN(status, report(ctx, &f));
     for (int64_t j = 0; j < raw->columns && !status; j++) {
         raw->column[j].special = false;
         for (int t = 0; t < mercer_threads(ctx); t++)

@@ -245,8 +245,7 @@ static mercer_status stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
         return status;
     raw->lines = NULL; /* there is no text to name a place in: a fault is found again the other way */
     status = mc_raw_classify(ctx, reading, raw, &again);
-    if (!status)
-        status = mc_raw_build(ctx, reading, raw, out);
+    MC_THEN(status, mc_raw_build(ctx, reading, raw, out));
     *done = !status;
     return status;
 }

@@ -47,8 +47,7 @@ mercer_status mc_classes_of_strings(mercer_ctx *ctx, const char *const *labels, 
     MC_TRY(MC_ALLOC(ctx, data->class_of, data->n));
     mc_dict dict = mc_dict_open(ctx);
     mercer_status status = number_strings(ctx, labels, &dict, data);
-    if (!status)
-        status = sort_classes(ctx, &dict, data);
+    MC_THEN(status, sort_classes(ctx, &dict, data));
     mc_dict_close(&dict);
     return status;
 }
@@ -93,8 +92,7 @@ static mercer_status classes_of_numbers(mercer_ctx *ctx, const double *values, m
             status = fail_many(ctx);
         data->class_of[i] = (int32_t)id;
     }
-    if (!status)
-        status = sort_classes(ctx, &f.dict, data);
+    MC_THEN(status, sort_classes(ctx, &f.dict, data));
     mc_dict_close(&f.dict);
     return status;
 }

@@ -104,9 +104,7 @@ static void to_host_order(char *bytes, int size, int64_t count) {
             bytes[size - 1 - b] = kept;
         }
 #else
-    (void)bytes;
-    (void)size;
-    (void)count;
+    (void)bytes, (void)size, (void)count;
 #endif
 }
 

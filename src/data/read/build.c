@@ -42,8 +42,7 @@ static void put(mercer_data *data, int64_t i, int64_t j, double value) {
 
 /* A missing level is no level: zeros. */
 static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const filling *f = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < f->raw->used; k++) {
@@ -270,8 +269,7 @@ mercer_status mc_raw_build(mercer_ctx *ctx, const mc_reading *reading, mc_raw *r
     MC_TRY(mc_raw_encode(ctx, reading, raw)); /* now: a level of dropped rows alone is none */
     mercer_data *data = NULL;
     mercer_status status = make_values(ctx, reading->set, raw, &data);
-    if (!status)
-        status = make_rest(ctx, reading, raw, data);
+    MC_THEN(status, make_rest(ctx, reading, raw, data));
     if (status)
         mercer_data_free(data);
     else

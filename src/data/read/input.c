@@ -134,8 +134,7 @@ mercer_status mc_input_open(mercer_ctx *ctx, const char *path, mc_input *out) {
     MC_TRY(set_name(ctx, standard ? "standard input" : path, out));
     out->fd = STDIN_FILENO;
     mercer_status status = standard ? MERCER_OK : mc_wait_open(ctx, path, O_RDONLY, &out->fd);
-    if (!status)
-        status = out->fd < 0 ? fail_io(ctx, out, errno) : look_at_file(ctx, out);
+    MC_THEN(status, out->fd < 0 ? fail_io(ctx, out, errno) : look_at_file(ctx, out));
     if (status)
         mc_input_close(out);
     return status;

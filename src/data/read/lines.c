@@ -107,8 +107,7 @@ static void count_piece(const scan *s, int64_t k) {
 }
 
 static void tally_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const scan *s = arg;
     for (int64_t k = begin; k < end; k++) {
         s->tally[k] = mc_tally_of(piece_begin(s->lines, k), mc_piece_end(s->lines, k), s->lines->counted);
@@ -117,8 +116,7 @@ static void tally_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, i
 }
 
 static void count_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     for (int64_t k = begin; k < end; k++)
         count_piece(arg, k);
 }

@@ -104,8 +104,7 @@ static void count_kinds(const mc_raw *raw, mc_file_column *c) {
 }
 
 static void count_column(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     mc_raw *raw = arg;
     for (int64_t j = begin; j < end; j++) {
         mc_file_column *c = &raw->column[j];

@@ -74,8 +74,7 @@ static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_readi
 /* What was read, its rows numbered where they are those of a Gram matrix. */
 static mercer_status numbered(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_status status,
                               mercer_data **out) {
-    if (!status)
-        status = mc_data_serial(ctx, reading, input->name, *out);
+    MC_THEN(status, mc_data_serial(ctx, reading, input->name, *out));
     if (status) {
         mercer_data_free(*out);
         *out = NULL;

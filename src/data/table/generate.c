@@ -180,8 +180,7 @@ typedef struct making {
 } making;
 
 static void make_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const making *m = arg;
     for (int64_t i = begin; i < end; i++) {
         mc_rng rng = mc_rng_at(m->seed, MC_STREAM_GENERATE, (uint64_t)i);

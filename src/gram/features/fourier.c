@@ -37,8 +37,7 @@ mercer_status mc_fourier_open(mercer_ctx *ctx, const mercer_kernel *kernel, int6
     MC_TRY(mc_spectrum_mass(ctx, kernel, &mass));
     MC_TRY(MC_ALLOC(ctx, drawn, d * count));
     mercer_status status = mc_spectrum_draw(ctx, kernel, d, seed, count, drawn);
-    if (!status)
-        status = make(ctx, d, count, mass, &f);
+    MC_THEN(status, make(ctx, d, count, mass, &f));
     for (int64_t i = 0; !status && i < d * count; i++)
         f->omega[i % d * count + i / d] = drawn[i];
     mc_free(drawn);

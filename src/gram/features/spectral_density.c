@@ -348,8 +348,7 @@ mercer_status mc_spectrum_draw(mercer_ctx *ctx, const mercer_kernel *kernel, int
                                double *omega) {
     draw s = {.ctx = ctx, .seed = seed};
     mercer_status status = MC_ALLOC(ctx, s.z, d);
-    if (!status)
-        status = give_rotations(ctx, &s, kernel->root, d);
+    MC_THEN(status, give_rotations(ctx, &s, kernel->root, d));
     const mc_view whole = {.d = d};
     memset(omega, 0, (size_t)(count * d) * sizeof *omega);
     for (s.j = 0; !status && s.j < count; s.j++) {

@@ -269,12 +269,7 @@ static void linear(const mc_node *node, const mc_pairs *p, double *s, double *k)
 
 static void linear_back(const mc_node *node, const mc_pairs *p, const double *s, const double *k, double *A,
                         double *const *sums) {
-    (void)node;
-    (void)p;
-    (void)s;
-    (void)k;
-    (void)A;
-    (void)sums;
+    (void)node, (void)p, (void)s, (void)k, (void)A, (void)sums;
 }
 
 static void poly(const mc_node *node, const mc_pairs *p, double *s, double *k) {

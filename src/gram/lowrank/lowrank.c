@@ -95,8 +95,7 @@ mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double 
     MC_TRY(MC_ALLOC(ctx, f, 1));
     *f = (mc_lowrank){.n = K->n, .K = *K, .scale = scale, .seed = seed};
     mercer_status status = MC_ALLOC(ctx, f->left, f->n);
-    if (!status)
-        status = mc_matrix_diagonal(ctx, K, f->left);
+    MC_THEN(status, mc_matrix_diagonal(ctx, K, f->left));
     if (status) {
         mc_lowrank_close(f);
         return status;

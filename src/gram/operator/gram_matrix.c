@@ -52,8 +52,7 @@ static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype
     const mercer_data values = values_of(whole->x);
     MC_TRY(mc_data_take(ctx, &values, ids, count, &few));
     mercer_status status = mc_gram_open(ctx, whole->kernel, few, NULL, dtype, &gram);
-    if (!status)
-        status = mc_gram_block(ctx, gram, 0, count, 0, count, dtype, out, count);
+    MC_THEN(status, mc_gram_block(ctx, gram, 0, count, 0, count, dtype, out, count));
     mc_gram_close(gram);
     mercer_data_free(few);
     return status;

@@ -66,10 +66,8 @@ mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *g) {
     mc_tile_part *part = NULL;
     double **norm2 = NULL;
     mercer_status status = MC_ALLOC(ctx, part, g->plan.parts);
-    if (!status)
-        status = MC_ALLOC(ctx, norm2, g->plan.parts);
-    if (!status)
-        status = fill_side(ctx, g, false, part, norm2);
+    MC_THEN(status, MC_ALLOC(ctx, norm2, g->plan.parts));
+    MC_THEN(status, fill_side(ctx, g, false, part, norm2));
     if (!status && !g->symmetric && !g->kept)
         status = fill_side(ctx, g, true, part, norm2);
     mc_free(part);

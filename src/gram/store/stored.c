@@ -137,8 +137,7 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bo
                      .made = {.size = mc_gram_entry_size(gram), .entry = mc_gram_entry_error(gram)}};
     group(k);
     mercer_status status = reserve(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
-    if (!status)
-        status = fill(ctx, k, gram);
+    MC_THEN(status, fill(ctx, k, gram));
     if (status) {
         mc_stored_close(k);
         return status;

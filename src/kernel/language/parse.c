@@ -257,8 +257,7 @@ mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_nod
     mc_parser p = {.users = users};
     mc_lex_open(&p.lexer, ctx, text);
     mercer_status status = sum(&p, out);
-    if (!status)
-        status = mc_lex_expect(&p.lexer, MC_TOKEN_END, "an operator or the end");
+    MC_THEN(status, mc_lex_expect(&p.lexer, MC_TOKEN_END, "an operator or the end"));
     if (status) {
         mc_node_free(*out);
         *out = NULL;

@@ -60,8 +60,7 @@ mercer_status mc_drive(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kerne
     const double began = mc_clock();
     *out = (mc_fitted){0};
     mercer_status status = d->steps->open(ctx, d->self, kernel, data);
-    if (!status)
-        status = mc_drive_once(ctx, d, out);
+    MC_THEN(status, mc_drive_once(ctx, d, out));
     if (!status)
         hand_over(d->p, out);
     out->report.seconds = mc_clock() - began;
@@ -81,10 +80,8 @@ static mercer_status show_next(mercer_ctx *ctx, mc_driver *d, double value, int6
     d->steps->turn(d->self, value, first);
     mercer_status status = mc_drive_once(ctx, d, &f);
     f.report.seconds = mc_clock() - began;
-    if (!status)
-        status = d->stopped;
-    if (!status)
-        status = mc_fitted_show(ctx, &f, d->p->kernel, d->p->scale, number, each, arg);
+    MC_THEN(status, d->stopped);
+    MC_THEN(status, mc_fitted_show(ctx, &f, d->p->kernel, d->p->scale, number, each, arg));
     mc_fitted_free(&f);
     return status;
 }

@@ -37,8 +37,7 @@ static mercer_status compute_block(mercer_ctx *ctx, const mc_kernel_matrix *m, m
     mc_gram *gram = NULL;
     MC_TRY(mc_data_take(ctx, m->x, ids, count, &part));
     mercer_status status = mc_gram_open(ctx, m->kernel, part, NULL, dtype, &gram);
-    if (!status)
-        status = mc_gram_block(ctx, gram, 0, count, 0, count, dtype, out, count);
+    MC_THEN(status, mc_gram_block(ctx, gram, 0, count, 0, count, dtype, out, count));
     mc_gram_close(gram);
     mercer_data_free(part);
     return status;
@@ -87,10 +86,8 @@ static mercer_status gather(mercer_ctx *ctx, const mc_kernel_matrix *m, const in
     MC_TRY((small = mc_alloc_unset(ctx, rest * rest, sizeof *small)) ? MERCER_OK : MERCER_MEMORY);
     mercer_status status = rest ? compute_block(ctx, m, MERCER_F32, few, rest, small) : MERCER_OK;
     gathered g = {m->store, ids, place, count, rest, small, out};
-    if (!status)
-        status = mc_for(ctx, count, GRAIN, gather_kept, &g);
-    if (!status)
-        status = mc_for(ctx, count, GRAIN, gather_rest, &g);
+    MC_THEN(status, mc_for(ctx, count, GRAIN, gather_kept, &g));
+    MC_THEN(status, mc_for(ctx, count, GRAIN, gather_rest, &g));
     mc_free(small);
     return status;
 }
@@ -141,8 +138,7 @@ static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, m
     for (int64_t k = 0; k < count; k++)
         mass += fabs(c[k]);
     mercer_status status = open_part(ctx, m, precision, ids, count, &part, &gram);
-    if (!status)
-        status = mc_gram_apply(ctx, gram, 1, c, m->product);
+    MC_THEN(status, mc_gram_apply(ctx, gram, 1, c, m->product));
     if (!status)
         take_product(m, gram, mass, f, doubt);
     mc_gram_close(gram);
@@ -265,10 +261,8 @@ static mercer_status add_part_at(mercer_ctx *ctx, const mc_kernel_matrix *m, con
     for (int64_t k = 0; k < count; k++)
         mass += fabs(c[k]);
     mercer_status status = mc_data_take(ctx, m->x, ids, count, &part);
-    if (!status)
-        status = mc_gram_open(ctx, m->kernel, some, part, MERCER_F64, &gram);
-    if (!status)
-        status = mc_gram_apply(ctx, gram, 1, c, m->product);
+    MC_THEN(status, mc_gram_open(ctx, m->kernel, some, part, MERCER_F64, &gram));
+    MC_THEN(status, mc_gram_apply(ctx, gram, 1, c, m->product));
     if (!status)
         mc_gram_product_terms(gram, 1, &relative, &rest);
     for (int64_t k = 0; k < some->n && !status; k++) {
@@ -339,8 +333,7 @@ static mercer_status sum_known(mercer_ctx *ctx, const mc_kernel_matrix *m, const
     memset(f, 0, (size_t)m->x->n * sizeof *f);
     memset(error, 0, (size_t)m->x->n * sizeof *error);
     mercer_status status = add_kept(ctx, m, ids, c, count, f);
-    if (!status)
-        status = add_kept(ctx, m, ids, size, count, error);
+    MC_THEN(status, add_kept(ctx, m, ids, size, count, error));
     mc_free(size);
     bound_errors(m, count, mass, error);
     return status;

@@ -118,8 +118,7 @@ static mercer_status by_pivots(mercer_ctx *ctx, const mc_problem *p, int64_t m, 
     pool s = {0};
     int64_t *chosen = NULL;
     mercer_status status = grow(ctx, p, &s, rows, size, m);
-    if (!status)
-        status = MC_ALLOC(ctx, chosen, s.f->rank + 1);
+    MC_THEN(status, MC_ALLOC(ctx, chosen, s.f->rank + 1));
     if (!status) {
         *count = s.f->rank;
         for (int64_t k = 0; k < *count; k++)

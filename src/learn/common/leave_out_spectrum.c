@@ -144,8 +144,7 @@ static double keep_residuals(const turn *t, const double *E) {
 /* ---- Large folds ---- */
 
 static void scale_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const turn *t = arg;
     const int64_t n = t->all->n;
     for (int64_t j = begin; j < end; j++) {

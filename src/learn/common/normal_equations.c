@@ -16,8 +16,7 @@ size_t mc_normal_bytes(int64_t m, int64_t t) {
 mercer_status mc_normal_open(mercer_ctx *ctx, int64_t m, int64_t t, mc_normal *s) {
     *s = (mc_normal){.m = m, .t = t};
     mercer_status status = MC_ALLOC(ctx, s->G, m * m);
-    if (!status)
-        status = MC_ALLOC(ctx, s->C, m * t);
+    MC_THEN(status, MC_ALLOC(ctx, s->C, m * t));
     if (status)
         mc_normal_close(s);
     return status;

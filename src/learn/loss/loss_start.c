@@ -89,8 +89,7 @@ mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
     MC_TRY(mc_work_open(ctx, &work, mc_loss_begin_bytes(t->n, t->k)));
     take_rows(&work, t, e, &part);
     mercer_status status = solve_part(ctx, space, e, &part);
-    if (!status)
-        status = adopt(ctx, space, t, e, &part, mc_work_take(&work, t->k, sizeof(double)));
+    MC_THEN(status, adopt(ctx, space, t, e, &part, mc_work_take(&work, t->k, sizeof(double))));
     mc_work_close(&work);
     return status;
 }

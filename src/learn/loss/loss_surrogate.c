@@ -92,8 +92,7 @@ mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_tas
     t->shift = shift;
     mercer_status status = t->warm ? stand_in_start(ctx, space, t, f, shift) : mc_loss_begin(ctx, space, t);
     space->set = false;
-    if (!status)
-        status = rounds(ctx, space, t, aim, f, shift, arrived);
+    MC_THEN(status, rounds(ctx, space, t, aim, f, shift, arrived));
     t->shift = NULL;
     if (!status)
         memcpy(t->f, f, (size_t)(t->n * t->k) * sizeof *f);

@@ -112,8 +112,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     mc_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &K, NULL, ctx->options.seed, &f));
     mercer_status status = rule.most > 0 ? mc_rank_grow(ctx, &rule, f) : MERCER_OK;
-    if (!status)
-        status = mc_loss_precondition_open(ctx, f, s->columns, &s->inverse);
+    MC_THEN(status, mc_loss_precondition_open(ctx, f, s->columns, &s->inverse));
     s->rank = f->rank;
     s->missed_least = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
     mc_loss_space_face(s, s->least);
@@ -185,8 +184,7 @@ mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_
                          .missed_least = INFINITY,
                          .missed = INFINITY};
     mercer_status status = open_vectors(ctx, s);
-    if (!status)
-        status = cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, ahead->lambda / ahead->curvature);
+    MC_THEN(status, cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, ahead->lambda / ahead->curvature));
     if (status)
         mc_loss_space_close(s);
     else

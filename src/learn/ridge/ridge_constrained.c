@@ -57,8 +57,7 @@ mercer_status mc_ridge_choose_lambda(mercer_ctx *ctx, mc_ridge_system *r, const 
     s.G = G;
     mercer_status status = mc_multiply(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, s.columns, s.columns),
                                        mc_row_major(G, n, s.columns, s.columns));
-    if (!status)
-        status = mc_ridge_find_lambda(ctx, r, &s, G + n * s.columns);
+    MC_THEN(status, mc_ridge_find_lambda(ctx, r, &s, G + n * s.columns));
     mc_free(G);
     return status;
 }

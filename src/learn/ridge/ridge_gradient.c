@@ -183,8 +183,7 @@ static void write_right(const slopes *x, int64_t i) {
 }
 
 static void write_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     for (int64_t i = begin; i < end; i++) {
         write_left(arg, i);
         write_right(arg, i);
@@ -342,10 +341,8 @@ mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     slopes x = {.r = {.p = &problem, .intercept = set->intercept, .lambda = set->lambda}, .folds = fold != NULL};
     x.r.columns = problem.outputs + set->intercept;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;
-    if (!status)
-        status = allocate(ctx, &x);
-    if (!status)
-        status = run(ctx, &x, each, arg, out);
+    MC_THEN(status, allocate(ctx, &x));
+    MC_THEN(status, run(ctx, &x, each, arg, out));
     release(&x);
     mc_problem_close(&problem);
     return status;

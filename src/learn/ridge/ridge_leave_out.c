@@ -137,13 +137,11 @@ static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel,
     x.r = (mc_ridge_system){.p = &problem, .intercept = set->intercept, .columns = problem.outputs + set->intercept};
     x.folds = fold != NULL;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;
-    if (!status)
-        status = allocate(ctx, &x);
+    MC_THEN(status, allocate(ctx, &x));
     for (int64_t l = 0; l < count && !status; l++) {
         bool defined = false;
         status = leave_out(ctx, &x, lambdas[l], &defined);
-        if (!status)
-            status = each(ctx, arg, l, defined ? x.left : NULL);
+        MC_THEN(status, each(ctx, arg, l, defined ? x.left : NULL));
     }
     release(&x);
     mc_problem_close(&problem);
@@ -196,8 +194,7 @@ static void spread(const mercer_data *data, int64_t outputs, const double *from,
 }
 
 static mercer_status write_folds(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals) {
-    (void)ctx;
-    (void)l;
+    (void)ctx, (void)l;
     folded *f = arg;
     double sum = 0, weight = 0;
     spread(f->data, f->outputs, residuals, f->residuals);

@@ -137,10 +137,8 @@ static mercer_status take_in(mercer_ctx *ctx, nystrom *s, const mc_gram *gram, c
         strip w = {.s = s, .Z = Z, .first = begin, .rows = rows, .scale = sqrt((double)s->n / (double)count)};
         mc_span(ctx, (double)begin / (double)count, (double)end / (double)count);
         status = mc_gram_block(ctx, gram, begin, end, 0, s->m, MERCER_F64, Z, s->m);
-        if (!status)
-            status = mc_for(ctx, end - begin, STRIP, features, &w);
-        if (!status)
-            status = mc_normal_add(ctx, &s->normal, end - begin, Z, NULL);
+        MC_THEN(status, mc_for(ctx, end - begin, STRIP, features, &w));
+        MC_THEN(status, mc_normal_add(ctx, &s->normal, end - begin, Z, NULL));
     }
     mc_free(Z);
     return status;
@@ -155,10 +153,8 @@ static mercer_status take_in_sample(mercer_ctx *ctx, nystrom *s, int64_t q) {
     MC_TRY(MC_ALLOC(ctx, rows, s->n));
     mc_landmarks_uniform(ctx->options.seed, 1, s->n, q, rows);
     mercer_status status = mc_data_take(ctx, p->x, rows, q, &few);
-    if (!status)
-        status = mc_gram_open(ctx, p->kernel, few, s->z, MERCER_F64, &gram);
-    if (!status)
-        status = take_in(ctx, s, gram, rows, q);
+    MC_THEN(status, mc_gram_open(ctx, p->kernel, few, s->z, MERCER_F64, &gram));
+    MC_THEN(status, take_in(ctx, s, gram, rows, q));
     mc_gram_close(gram);
     mercer_data_free(few);
     mc_free(rows);
@@ -252,8 +248,7 @@ static mercer_status square(mercer_ctx *ctx, nystrom *s) {
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, s->a->p->kernel, s->z, NULL, MERCER_F64, &gram));
     mercer_status status = MC_ALLOC(ctx, s->T, s->m * s->m);
-    if (!status)
-        status = mc_gram_block(ctx, gram, 0, s->m, 0, s->m, MERCER_F64, s->T, s->m);
+    MC_THEN(status, mc_gram_block(ctx, gram, 0, s->m, 0, s->m, MERCER_F64, s->T, s->m));
     mc_gram_close(gram);
     return status;
 }
@@ -265,11 +260,9 @@ static mercer_status choose(mercer_ctx *ctx, nystrom *s) {
     mc_phase(ctx, "landmarks");
     MC_TRY(mc_landmarks_choose(ctx, p, s->a->landmarks, wanted, &rows, &s->m));
     mercer_status status = mc_data_take(ctx, p->x, rows, s->m, &s->z);
-    if (!status)
-        status = square(ctx, s);
+    MC_THEN(status, square(ctx, s));
     const int64_t before = s->m;
-    if (!status)
-        status = factor_landmarks(ctx, s, rows);
+    MC_THEN(status, factor_landmarks(ctx, s, rows));
     if (!status && s->m == 0)
         status = mc_fail(ctx, MERCER_NUMERIC, "ridge: the kernel is zero at every landmark");
     mercer_data_free(s->z);

@@ -235,8 +235,7 @@ static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambd
     mercer_status status = p->U ? MERCER_OK : MERCER_MEMORY;
     if (!status && p->each)
         status = MC_ALLOC(ctx, p->left, p->batch * p->s.n * p->s.outputs);
-    if (!status)
-        status = mc_work_open(ctx, &work, small_bytes(p));
+    MC_THEN(status, mc_work_open(ctx, &work, small_bytes(p)));
     if (!status) {
         cut(p, &work);
         status = run_path(ctx, p, lambdas, count, out);
@@ -276,12 +275,10 @@ static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data 
                                     const double *lambdas, int64_t count, mercer_path_row *out) {
     mc_fold_order by;
     mercer_status status = mc_fold_order_open(ctx, data, fold, p->s.n, &by);
-    if (!status)
-        status = mc_memory_check(ctx, mc_spectrum_folds_bytes(ctx, by.n, by.largest, p->s.outputs, p->batch),
-                                 "ridge path: the largest fold");
+    MC_THEN(status, mc_memory_check(ctx, mc_spectrum_folds_bytes(ctx, by.n, by.largest, p->s.outputs, p->batch),
+                                    "ridge path: the largest fold"));
     p->by = &by;
-    if (!status)
-        status = run_with_work(ctx, p, lambdas, count, out);
+    MC_THEN(status, run_with_work(ctx, p, lambdas, count, out));
     mc_fold_order_close(&by);
     return status;
 }

@@ -396,8 +396,7 @@ static mercer_status iterate(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
     mercer_status status = resume(ctx, s, pcg);
     while (!status && !done) {
         status = step(ctx, s, pcg, &done);
-        if (!status)
-            status = save(ctx, s, pcg, false);
+        MC_THEN(status, save(ctx, s, pcg, false));
     }
     if (status != MERCER_TIME && status != MERCER_CANCELLED) {
         if (!status && !mc_pcg_progress(pcg)->converged) /* of several batches, the worst is said */
@@ -408,8 +407,7 @@ static mercer_status iterate(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
     mc_stop_taken(ctx);
     mc_shield(ctx, true); /* what follows is short and makes the stop worth something */
     status = save(ctx, s, pcg, true);
-    if (!status)
-        status = mc_pcg_settle(ctx, pcg);
+    MC_THEN(status, mc_pcg_settle(ctx, pcg));
     mc_shield(ctx, false);
     return status;
 }

@@ -117,8 +117,7 @@ static mercer_status ends_of(mercer_ctx *ctx, const mc_ridge_system *r, mc_spect
     o.gram = gram;
     mercer_status status = MC_ALLOC(ctx, o.v, r->p->n);
     const mc_matrix M = {.n = r->p->n, .apply = apply_scaled, .self = &o};
-    if (!status)
-        status = mc_lanczos(ctx, &M, LANCZOS_STEPS, ends);
+    MC_THEN(status, mc_lanczos(ctx, &M, LANCZOS_STEPS, ends));
     mc_free(o.v);
     mc_gram_close(gram);
     return status;
@@ -215,10 +214,8 @@ mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *r) {
     int64_t bad = 0;
     A = mc_alloc_unset(ctx, mc_packed_count(r->p->n), sizeof *A);
     mercer_status status = A ? MERCER_OK : MERCER_MEMORY;
-    if (!status)
-        status = MC_ALLOC(ctx, diagonal, 2 * r->p->n);
-    if (!status)
-        status = factor_and_solve(ctx, r, A, diagonal, &bad);
+    MC_THEN(status, MC_ALLOC(ctx, diagonal, 2 * r->p->n));
+    MC_THEN(status, factor_and_solve(ctx, r, A, diagonal, &bad));
     mc_free(A);
     mc_free(diagonal);
     r->rank = r->p->n;
@@ -288,8 +285,8 @@ static mercer_status solve_coordinates(mercer_ctx *ctx, mc_ridge_system *r, cons
     const bool known = !status && r->intercept && r->lambda == 0 && intercept_of_null(r, G, h);
     for (int64_t j = 0; j < n * t; j++)
         G[j] *= h[j / t];
-    if (!status)
-        status = mc_multiply(ctx, mc_column_major(U, n, n, n), mc_row_major(G, n, t, t), mc_row_major(r->X, n, t, t));
+    MC_THEN(status,
+            mc_multiply(ctx, mc_column_major(U, n, n, n), mc_row_major(G, n, t, t), mc_row_major(r->X, n, t, t)));
     mc_free(G);
     if (!status && !known)
         intercept_of(r);
@@ -335,10 +332,8 @@ mercer_status mc_ridge_eigen(mercer_ctx *ctx, mc_ridge_system *r) {
     double *U = NULL, *h = NULL;
     U = mc_alloc_unset(ctx, r->p->n * r->p->n, sizeof *U);
     mercer_status status = U ? MERCER_OK : MERCER_MEMORY;
-    if (!status)
-        status = MC_ALLOC(ctx, h, 3 * r->p->n);
-    if (!status)
-        status = decompose_and_solve(ctx, r, U, h);
+    MC_THEN(status, MC_ALLOC(ctx, h, 3 * r->p->n));
+    MC_THEN(status, decompose_and_solve(ctx, r, U, h));
     mc_free(U);
     mc_free(h);
     return status;

@@ -49,8 +49,7 @@ mercer_status mc_rows_same(mercer_ctx *ctx, const mercer_data *x, int64_t *same)
     uint64_t *hash = NULL;
     int64_t *order = NULL;
     mercer_status status = MC_ALLOC(ctx, hash, x->n);
-    if (!status)
-        status = MC_ALLOC(ctx, order, 2 * x->n);
+    MC_THEN(status, MC_ALLOC(ctx, order, 2 * x->n));
     for (int64_t i = 0; i < x->n && !status; i++) {
         const row_bytes r = bytes_of(x, i);
         hash[i] = x->texts ? (uint64_t)i : mc_hash(r.places ? mc_hash(0, r.columns, r.places) : 0, r.values, r.size);

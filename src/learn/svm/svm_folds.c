@@ -193,8 +193,7 @@ static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const m
     int32_t *class_of = NULL;
     double *weights = NULL;
     mercer_status status = MC_ALLOC(ctx, class_of, split->learned);
-    if (!status)
-        status = MC_ALLOC(ctx, weights, s->classes + 1);
+    MC_THEN(status, MC_ALLOC(ctx, weights, s->classes + 1));
     for (int64_t k = 0; k < split->learned && classes && !status; k++)
         class_of[k] = m->data->class_of[split->rows[k]];
     if (!status && classes)
@@ -388,10 +387,8 @@ static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t
     mc_fold_matrix v;
     int64_t *twin = NULL;
     mercer_status status = mc_fold_matrix_open(ctx, &w->m->s, t, w->m->K, &w->m->room->pair, &v);
-    if (!status)
-        status = find_twins(ctx, w->m, t, &twin);
-    if (!status)
-        status = open_parts(ctx, w, t);
+    MC_THEN(status, find_twins(ctx, w->m, t, &twin));
+    MC_THEN(status, open_parts(ctx, w, t));
     const mc_matrix matrix = mc_fold_matrix_view(&v);
     for (int64_t k = 0; k < w->count && !status; k++) {
         w->m->s.C = w->C[k];

@@ -68,9 +68,8 @@ static mercer_status open_rows(mercer_ctx *ctx, mc_svm *s, const mc_svm_program 
     const bool products = s->solver->most < t->m && s->solver->dtype == MERCER_F32;
     *r = (rows_of_task){0};
     mercer_status status = t->n < s->p.n ? take_rows(ctx, s, t, r) : MERCER_OK;
-    if (!status)
-        status = mc_kernel_matrix_open(ctx, s->p.kernel, r->taken ? r->taken : s->p.x, store_for(s, t), products,
-                                       &r->matrix);
+    MC_THEN(status, mc_kernel_matrix_open(ctx, s->p.kernel, r->taken ? r->taken : s->p.x, store_for(s, t), products,
+                                          &r->matrix));
     if (status)
         close_rows(r);
     return status;
@@ -229,8 +228,7 @@ static mercer_status know(mercer_ctx *ctx, mc_svm_program *t, const mc_kernel_ma
         count += c[count] != 0;
     }
     mercer_status status = t->error ? MERCER_OK : MC_ALLOC(ctx, t->error, t->n);
-    if (!status)
-        status = mc_kernel_matrix_know(ctx, matrix, ids, c, count, t->f, t->error, &t->known);
+    MC_THEN(status, mc_kernel_matrix_know(ctx, matrix, ids, c, count, t->f, t->error, &t->known));
     mc_work_close(&work);
     return status;
 }
@@ -281,8 +279,7 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
     problem.steps_max -= first.steps;
     problem.close = narrow;
     t->rise = 0;
-    if (!status)
-        status = mc_active_solve(ctx, &problem, t->beta, t->f, &t->result);
+    MC_THEN(status, mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
     t->result.steps += before.steps + first.steps;
     t->result.rounds += before.rounds + first.rounds;
     mc_quadratic_program_close(&programme);

@@ -168,8 +168,7 @@ static mercer_status solve_part(mercer_ctx *ctx, const mc_svm_program *t, const 
     mercer_data *taken = NULL;
     mc_kernel_matrix matrix = {0};
     mercer_status status = mc_data_take(ctx, rows->x, p->row, p->rows, &taken);
-    if (!status)
-        status = mc_kernel_matrix_open(ctx, rows->kernel, taken, NULL, true, &matrix);
+    MC_THEN(status, mc_kernel_matrix_open(ctx, rows->kernel, taken, NULL, true, &matrix));
     if (!status) {
         mc_active_problem problem = *whole;
         problem.dual = p->dual;
@@ -224,10 +223,8 @@ mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
     choose(t, &whole->dual, whole->most, p.q, &p);
     write_part(t, &whole->dual, whole->matrix.diag, &p);
     mercer_status status = p.m >= FEW ? solve_part(ctx, t, whole, rows, &p, result) : MERCER_OK;
-    if (!status)
-        status = remember(ctx, t);
-    if (!status)
-        status = take_up(ctx, s, t, whole, &p);
+    MC_THEN(status, remember(ctx, t));
+    MC_THEN(status, take_up(ctx, s, t, whole, &p));
     mc_work_close(&work);
     return status;
 }

@@ -36,8 +36,7 @@ static mercer_status write_matrix(mercer_ctx *ctx, const mc_problem *p, bool cen
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
     mercer_status status = mc_gram_block(ctx, gram, 0, p->n, 0, p->n, MERCER_F64, M, p->n);
     mc_gram_close(gram);
-    if (!status)
-        status = mc_pca_matrix_open(ctx, p, center, 1, &m);
+    MC_THEN(status, mc_pca_matrix_open(ctx, p, center, 1, &m));
     if (status)
         return status;
     mc_pca_write(&m, M);
@@ -52,11 +51,9 @@ mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, in
     MC_TRY(MC_ALLOC(ctx, M, n * n));
     mc_phase(ctx, "gram");
     mercer_status status = write_matrix(ctx, p, center, M);
-    if (!status)
-        status = MC_ALLOC(ctx, w, n);
+    MC_THEN(status, MC_ALLOC(ctx, w, n));
     mc_phase(ctx, "factor");
-    if (!status)
-        status = mc_syevd(ctx, mc_column_major(M, n, n, n), w);
+    MC_THEN(status, mc_syevd(ctx, mc_column_major(M, n, n, n), w));
     for (int64_t i = 0; i < n * k && !status; i++)
         V[i] = M[(n - 1 - i % k) * n + i / k];
     *out = (mc_pca_result){.settled = true};
@@ -173,8 +170,7 @@ static mercer_status start_from(mercer_ctx *ctx, start *s) {
     double *w;
     cut(ctx, &work, s->r, s->b, s, &w);
     mercer_status status = small_problem(ctx, s, w);
-    if (!status)
-        status = mc_for(ctx, s->n, ROWS, start_rows, s);
+    MC_THEN(status, mc_for(ctx, s->n, ROWS, start_rows, s));
     mc_work_close(&work);
     return status;
 }
@@ -248,8 +244,7 @@ mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_resul
     mc_pca_matrix m;
     MC_TRY(mc_pca_matrix_open(ctx, p, search->center, search->shape.block, &m));
     mercer_status status = mc_gram_open(ctx, p->kernel, p->x, NULL, search->precise ? MERCER_F64 : MERCER_F32, &gram);
-    if (!status)
-        status = search_with(ctx, search, gram, &m, out);
+    MC_THEN(status, search_with(ctx, search, gram, &m, out));
     mc_gram_close(gram);
     mc_pca_matrix_close(&m);
     return status;

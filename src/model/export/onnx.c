@@ -78,11 +78,9 @@ static mercer_status decide_rows(mc_onnx *g, const mc_fitted *f, int64_t decisio
     const int64_t n = f->centres->n, d = f->centres->d;
     double *Z = NULL, *alpha = NULL;
     mercer_status status = gather(g->ctx, f, n, d, mc_row_of_centre, &Z);
-    if (!status)
-        status = gather(g->ctx, f, n, decisions, mc_row_of_coefficients, &alpha);
+    MC_THEN(status, gather(g->ctx, f, n, decisions, mc_row_of_coefficients, &alpha));
     int K = 0;
-    if (!status)
-        status = mc_onnx_kernel(g, f->kernel->root, x, Z, n, d, &K);
+    MC_THEN(status, mc_onnx_kernel(g, f->kernel->root, x, Z, n, d, &K));
     if (!status)
         *out = add_intercept(g, f, decisions, mc_onnx_product(g, K, mc_onnx_table(g, alpha, n, decisions)));
     mc_free(alpha);
@@ -184,8 +182,7 @@ static mercer_status decide_neighbours(mc_onnx *g, const mc_fitted *f, int64_t d
     int square = 0;
     MC_TRY(mc_neighbours_noise(g->ctx, f, &noise));
     mercer_status status = gather(g->ctx, f, f->centres->n, f->centres->d, mc_row_of_centre, &Z);
-    if (!status)
-        status = squares(g, f, noise, Z, x, &square);
+    MC_THEN(status, squares(g, f, noise, Z, x, &square));
     mc_free(Z);
     if (!status)
         *out = vote(g, f, nearest(g, f->report.neighbors, square));
@@ -296,8 +293,7 @@ mercer_status mc_onnx_write(mercer_ctx *ctx, const mercer_model *model, bool exa
     MC_TRY(check(ctx, &model->f));
     mc_onnx g = mc_onnx_open(ctx);
     mercer_status status = compose(&g, model, exact);
-    if (!status)
-        status = mc_onnx_finish(&g, model, path);
+    MC_THEN(status, mc_onnx_finish(&g, model, path));
     mc_onnx_close(&g);
     return status;
 }
