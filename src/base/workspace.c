@@ -27,3 +27,16 @@ void mc_work_close(mc_work *work) {
     mc_free(work->block);
     *work = (mc_work){0};
 }
+
+size_t mc_slices_bytes(mc_slices *cut, void *self) {
+    mc_work counted = {0};
+    cut(&counted, self);
+    return counted.used;
+}
+
+mercer_status mc_work_lay(mercer_ctx *ctx, mc_work *work, mc_slices *cut, void *self) {
+    const mercer_status status = mc_work_open(ctx, work, mc_slices_bytes(cut, self));
+    if (!status)
+        cut(work, self);
+    return status;
+}

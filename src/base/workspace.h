@@ -8,7 +8,8 @@
        mc_work_close(&w);
 
    Where the same bytes are asked for in a plan, one function lays the slices out, and is run twice: on a workspace that
-   only counts, mc_work w = {0}, whose slices are NULL, and then on the block of w.used bytes. */
+   only counts, mc_work w = {0}, whose slices are NULL, and then on the block of w.used bytes. mc_work_lay does both,
+   with a layout that finds its sizes where it puts its slices. */
 #ifndef MC_BASE_WORKSPACE_H
 #define MC_BASE_WORKSPACE_H
 
@@ -25,5 +26,9 @@ mercer_status mc_work_open(mercer_ctx *ctx, mc_work *work, size_t bytes);
 /* The next slice: never NULL when the needs were stated right (asserted), always NULL where it is only counted. */
 void *mc_work_take(mc_work *work, int64_t count, size_t size);
 void mc_work_close(mc_work *work);
+
+typedef void mc_slices(mc_work *work, void *self);
+size_t mc_slices_bytes(mc_slices *cut, void *self);
+mercer_status mc_work_lay(mercer_ctx *ctx, mc_work *work, mc_slices *cut, void *self);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct check {
     double *B, *KB;   /* n x t: S V, S q */
     double *diagonal; /* K_ii */
     double *reach;    /* n x t: sum_j |K_ij| |B_jk|; NULL where the kernel is proved */
+    double *row;      /* n: of K, on the way there */
     mc_fitted *f;
 } check;
 
@@ -199,13 +200,13 @@ static void write_report(const check *c, double rounding, mercer_report *out) {
 }
 
 /* row: room for one of K. */
-static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram, double *row) {
+static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram) {
     double rounding = 0;
     write_columns(c);
     MC_TRY(mc_gram_diagonal(ctx, gram, c->diagonal));
     MC_TRY(mc_gram_apply(ctx, gram, c->t, c->B, c->KB));
     if (c->reach)
-        MC_TRY(write_reach(ctx, c, gram, row));
+        MC_TRY(write_reach(ctx, c, gram, c->row));
     for (int64_t k = 0; k < c->k; k++) {
         const double theta = form(c, k, k), error = rounding_of(c, k, theta);
         rounding = fmax(rounding, error);
@@ -219,29 +220,28 @@ static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram,
     return MERCER_OK;
 }
 
-static size_t work_bytes(int64_t n, int64_t k, bool proved) {
-    return (proved ? 2 : 3) * mc_work_need(n * (k + 1), 8) + 2 * mc_work_need(n, 8);
+static void cut(mc_work *work, void *self) {
+    check *c = self;
+    c->B = mc_work_take(work, c->n * c->t, 8);
+    c->KB = mc_work_take(work, c->n * c->t, 8);
+    c->diagonal = mc_work_take(work, c->n, 8);
+    c->reach = c->p->proved ? NULL : mc_work_take(work, c->n * c->t, 8);
+    c->row = mc_work_take(work, c->n, 8);
 }
 
 size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
-    return work_bytes(p->n, k, p->proved) + mc_pca_matrix_bytes(p->n, 1)
+    return mc_slices_bytes(cut, &(check){.p = p, .n = p->n, .k = k, .t = k + 1}) + mc_pca_matrix_bytes(p->n, 1)
            + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
 }
 
 static mercer_status judge_rows(mercer_ctx *ctx, check *c) {
     mc_gram *gram = NULL;
-    mc_work work;
+    mc_work work = {0};
     MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &gram));
-    mercer_status status = mc_work_open(ctx, &work, work_bytes(c->n, c->k, c->p->proved));
-    if (!status) {
-        c->entry = mc_gram_entry_error(gram);
-        c->B = mc_work_take(&work, c->n * c->t, 8);
-        c->KB = mc_work_take(&work, c->n * c->t, 8);
-        c->diagonal = mc_work_take(&work, c->n, 8);
-        c->reach = c->p->proved ? NULL : mc_work_take(&work, c->n * c->t, 8);
-        status = judge(ctx, c, gram, mc_work_take(&work, c->n, 8));
-        mc_work_close(&work);
-    }
+    c->entry = mc_gram_entry_error(gram);
+    mercer_status status = mc_work_lay(ctx, &work, cut, c);
+    MC_THEN(status, judge(ctx, c, gram));
+    mc_work_close(&work);
     mc_gram_close(gram);
     return status;
 }

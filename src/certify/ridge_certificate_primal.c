@@ -52,6 +52,7 @@ typedef struct check {
     bool *skip;                  /* D: features that an intercept makes idle */
     double curvature;            /* beside lambda, of the others */
     sums *sums;                  /* outputs */
+    mc_certify_column *columns;  /* outputs */
     double kappa, scale, weight; /* largest |phi_i|, |z_i|; W */
 } check;
 
@@ -189,37 +190,31 @@ static mercer_status run(mercer_ctx *ctx, check *c, mc_certify_column *columns, 
     return MERCER_OK;
 }
 
-static size_t own_bytes(int64_t D, int64_t outputs) {
-    const int64_t height = LANES * MC_LANE;
-    return mc_work_need(D * outputs, 8) + mc_work_need(height * outputs, 8) + mc_work_need(height, 8)
-           + mc_work_need(outputs, 8) + mc_work_need(D, sizeof(bool)) + mc_work_need(outputs, sizeof(sums))
-           + mc_work_need(outputs, sizeof(mc_certify_column));
+static void cut(mc_work *work, void *self) {
+    check *c = self;
+    const int64_t D = c->panels.D, outputs = c->p->outputs, height = c->panels.height;
+    c->g = mc_work_take(work, D * outputs, 8);
+    c->rho = mc_work_take(work, height * outputs, 8);
+    c->size = mc_work_take(work, height, 8);
+    c->length = mc_work_take(work, outputs, 8);
+    c->skip = mc_work_take(work, D, sizeof *c->skip);
+    c->sums = mc_work_take(work, outputs, sizeof *c->sums);
+    c->columns = mc_work_take(work, outputs, sizeof *c->columns);
 }
 
 size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch) {
-    return own_bytes(D, outputs) + mc_curvature_bytes(D) + mc_panels_bytes(d, D, LANES, threads, scratch);
-}
-
-static mercer_status open_and_run(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
-    const int64_t D = c->panels.D, outputs = c->p->outputs, height = c->panels.height;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, own_bytes(D, outputs)));
-    c->g = mc_work_take(&work, D * outputs, 8);
-    c->rho = mc_work_take(&work, height * outputs, 8);
-    c->size = mc_work_take(&work, height, 8);
-    c->length = mc_work_take(&work, outputs, 8);
-    c->skip = mc_work_take(&work, D, sizeof *c->skip);
-    c->sums = mc_work_take(&work, outputs, sizeof *c->sums);
-    const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(mc_certify_column)), out);
-    mc_work_close(&work);
-    return status;
+    check c = {.p = &(mc_problem){.outputs = outputs}, .panels = {.D = D, .height = LANES * MC_LANE}};
+    return mc_slices_bytes(cut, &c) + mc_curvature_bytes(D) + mc_panels_bytes(d, D, LANES, threads, scratch);
 }
 
 mercer_status mc_certify_weights(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
                                  const double *weights, const double *b, mc_residual_findings *out) {
     check c = {.p = problem, .lambda = lambda, .intercept = intercept, .V = weights, .b = b};
+    mc_work work = {0};
     MC_TRY(mc_panels_open(ctx, problem, LANES, &c.panels));
-    const mercer_status status = open_and_run(ctx, &c, out);
+    mercer_status status = mc_work_lay(ctx, &work, cut, &c);
+    MC_THEN(status, run(ctx, &c, c.columns, out));
+    mc_work_close(&work);
     mc_panels_close(&c.panels);
     return status;
 }

@@ -44,21 +44,38 @@ static double weight_of(const mc_problem *p, int64_t i) {
     return p->root ? p->root[i] * p->root[i] : 1;
 }
 
-static size_t choice_bytes(mercer_ctx *ctx, const mc_problem *p) {
-    return 3 * mc_work_need(p->n, 8) + mc_work_need(ctx->threads * mc_data_row_width(p->x), 8);
-}
-
 static int64_t sample_of(int64_t n) {
     return n < SAMPLE ? n : SAMPLE;
+}
+
+static void cut(mc_work *work, void *self) {
+    spot *s = self;
+    s->rows = mc_work_take(work, s->p->n, 8);
+    s->alpha = mc_work_take(work, s->p->n * s->p->outputs, 8);
+    s->KA = mc_work_take(work, s->q * s->p->outputs, 8);
+}
+
+/* What the rows are chosen by. */
+typedef struct scores {
+    int64_t n;
+    double *self, *weight; /* k(x, x), and what the rows are sorted by */
+    int64_t *room;
+} scores;
+
+static void cut_scores(mc_work *work, void *self) {
+    scores *c = self;
+    c->self = mc_work_take(work, c->n, 8);
+    c->weight = mc_work_take(work, c->n, 8);
+    c->room = mc_work_take(work, c->n, 8);
 }
 
 size_t mc_sampled_residual_bytes(mercer_ctx *ctx, const mc_problem *p) {
     const int64_t q = sample_of(p->n);
     mercer_data few = *p->x;
     few.n = q;
-    return mc_work_need(p->n, sizeof(int64_t)) + mc_work_need(p->n * p->outputs, 8) + mc_work_need(q * p->outputs, 8)
+    return mc_slices_bytes(cut, &(spot){.p = p, .q = q}) + mc_slices_bytes(cut_scores, &(scores){.n = p->n})
            + (size_t)(q * p->x->d) * 16 + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs)
-           + choice_bytes(ctx, p) + 32 * MC_ALIGN;
+           + mc_work_need(ctx->threads * mc_data_row_width(p->x), 8) + 32 * MC_ALIGN;
 }
 
 double mc_sampled_residual_upper(int64_t population, int64_t sample, double mean, double deviation, double skewness) {
@@ -70,11 +87,6 @@ double mc_sampled_residual_upper(int64_t population, int64_t sample, double mean
 }
 
 /* ---- Which rows ---- */
-
-typedef struct scores {
-    const mc_problem *p;
-    double *self, *weight; /* k(x,x), n; what rows are ranked by, n */
-} scores;
 
 static int heavier_first(const void *arg, int64_t a, int64_t b) {
     const double *weight = arg;
@@ -96,7 +108,7 @@ static void draw_rows(uint64_t seed, int64_t n, int64_t from, int64_t q, int64_t
     }
 }
 
-static void choose(mercer_ctx *ctx, spot *s, scores *c, int64_t *room) {
+static void choose(mercer_ctx *ctx, spot *s, scores *c) {
     const int64_t n = s->p->n, outputs = s->p->outputs, quarter = s->q / 4;
     for (int64_t i = 0; i < n; i++) {
         double mass = 0;
@@ -104,29 +116,26 @@ static void choose(mercer_ctx *ctx, spot *s, scores *c, int64_t *room) {
             mass += fabs(s->alpha[i * outputs + k]);
         c->weight[i] = sqrt(weight_of(s->p, i)) * mass * fabs(c->self[i]);
     }
-    rank_rows(s->rows, room, 0, n, c->weight);
+    rank_rows(s->rows, c->room, 0, n, c->weight);
     for (int64_t i = 0; i < n; i++)
         c->weight[i] = sqrt(weight_of(s->p, i) * fabs(c->self[i]));
-    rank_rows(s->rows, room, quarter, n, c->weight);
+    rank_rows(s->rows, c->room, quarter, n, c->weight);
     s->heavy = 2 * quarter;
     draw_rows(ctx->options.seed, n, s->heavy, s->q, s->rows);
 }
 
 static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
     const int64_t n = s->p->n;
-    scores c = {.p = s->p};
+    scores c = {.n = n};
     mc_work work;
     for (int64_t i = 0; i < n; i++)
         s->rows[i] = i;
     if (s->q == n)
         return MERCER_OK;
-    MC_TRY(mc_work_open(ctx, &work, choice_bytes(ctx, s->p)));
-    c.self = mc_work_take(&work, n, 8);
-    c.weight = mc_work_take(&work, n, 8);
-    int64_t *room = mc_work_take(&work, n, 8);
+    MC_TRY(mc_work_lay(ctx, &work, cut_scores, &c));
     const mercer_status status = mc_kernel_diagonal(ctx, s->p->kernel, s->p->x, c.self);
     if (!status)
-        choose(ctx, s, &c, room);
+        choose(ctx, s, &c);
     mc_work_close(&work);
     return status;
 }
@@ -191,11 +200,7 @@ mercer_status mc_sampled_residual_check(mercer_ctx *ctx, const mc_problem *p, do
                                         const double *b, mercer_certificate *out) {
     spot s = {.p = p, .q = sample_of(p->n)};
     mc_work work;
-    const size_t bytes = mc_work_need(p->n, 8) + mc_work_need(p->n * p->outputs, 8) + mc_work_need(s.q * p->outputs, 8);
-    MC_TRY(mc_work_open(ctx, &work, bytes));
-    s.rows = mc_work_take(&work, p->n, 8);
-    s.alpha = mc_work_take(&work, p->n * p->outputs, 8);
-    s.KA = mc_work_take(&work, s.q * p->outputs, 8);
+    MC_TRY(mc_work_lay(ctx, &work, cut, &s));
     implied(&s, lambda, F, b);
     mercer_status status = choose_rows(ctx, &s);
     MC_THEN(status, products(ctx, &s));

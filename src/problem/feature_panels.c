@@ -35,26 +35,28 @@ mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes
     return status;
 }
 
+static void cut(mc_work *work, void *self) {
+    mc_panels *s = self;
+    s->Z = mc_work_take(work, s->height * s->D, 8);
+    s->scratch = mc_work_take(work, s->threads * s->room, 8);
+}
+
 size_t mc_panels_bytes(int64_t d, int64_t D, int64_t lanes, int threads, int64_t scratch) {
-    return mc_work_need(lanes * MC_LANE * D, 8) + mc_work_need((int64_t)threads * (d + scratch), 8);
+    return mc_slices_bytes(cut,
+                           &(mc_panels){.height = lanes * MC_LANE, .D = D, .threads = threads, .room = d + scratch});
 }
 
 mercer_status mc_panels_open(mercer_ctx *ctx, const mc_problem *p, int64_t lanes, mc_panels *out) {
-    *out = (mc_panels){.p = p, .height = lanes * MC_LANE};
+    *out = (mc_panels){.p = p, .height = lanes * MC_LANE, .threads = ctx->threads};
     MC_TRY(mc_features_open(ctx, p->kernel->root, p->x->d, &out->map));
-    const int64_t scratch = mc_features_scratch(out->map);
     out->D = mc_features_dimension(out->map);
-    out->room = p->x->d + scratch;
-    const mercer_status status =
-        mc_work_open(ctx, &out->work, mc_panels_bytes(p->x->d, out->D, lanes, ctx->threads, scratch));
+    out->room = p->x->d + mc_features_scratch(out->map);
+    const mercer_status status = mc_work_lay(ctx, &out->work, cut, out);
     if (status) {
         mc_features_close(out->map);
         *out = (mc_panels){0};
-        return status;
     }
-    out->Z = mc_work_take(&out->work, out->height * out->D, 8);
-    out->scratch = mc_work_take(&out->work, ctx->threads * out->room, 8);
-    return MERCER_OK;
+    return status;
 }
 
 void mc_panels_close(mc_panels *panels) {

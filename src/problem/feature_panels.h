@@ -24,6 +24,7 @@ typedef struct mc_panels {
     double *Z;           /* rows x D: sqrt(w) (phi(x) - mean) */
     double *scratch;
     int64_t room; /* numbers of scratch a thread has */
+    int threads;
     mc_work work;
 } mc_panels;
 

@@ -19,51 +19,59 @@ int64_t mc_shrink_count(const mc_dual *dual, const double *beta, const double *f
     return count;
 }
 
-static size_t need(const mc_matrix *rows, int64_t m, int64_t batch) {
-    return 5 * mc_work_need(m, sizeof(double)) + 3 * mc_work_need(m, sizeof(int64_t)) + mc_work_need(m, 1)
-           + mc_work_need(rows->n, sizeof(int64_t)) + 2 * mc_work_need(batch, sizeof(double))
-           + mc_work_need(batch, sizeof(void *));
+/* variables of rows of the whole; batch: of rows whose f is brought up to date at a time. */
+typedef struct room {
+    int64_t rows, variables, batch;
+    mc_shrunk *s;
+    double *q, *low, *high;
+    int64_t *row, *place;
+    uint8_t *group;
+} room;
+
+static void cut(mc_work *work, void *self) {
+    room *r = self;
+    const int64_t m = r->variables;
+    r->s->variable = mc_work_take(work, m, sizeof(int64_t));
+    double **real[] = {&r->s->beta, &r->s->f, &r->q, &r->low, &r->high};
+    for (int i = 0; i < 5; i++)
+        *real[i] = mc_work_take(work, m, sizeof(double));
+    r->row = mc_work_take(work, m, sizeof(int64_t));
+    r->place = mc_work_take(work, r->rows, sizeof(int64_t));
+    r->s->row_id = mc_work_take(work, m, sizeof(int64_t));
+    r->group = mc_work_take(work, m, 1);
+    r->s->batch = r->batch;
+    r->s->ids = mc_work_take(work, r->batch, sizeof(int64_t));
+    r->s->change = mc_work_take(work, r->batch, sizeof(double));
+    r->s->scratch = mc_work_take(work, r->batch, sizeof(void *));
 }
 
-static void fill(mc_shrunk *s, const mc_dual *dual, const double *beta, const double *f, double *q, double *low,
-                 double *high, uint8_t *group) {
-    for (int64_t t = 0; t < s->dual.m; t++) {
+static void fill(const room *r, const mc_dual *dual, const double *beta, const double *f) {
+    mc_shrunk *s = r->s;
+    for (int64_t t = 0; t < r->variables; t++) {
         const int64_t from = s->variable[t];
         s->beta[t] = beta[from];
-        q[t] = dual->q[from];
-        low[t] = dual->low[from];
-        high[t] = dual->high[from];
-        group[t] = (uint8_t)mc_group(dual, from);
+        r->q[t] = dual->q[from];
+        r->low[t] = dual->low[from];
+        r->high[t] = dual->high[from];
+        r->group[t] = (uint8_t)mc_group(dual, from);
     }
     for (int64_t i = 0; i < s->part.n; i++)
         s->f[i] = f[s->row_id[i]];
-    s->dual.q = q;
-    s->dual.low = low;
-    s->dual.high = high;
-    s->dual.group = dual->group ? group : NULL;
+    s->dual = (mc_dual){.m = r->variables, .row = r->row, .q = r->q, .low = r->low, .high = r->high};
+    s->dual.group = dual->group ? r->group : NULL;
 }
 
 static mercer_status open_part(mercer_ctx *ctx, const mc_matrix *rows, const mc_dual *dual, const double *beta,
-                               const double *f, const mc_extremes *e, int64_t count, mc_shrunk *s) {
-    const int64_t batch = rows->n < BATCH ? rows->n : BATCH;
-    MC_TRY(mc_work_open(ctx, &s->work, need(rows, count, batch)));
-    s->variable = mc_work_take(&s->work, count, sizeof(int64_t));
+                               const double *f, const mc_extremes *e, room *r) {
+    mc_shrunk *s = r->s;
+    MC_TRY(mc_work_lay(ctx, &s->work, cut, r));
     for (int64_t t = 0, at = 0; t < dual->m; t++)
         if (in_question(dual, beta, f, e, t))
             s->variable[at++] = t;
-    double *real[5];
-    for (int i = 0; i < 5; i++)
-        real[i] = mc_work_take(&s->work, count, sizeof(double));
-    int64_t *row = mc_work_take(&s->work, count, sizeof(int64_t)),
-            *place = mc_work_take(&s->work, rows->n, sizeof(int64_t));
-    s->row_id = mc_work_take(&s->work, count, sizeof(int64_t));
-    const int64_t n = mc_number_rows(dual, s->variable, count, rows->n, place, s->row_id, row);
+    const int64_t n = mc_number_rows(dual, s->variable, r->variables, rows->n, r->place, s->row_id, r->row);
     MC_TRY(mc_principal_open(ctx, rows, s->row_id, n, &s->part));
     s->rows = mc_principal_rows(&s->part);
-    s->beta = real[0];
-    s->f = real[1];
-    s->dual = (mc_dual){.m = count, .row = row};
-    fill(s, dual, beta, f, real[2], real[3], real[4], mc_work_take(&s->work, count, 1));
+    fill(r, dual, beta, f);
     return MERCER_OK;
 }
 
@@ -71,9 +79,10 @@ mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix *rows, const mc_du
                              const double *f, const mc_extremes *e, int64_t count, mc_shrunk *out) {
     *out = (mc_shrunk){0};
     const int64_t most = count < rows->n ? count : rows->n;
-    if (mc_principal_bytes(rows, most) + need(rows, count, BATCH) > mc_memory_left(ctx) / 2)
+    room r = {.rows = rows->n, .variables = count, .batch = rows->n < BATCH ? rows->n : BATCH, .s = out};
+    if (mc_principal_bytes(rows, most) + mc_slices_bytes(cut, &r) > mc_memory_left(ctx) / 2)
         return MERCER_OK;
-    const mercer_status status = open_part(ctx, rows, dual, beta, f, e, count, out);
+    const mercer_status status = open_part(ctx, rows, dual, beta, f, e, &r);
     if (status)
         mc_shrunk_close(out);
     return status;
@@ -92,18 +101,14 @@ mercer_status mc_shrunk_put_back(mercer_ctx *ctx, mc_shrunk *s, const mc_matrix 
         change[s->dual.row[t]] += s->beta[t] - beta[s->variable[t]];
         beta[s->variable[t]] = s->beta[t];
     }
-    const int64_t batch = rows->n < BATCH ? rows->n : BATCH;
-    int64_t *ids = mc_work_take(&s->work, batch, sizeof *ids);
-    double *c = mc_work_take(&s->work, batch, sizeof *c);
-    const void **scratch = mc_work_take(&s->work, batch, sizeof *scratch);
     int64_t count = 0;
     for (int64_t i = 0; i < s->part.n; i++) {
         if (change[i] != 0) {
-            ids[count] = s->row_id[i];
-            c[count++] = change[i];
+            s->ids[count] = s->row_id[i];
+            s->change[count++] = change[i];
         }
-        if (count == batch || (count && i == s->part.n - 1)) {
-            MC_TRY(mc_matrix_add_rows(ctx, rows, ids, c, count, scratch, f));
+        if (count == s->batch || (count && i == s->part.n - 1)) {
+            MC_TRY(mc_matrix_add_rows(ctx, rows, s->ids, s->change, count, s->scratch, f));
             count = 0;
         }
     }

@@ -18,6 +18,9 @@ typedef struct mc_shrunk {
     int64_t *variable; /* of the whole, for each of its own */
     int64_t *row_id;   /* row of the whole, for each of its own */
     double *beta, *f;
+    int64_t batch, *ids; /* rows at a time, when f of the whole is brought up to date, and what that takes */
+    double *change;
+    const void **scratch;
 } mc_shrunk;
 
 /* How many variables are still in question. */

@@ -16,29 +16,39 @@ static int64_t every(const mc_loss_space *space, const mc_loss_task *t) {
     return t->own || most < 2 ? 1 : most < EVERY ? most : EVERY;
 }
 
-size_t mc_loss_begin_bytes(int64_t n, int64_t k) {
-    const int64_t m = n / 2 + 1; /* of every second row */
-    return 2 * mc_work_need(m, sizeof(double)) + 2 * mc_work_need(m * k, sizeof(double))
-           + 2 * mc_work_need(k, sizeof(double));
+/* Of the part, n and k are given. */
+typedef struct beginning {
+    mc_loss_task part;
+    double *y, *cost, *b;
+} beginning;
+
+static void cut(mc_work *work, void *self) {
+    beginning *x = self;
+    mc_loss_task *part = &x->part;
+    x->y = mc_work_take(work, part->n, sizeof(double));
+    x->cost = mc_work_take(work, part->n, sizeof(double));
+    part->alpha = mc_work_take(work, part->n * part->k, sizeof(double));
+    part->f = mc_work_take(work, part->n * part->k, sizeof(double));
+    part->b = mc_work_take(work, part->k, sizeof(double));
+    x->b = mc_work_take(work, part->k, sizeof(double));
 }
 
-static void take_rows(mc_work *work, const mc_loss_task *t, int64_t e, mc_loss_task *part) {
-    const int64_t m = (t->n + e - 1) / e;
-    double *y = mc_work_take(work, m, sizeof *y), *cost = mc_work_take(work, m, sizeof *cost);
-    *part = *t;
-    part->n = m;
-    part->y = y;
-    part->cost = cost;
-    part->alpha = mc_work_take(work, m * t->k, sizeof(double));
-    part->f = mc_work_take(work, m * t->k, sizeof(double));
-    part->b = mc_work_take(work, t->k, sizeof(double));
+/* With every second row. */
+size_t mc_loss_begin_bytes(int64_t n, int64_t k) {
+    return mc_slices_bytes(cut, &(beginning){.part = {.n = n / 2 + 1, .k = k}});
+}
+
+static void take_rows(const mc_loss_task *t, int64_t e, beginning *x) {
+    mc_loss_task *part = &x->part;
+    part->y = x->y;
+    part->cost = x->cost;
     part->iterations_max = STEPS;
-    for (int64_t i = 0; i < m; i++) {
-        y[i] = t->y[i * e];
-        cost[i] = (double)e * t->cost[i * e];
+    for (int64_t i = 0; i < part->n; i++) {
+        x->y[i] = t->y[i * e];
+        x->cost[i] = (double)e * t->cost[i * e];
     }
-    memset(part->alpha, 0, (size_t)(m * t->k) * sizeof(double));
-    memset(part->f, 0, (size_t)(m * t->k) * sizeof(double));
+    memset(part->alpha, 0, (size_t)(part->n * t->k) * sizeof(double));
+    memset(part->f, 0, (size_t)(part->n * t->k) * sizeof(double));
     memcpy(part->b, t->b, (size_t)t->k * sizeof(double));
 }
 
@@ -83,13 +93,14 @@ static mercer_status adopt(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_
 mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t) {
     const int64_t e = every(space, t);
     mc_work work;
-    mc_loss_task part;
+    beginning x = {.part = *t};
     if (e == 1)
         return MERCER_OK;
-    MC_TRY(mc_work_open(ctx, &work, mc_loss_begin_bytes(t->n, t->k)));
-    take_rows(&work, t, e, &part);
-    mercer_status status = solve_part(ctx, space, e, &part);
-    MC_THEN(status, adopt(ctx, space, t, e, &part, mc_work_take(&work, t->k, sizeof(double))));
+    x.part.n = (t->n + e - 1) / e;
+    MC_TRY(mc_work_lay(ctx, &work, cut, &x));
+    take_rows(t, e, &x);
+    mercer_status status = solve_part(ctx, space, e, &x.part);
+    MC_THEN(status, adopt(ctx, space, t, e, &x.part, x.b));
     mc_work_close(&work);
     return status;
 }
