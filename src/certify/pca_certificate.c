@@ -1,7 +1,7 @@
 /* pca_certificate.c: what unit vectors v_c say about the principal components, from the rows alone. K is evaluated
    anew, in double.
 
-       theta_c = v_c' M v_c,   r_c = |M v_c - theta_c v_c|,   M = P S K S P (pca_matrix.c):
+       theta_c = v_c' M v_c,   r_c = |M v_c - theta_c v_c|,   M = P S K S P (problem/pca_matrix.c):
 
    an eigenvalue of M lies within r_c of theta_c, whatever v_c came from (M is symmetric; Krylov and Weinstein). The
    component is u_c = sum_i a_ic phi(x_i), a_c = S v_c / sqrt(theta_c), of length 1; since v_c is orthogonal to q the
@@ -14,7 +14,7 @@
    Sign: the entry of v_c of the largest size, the first of those within 1e-8 of it, is positive.
 
    Rounding: |computed (K b)_i - (K b)_i| <= entry |b|_1 + gamma_n sum_j |k_ij| |b_j|, where of a kernel |k_ij| <=
-   sqrt(k_ii k_jj), as in certificate.c; where k is not proved to be one, that sum is made from the entries. */
+   sqrt(k_ii k_jj), as in ridge_certificate.c; where k is not proved to be one, that sum is made from the entries. */
 #include "certify/pca_certificate.h"
 #include "base/status.h"
 #include "base/workspace.h"

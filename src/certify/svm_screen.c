@@ -1,8 +1,8 @@
 /* svm_screen.c: which rows the certificate need not compute in double precision. With the error of every f_i at most
-   e_i (products of the solver keep account of it, or the rows kept tell at the end: kernel_matrix.c) and b the
-   multiplier of the sum of its group, a row all of whose multipliers are 0 and whose slopes v are at least e_i on the
-   right side of b adds no loss, has no part in the norm, and is not the worst violator, for those free have slopes on
-   either side of b or at it. So its f enters no number of the certificate.
+   e_i (products of the solver keep account of it, or the rows kept tell at the end: learn/common/kernel_matrix.c) and b
+   the multiplier of the sum of its group, a row all of whose multipliers are 0 and whose slopes v are at least e_i on
+   the right side of b adds no loss, has no part in the norm, and is not the worst violator, for those free have slopes
+   on either side of b or at it. So its f enters no number of the certificate.
 
        screen     rows not proved to be like that against the rows with a multiplier, in double; where they are known
        twice, both must agree

@@ -5,6 +5,7 @@
 #ifndef MC_PROBLEM_PROBLEM_H
 #define MC_PROBLEM_PROBLEM_H
 
+#include <mercer.h>
 #include "data/table/scale.h"
 
 typedef struct mc_problem {
@@ -51,5 +52,9 @@ void mc_problem_restore(mc_problem *problem);
 
 /* MERCER_DATA where the largest of these targets leaves no room for sums of squares in a double. who: fit, update. */
 mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count);
+
+/* out: one weight per class of labels; class_of: n. machine names the owner in messages. */
+mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char *text, const mercer_data *labels,
+                               const int32_t *class_of, int64_t n, double *out);
 
 #endif

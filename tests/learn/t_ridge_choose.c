@@ -1,6 +1,6 @@
 /* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends
    of both ranges; and the slopes a search for lambda and the kernel follows. */
-#include "kernel/language/ranges_of_kernel.h"
+#include "kernel/language/parameters.h"
 #include "learn/ridge/ridge_gradient.h"
 #include "machines_of_test.h"
 #include "model/model.h"

@@ -16,7 +16,7 @@
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "certify/ridge_certificate.h"
-#include "problem/class_weight.h"
+#include "problem/problem.h"
 #include "learn/loss/loss_machine.h"
 #include <float.h>
 #include <math.h>

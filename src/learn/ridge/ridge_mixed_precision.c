@@ -64,7 +64,8 @@ static void put_run(const mixed *s, const float *from, int64_t i, int64_t j, int
     }
 }
 
-/* Columns of the first half lie along the column, rows of the second along the row (cholesky.h): both are rows of K. */
+/* Columns of the first half lie along the column, rows of the second along the row (linalg/cholesky.h): both are rows
+   of K. */
 static mercer_status pack(mercer_ctx *ctx, const mixed *s) {
     const int64_t n = s->n, half = n - n / 2;
     for (int64_t begin = 0; begin < n;) {

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "certify/svm_certificate.h"
 #include "data/table/data.h"
-#include "problem/class_weight.h"
+#include "problem/problem.h"
 #include <math.h>
 #include <string.h>
 
