@@ -4,8 +4,8 @@
        primal  sum c l(y, F) + lambda/2 alpha'f        dual  -sum c l*(y, v) - lambda/2 alpha'f,
 
    and since alpha is feasible, dual <= optimum <= primal. Both sides are lambda-strongly convex in f: lambda |f - f*|^2
-   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within e sum
-   |alpha| + gamma sum |alpha| |k| (e: the error of a kernel value), the terms have slope at most |g| + lambda |alpha|
+   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within
+   what the operator says of its products (mc_product_doubt), the terms have slope at most |g| + lambda |alpha|
    in it (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each is itself
    right to a few units.
 
@@ -113,7 +113,8 @@ static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *fou
 }
 
 /* g and root are room for n x k each. */
-static void measure(const mc_loss_task *t, double entry, double reach, double *g, double *root, mc_loss_findings *out) {
+static void measure(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
+                    mc_loss_findings *out) {
     long double energy = 0, slopes = 0, bends = 0, mass = 0, size = 0;
     if (t->loss->smooth)
         mc_loss_look(t, false, g, root);
@@ -126,7 +127,7 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
         size += t->lambda * fabs(t->alpha[i] * t->f[i]) + fabs(slope * (t->f[i] + t->b[i % t->k]));
     }
     const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
-    const long double gamma = (long double)(t->n + 8) * DBL_EPSILON, each = mass * (entry + gamma * reach);
+    const double each = 1.01 * mc_product_doubt(error, (double)mass, reach);
     out->square_norm = fmax(0, (double)energy);
     out->primal = (double)(loss + t->lambda / 2 * energy);
     out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * energy) : -INFINITY;
@@ -135,7 +136,7 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
     out->rounding += infeasibility(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;
-    out->each = (double)each;
+    out->each = each;
     out->distance = sqrt((fmax(0, out->primal - out->dual) + out->rounding) / t->lambda);
     out->intercept = bound_intercept(t, out);
 }
@@ -143,6 +144,8 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
 static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks, int64_t count,
                          int64_t width, double *A, double *KA, mc_loss_findings *out) {
     double reach = 0;
+    mc_product_error error = {0};
+    mc_gram_raise_error(gram, width, &error);
     MC_TRY(mc_gram_diagonal(ctx, gram, KA));
     for (int64_t i = 0; i < p->n; i++)
         reach = fmax(reach, KA[i]);
@@ -150,7 +153,7 @@ static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gr
     MC_TRY(mc_gram_apply(ctx, gram, width, A, KA));
     scatter(tasks, count, p->n, width, KA);
     for (int64_t j = 0; j < count; j++)
-        measure(&tasks[j], mc_gram_entry_error(gram), reach, A, KA, &out[j]);
+        measure(&tasks[j], error, reach, A, KA, &out[j]);
     return MERCER_OK;
 }
 

@@ -14,13 +14,13 @@
    A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal
    is |f|^2 / (2 m^2).
 
-   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation
-   itself can be wrong by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c|
-   |k|, where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at most |c_i| + C_i
-   in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a few units. The sum
-   of the coefficients, which is to be the same for all b, is off by a rounding: that times a bound on
-   |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the largest
-   |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
+   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the
+   evaluation itself can be wrong by: every f is right to within what the operator says of its products
+   (mc_product_doubt), where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at
+   most |c_i| + C_i in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a
+   few units. The sum of the coefficients, which is to be the same for all b, is off by a rounding: that times a
+   bound on |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the
+   largest |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
 #include "certify/svm_certificate.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -50,10 +50,10 @@ static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values)
 }
 
 static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, int64_t begin, int64_t end,
-                                  double *values, double *entry) {
+                                  double *values, mc_product_error *error) {
     mercer_data *block = NULL;
     MC_TRY(mc_data_range(ctx, s->p.x, begin, end, &block));
-    const mercer_status status = mc_fitted_decide(ctx, f, block, values, entry);
+    const mercer_status status = mc_fitted_decide(ctx, f, block, values, error);
     mercer_data_free(block);
     if (!status)
         scatter(s, begin, end, values);
@@ -62,7 +62,7 @@ static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f
 
 /* Without intercepts: a large one, added and taken off again, would leave nothing of f, and those of a checkpoint are
    not believed. */
-static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double *entry) {
+static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error *error) {
     const int64_t n = s->p.n;
     memset(f->intercept, 0, (size_t)s->tasks * sizeof *f->intercept);
     int64_t most = n < BLOCK ? n : BLOCK;
@@ -72,7 +72,7 @@ static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double
     MC_TRY(MC_ALLOC(ctx, values, most * s->tasks));
     mercer_status status = MERCER_OK;
     for (int64_t begin = 0; begin < n && !status; begin += most)
-        status = decide_block(ctx, s, f, begin, begin + most < n ? begin + most : n, values, entry);
+        status = decide_block(ctx, s, f, begin, begin + most < n ? begin + most : n, values, error);
     mc_free(values);
     return status;
 }
@@ -139,19 +139,20 @@ static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals 
 }
 
 /* What a computed f can be wrong by, in the unit of the multipliers. */
-static double error_of(const mc_svm *s, const mc_svm_program *t, double entry) {
+static double error_of(const mc_svm *s, const mc_svm_program *t, mc_product_error error) {
     long double mass = 0, reach = 0;
     for (int64_t i = 0; i < t->n; i++) {
         mass += fabs(mc_svm_program_coefficient(t, i));
         reach = fmaxl(reach, fabs(t->unit * t->f[i]));
     }
-    const long double gamma = (long double)t->n * DBL_EPSILON;
-    return (double)((entry * mass + gamma * (mass * mc_svm_program_top(s, t) + reach)) / t->unit);
+    error.sum += DBL_EPSILON; /* the two classes of a pair are added */
+    const double made = mc_product_doubt(error, (double)mass, mc_svm_program_top(s, t));
+    return (1.01 * made + 8 * DBL_EPSILON * (double)reach) / t->unit;
 }
 
-static void measure(const mc_svm *s, mc_svm_program *t, double entry) {
+static void measure(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
     totals all = {.margin = INFINITY};
-    t->seen.error = fmax(t->seen.error, error_of(s, t, entry));
+    t->seen.error = fmax(t->seen.error, error_of(s, t, error));
     for (int64_t i = 0; i < t->n; i++)
         add_row(s, t, i, &all);
     t->norm2 = (double)all.norm2;
@@ -229,26 +230,27 @@ static void bound_decision(const mc_svm *s, mc_svm_program *t) {
 }
 
 /* The numbers of a task from its f. */
-static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, double entry) {
+static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, mc_product_error error) {
     const double unit = t->unit; /* the coefficients of nu-svc are written in it */
     mc_svm_program_finish(s, t, found->intercept);
     t->intercept *= unit / t->unit;
     t->unit = unit;
     t->violation = found->violation * t->unit;
     count_vectors(s, t);
-    measure(s, t, entry);
+    measure(s, t, error);
     bound_decision(s, t);
 }
 
 /* *screened: f is that of the solver, and computed here where that is not enough. It becomes false where it would have
    to be computed everywhere. */
-static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, double entry, bool *screened) {
+static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error error,
+                           bool *screened) {
     mc_quadratic_program programme;
     MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
     mc_smo_result found = {0};
     const bool screening = *screened;
     const mercer_status status =
-        screening ? mc_svm_program_screen(ctx, s, t, &programme.dual, &entry, screened) : MERCER_OK;
+        screening ? mc_svm_program_screen(ctx, s, t, &programme.dual, &error, screened) : MERCER_OK;
     if (!status) {
         mc_dual_judge(&programme.dual, t->beta, t->f, &found);
         *screened = *screened && mc_svm_program_screened(s, t, &programme.dual, found.intercept);
@@ -256,14 +258,14 @@ static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, 
     mc_quadratic_program_close(&programme);
     if (status || *screened != screening)
         return status;
-    conclude(s, t, &found, entry);
+    conclude(s, t, &found, error);
     return s->path && t->error ? mc_svm_program_remember(ctx, t) : MERCER_OK;
 }
 
-static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double entry, bool *screened) {
+static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error error, bool *screened) {
     const bool screening = *screened;
     for (int64_t k = 0; k < s->tasks && *screened == screening; k++) {
-        MC_TRY(judge(ctx, s, &s->task[k], entry, screened));
+        MC_TRY(judge(ctx, s, &s->task[k], error, screened));
         f->intercept[k] = s->task[k].intercept;
         f->box[2 * k + 1] = s->task[k].epsilon;
     }
@@ -271,19 +273,19 @@ static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double 
 }
 
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
-    double entry = 0;
+    mc_product_error error = {0};
     bool screened = mc_svm_screens(s);
     if (screened)
-        MC_TRY(judge_all(ctx, s, f, entry, &screened));
+        MC_TRY(judge_all(ctx, s, f, error, &screened));
     if (screened)
         return MERCER_OK;
-    MC_TRY(decide_all(ctx, s, f, &entry));
+    MC_TRY(decide_all(ctx, s, f, &error));
     for (int64_t k = 0; k < s->tasks; k++) {
         s->task[k].seen.error = 0;
         if (s->task[k].error)
             memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
     }
-    return judge_all(ctx, s, f, entry, &screened);
+    return judge_all(ctx, s, f, error, &screened);
 }
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {

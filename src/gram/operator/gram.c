@@ -125,6 +125,11 @@ double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
     return sum < 0.5 ? sum / (1 - sum) : INFINITY;
 }
 
+void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error) {
+    error->entry = fmax(error->entry, mc_gram_entry_error(gram));
+    error->sum = fmax(error->sum, mc_gram_sum_error(gram, t));
+}
+
 /* What floats lose near 0 is far below a rounding of the largest. */
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest) {
     const double sum = mc_gram_sum_error(gram, t);
