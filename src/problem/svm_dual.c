@@ -197,8 +197,7 @@ static mercer_status refuse_nu(mercer_ctx *ctx, const mc_svm *s, const mc_svm_pr
                        total_bound(s, t, 1) > 0 ? second : first);
     return mc_fail(ctx, MERCER_INVALID,
                    "nu-svc: nu = %g is infeasible for classes '%s' and '%s', of which the smaller has %.3g%% of the "
-                   "weight; nu must be at "
-                   "most %.6g",
+                   "weight; nu must be at most %.6g",
                    s->set->nu, first, second, 50 * highest, highest);
 }
 

@@ -120,8 +120,7 @@ static json_t *json_rows(const rows *r, const char *path) {
 static const report_row total_rows[] = {
     {"", NULL,
      "{decision}: C {C:.6g}[, epsilon {epsilon:.6g}]; {free} free, {bounded} bounded, {unused} unused; slacks add up "
-     "to "
-     "{slack:.6g}"},
+     "to {slack:.6g}"},
     {0},
 };
 static const report_row written_rows[] = {{"written", NULL, "{output}"}, {0}};
