@@ -181,6 +181,14 @@ double mc_svm_program_nu(const mc_svm *s, const mc_svm_program *t) {
     return t->nu > 0 ? t->nu : s->set->nu;
 }
 
+/* Each sign has nu W / 2. */
+void mc_svm_program_measure_nu(const mc_svm *s, mc_svm_program *t) {
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        sum += fabs(t->beta[i]);
+    t->nu = sum / (total_bound(s, t, 1) + total_bound(s, t, -1));
+}
+
 double mc_svm_program_highest_nu(const mc_svm *s, const mc_svm_program *t) {
     const double above = total_bound(s, t, 1), below = total_bound(s, t, -1);
     return 2 * fmin(above, below) / (above + below);

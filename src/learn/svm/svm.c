@@ -131,34 +131,43 @@ static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_sv
                    first, second, mc_svm_program_nu(s, t));
 }
 
-enum { RAISES = 12 }; /* steps from nu to the highest there is, each of the same factor */
+/* Relative to the mean of the diagonal: a margin below the first is none; the second is that of the nearest nu, whose
+   function is then that of svc with C = 1000 over that mean. */
+static const double NO_MARGIN = 1e-9, NEAREST_MARGIN = 1e-3;
 
-/* Start again with a nu that is closer to the highest. */
-static mercer_status raise_nu(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, double factor) {
-    t->nu = fmin(factor * mc_svm_program_nu(s, t), mc_svm_program_highest_nu(s, t));
-    t->tolerance = SAFETY * s->set->tolerance;
+/* The nu whose margin is r, and its answer: that of svc with C = 1/r, whose multipliers are 1/r times those of nu-svc.
+   nu falls as C grows, to the least mean hinge loss there is, so no lower nu has a margin of r. */
+static mercer_status solve_for_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, double r) {
+    mc_svm svc = *s;
+    svc.kind = MC_SVC;
+    svc.row = &mc_svm_rows[MC_SVC];
+    svc.C = 1 / r;
     memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
-    MC_TRY(mc_svm_program_start(ctx, s, t));
-    MC_TRY(mc_svm_program_product(ctx, s, t));
-    return mc_svm_program_solve(ctx, s, t);
+    t->tolerance = SAFETY * s->set->tolerance;
+    MC_TRY(mc_svm_program_product(ctx, &svc, t));
+    MC_TRY(mc_svm_program_is_steep(&svc, t) ? mc_svm_program_climb(ctx, &svc, t) : mc_svm_program_solve(ctx, &svc, t));
+    const double b = t->result.intercept[0];
+    mc_svm_program_scale(s, t, r);
+    mc_svm_program_measure_nu(s, t);
+    t->tolerance *= r;
+    t->result.intercept[0] = r * (b - 1);
+    t->result.intercept[1] = r * (b + 1);
+    return MERCER_OK;
 }
 
 /* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with
    it. A tolerance above the kernel's own size says nothing: the next one is below it at once. */
 static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
-    const double least = 1e-9 * mc_svm_program_mean_diagonal(s, t), highest = mc_svm_program_highest_nu(s, t);
-    const double factor = pow(highest / mc_svm_program_nu(s, t), 1.0 / RAISES);
-    for (int raises = 0;;) {
-        const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2;
-        if (r > 4 * t->tolerance)
-            return MERCER_OK;
-        const bool settled = !(t->tolerance > least),
-                   raised = settled && s->set->nearest_nu && mc_svm_program_nu(s, t) < highest;
-        if (settled && !raised)
+    const double mean = mc_svm_program_mean_diagonal(s, t), least = NO_MARGIN * mean;
+    while (!((t->result.intercept[1] - t->result.intercept[0]) / 2 > 4 * t->tolerance)) {
+        if (s->set->nearest_nu && !(t->tolerance > NEAREST_MARGIN / 8 * mean))
+            return solve_for_margin(ctx, s, t, NEAREST_MARGIN * mean);
+        if (!(t->tolerance > least))
             return refuse_margin(ctx, s, t);
-        t->tolerance = fmin(t->tolerance / 10, 1e8 * least);
-        MC_TRY(raised ? raise_nu(ctx, s, t, ++raises < RAISES ? factor : INFINITY) : mc_svm_program_solve(ctx, s, t));
+        t->tolerance = fmin(t->tolerance / 10, 0.1 * mean);
+        MC_TRY(mc_svm_program_solve(ctx, s, t));
     }
+    return MERCER_OK;
 }
 
 mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
