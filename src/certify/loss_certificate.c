@@ -20,7 +20,9 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "certify/certificate.h"
 #include "certify/intercept.h"
+#include "certify/ridge_certificate.h"
 #include "gram/operator/gram.h"
 #include <float.h>
 #include <math.h>
@@ -174,4 +176,33 @@ mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task
     mc_work_close(&work);
     mc_gram_close(gram);
     return status;
+}
+
+/* Without a conjugate of the caller's own the dual side is found by search, and the gap no proof. */
+static const char *kind_of(const mercer_own_loss *own) {
+    return own && !own->conjugate ? "numerical gap" : "gap";
+}
+
+void mc_loss_report(const mc_loss_task *tasks, int64_t count, const mc_loss_findings *all, mercer_report *r) {
+    mercer_certificate *c = &r->certificate;
+    double norm2 = 0, zero = 0;
+    *c = mc_certificate_blank(kind_of(tasks[0].own));
+    c->primal = c->dual = c->rounding = c->prediction_error_bound = c->prediction_error_constant =
+        c->prediction_error_slope = 0;
+    for (const mc_loss_findings *found = all; found < all + count; found++) {
+        c->primal += found->primal;
+        c->dual += found->dual;
+        c->rounding += found->rounding;
+        norm2 += found->square_norm;
+        zero += found->zero;
+        c->prediction_error_slope = fmax(c->prediction_error_slope, found->distance);
+        c->prediction_error_constant = fmax(c->prediction_error_constant, found->intercept);
+        c->prediction_error_bound =
+            fmax(c->prediction_error_bound, found->intercept + found->distance * sqrt(found->reach) + found->each);
+    }
+    mc_certify_gap(c, zero);
+    c->objective_gap = c->gap;
+    c->distance = sqrt(c->objective_gap / tasks[0].lambda);
+    r->objective = c->primal;
+    r->norm = sqrt(norm2);
 }

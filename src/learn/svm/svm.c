@@ -15,6 +15,7 @@
 #include "certify/svm_certificate.h"
 #include "data/table/data.h"
 #include "problem/problem.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -344,47 +345,47 @@ mc_driver mc_svm_driver(mc_svm *s) {
     return (mc_driver){.steps = &steps, .self = s, .p = &s->p};
 }
 
-static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                         const mercer_data *data, mc_fitted *out) {
-    mc_svm s = {.kind = kind, .set = set};
+/* ---- The five machines ---- */
+
+static mc_svm_kind kind_of(const mercer_svm *set) {
+    int kind = 0;
+    while (kind < MC_SVM_KINDS && strcmp(mc_svm_rows[kind].name, set->machine) != 0)
+        kind++;
+    assert(kind < MC_SVM_KINDS); /* settings are checked before a learner sees them */
+    return (mc_svm_kind)kind;
+}
+
+static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out) {
+    mc_svm s = {.kind = kind_of(settings), .set = settings};
     mc_driver driver = mc_svm_driver(&s);
     return mc_drive(ctx, &driver, kernel, data, out);
 }
 
+static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, kind_of(settings), settings, kernel, data, out);
+}
+
 /* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the
    seconds alone. */
-static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mc_problem *p, mc_options *out) {
+static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+    const mercer_svm *set = settings;
+    const mc_svm_row *row = &mc_svm_rows[kind_of(set)];
     const double n = (double)p->n;
-    const int64_t m = mc_svm_rows[kind].doubled ? 2 * p->n : p->n;
+    const int64_t m = row->doubled ? 2 * p->n : p->n;
     mercer_dtype dtype;
-    if (mc_svm_fit_dtype(ctx, &mc_svm_rows[kind], set, p, &dtype))
+    if (mc_svm_fit_dtype(ctx, row, set, p, &dtype))
         dtype = MERCER_F64; /* no memory to look: the larger */
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
-    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (mc_svm_rows[kind].classes ? mc_svm_programs_bytes(set, p) : 0);
+    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (row->classes ? mc_svm_programs_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
-    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, &mc_svm_rows[kind], p, dtype), dtype);
+    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
     o->reason = !o->possible                           ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                        : "exact; K is stored for some thousand rows at a time";
 }
 
-#define MACHINE(name, kind)                                                                                            \
-    static mercer_status fit_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,                \
-                                    const mercer_data *data, mc_fitted *out) {                                         \
-        return fit(ctx, kind, settings, kernel, data, out);                                                            \
-    }                                                                                                                  \
-    static mercer_status prepare_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
-                                        const mercer_data *data, mc_problem *out) {                                    \
-        return open_problem(ctx, kind, settings, kernel, data, out);                                                   \
-    }                                                                                                                  \
-    static void weigh_##name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
-        weigh(ctx, kind, settings, p, out);                                                                            \
-    }                                                                                                                  \
-    const mc_learner mc_##name##_learner = {.fit = fit_##name, .plan = {prepare_##name, weigh_##name, NULL}};
-MACHINE(svc, MC_SVC)
-MACHINE(nu_svc, MC_NU_SVC)
-MACHINE(svr, MC_SVR)
-MACHINE(nu_svr, MC_NU_SVR)
-MACHINE(one_class, MC_ONE_CLASS)
+const mc_learner mc_svm_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};
