@@ -38,6 +38,12 @@ enum {
         if (try_ != EXIT_DONE)                                                                                         \
             return try_;                                                                                               \
     } while (0)
+/* The next step, where there is something to undo: taken unless one before it has failed. */
+#define THEN(code, call)                                                                                               \
+    do {                                                                                                               \
+        if ((code) == EXIT_DONE)                                                                                       \
+            (code) = (call);                                                                                           \
+    } while (0)
 
 /* ---- Options (args.c) ---- */
 
@@ -272,6 +278,11 @@ text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance
 void say_report(session *s, const json_t *report); /* of json_report: all that a machine has to say of its fit */
 void say_certificate(session *s, const json_t *report);
 json_t *json_report(const mercer_model *model);
+/* What the decisions of a model are called: "ash_elm" of a pair, "ash" against the rest, the name of a target. */
+typedef struct decision_name {
+    char bytes[600];
+} decision_name;
+decision_name name_decision(const mercer_model *model, int64_t k);
 /* A field of CSV, prefix and text as one, quoted where it must be. */
 void csv_field(FILE *out, const char *prefix, const char *field);
 int show_rows(session *s); /* show_rows.c: of a support vector machine */

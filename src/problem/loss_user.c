@@ -180,12 +180,12 @@ static mercer_status try_slope(mercer_ctx *ctx, const trial *a, double F, double
         return MERCER_OK;
     if (first * h <= rise + room && rise <= last * h + room)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_INVALID,
-                   "loss '%s': its slope is %g at F = %g and %g at F = %g (row %lld, y = %g), and between them its "
-                   "value rises by %g, not "
-                   "by %g to %g; the slope must be the derivative of the value, and the value convex",
-                   a->t->own->name, first, F, last, F + h, (long long)a->t->place[a->i] + 1, a->y, rise,
-                   fmin(first * h, last * h), fmax(first * h, last * h));
+    return mc_fail(
+        ctx, MERCER_INVALID,
+        "loss '%s': its slope is %g at F = %g and %g at F = %g (row %lld, y = %g), and between them its value rises by "
+        "%g, not by %g to %g; the slope must be the derivative of the value, and the value convex",
+        a->t->own->name, first, F, last, F + h, (long long)a->t->place[a->i] + 1, a->y, rise, fmin(first * h, last * h),
+        fmax(first * h, last * h));
 }
 
 static mercer_status try_conjugate(mercer_ctx *ctx, const trial *a, double F, double h) {
@@ -201,8 +201,7 @@ static mercer_status try_conjugate(mercer_ctx *ctx, const trial *a, double F, do
         return MERCER_OK;
     return mc_fail(ctx, MERCER_INVALID,
                    "loss '%s': its conjugate is %g at v = %g (row %lld, y = %g), where the largest v F - value is at "
-                   "least %g; it must be "
-                   "the largest over all F",
+                   "least %g; it must be the largest over all F",
                    own->name, c, v, (long long)a->t->place[a->i] + 1, a->y, fmax(v * F - l, v * (F + h) - away));
 }
 

@@ -40,6 +40,9 @@ void mc_problem_close(mc_problem *problem);
 /* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
 int64_t mc_problem_places(const mercer_data *data, int64_t *place);
 
+static inline double mc_problem_root(const mc_problem *p, int64_t i) {
+    return p->root ? p->root[i] : 1;
+}
 static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
     return p->root ? p->root[i] * p->root[i] : 1;
 }

@@ -367,8 +367,7 @@ static int write_page(session *s, page *p) {
     const bool whole = fclose(p->out) == 0;
     if (code == EXIT_DONE && !whole)
         code = session_fail(s, MERCER_MEMORY);
-    if (code == EXIT_DONE)
-        code = finish(s, p, bytes, size);
+    THEN(code, finish(s, p, bytes, size));
     free(bytes);
     return code;
 }
@@ -376,8 +375,7 @@ static int write_page(session *s, page *p) {
 static int run_report(session *s) {
     page p = {0};
     int code = picture_open(s, &p.of);
-    if (code == EXIT_DONE)
-        code = write_page(s, &p);
+    THEN(code, write_page(s, &p));
     picture_close(&p.of);
     return code;
 }

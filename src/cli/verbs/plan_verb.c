@@ -167,8 +167,7 @@ static int plan_search(session *s, const tuning *t) {
 static int run_search_plan(session *s) {
     tuning t = {0};
     int code = tuning_open(s, &t);
-    if (code == EXIT_DONE)
-        code = plan_search(s, &t);
+    THEN(code, plan_search(s, &t));
     tuning_close(&t);
     return code;
 }
@@ -187,8 +186,7 @@ static int run_plan(session *s) {
         return run_search_plan(s);
     TRY(refuse_search_options(s));
     int code = job_open(s, &j);
-    if (code == EXIT_DONE)
-        code = plan_job(s, &j);
+    THEN(code, plan_job(s, &j));
     job_close(&j);
     return code;
 }

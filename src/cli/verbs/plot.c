@@ -253,8 +253,7 @@ static int run_plot(session *s) {
     if (!format_of(path))
         return complain("-o %s: the name must end in .svg, .png or .pdf", path);
     int code = picture_open(s, &p);
-    if (code == EXIT_DONE)
-        code = draw(s, &p, path);
+    THEN(code, draw(s, &p, path));
     picture_close(&p);
     return code;
 }

@@ -189,10 +189,8 @@ static int run_score(session *s) {
     mercer_model *model = NULL;
     mercer_data *data = NULL;
     int code = input_model(s, s->args.operand[0], &model);
-    if (code == EXIT_DONE)
-        code = input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data);
-    if (code == EXIT_DONE)
-        code = score(s, model, data);
+    THEN(code, input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data));
+    THEN(code, score(s, model, data));
     mercer_data_free(data);
     mercer_model_free(model);
     return code;

@@ -194,10 +194,8 @@ static int search(session *s, tuning *t) {
 static int run_tune(session *s) {
     tuning t = {0};
     int code = choose_model_path(s, t.path, sizeof t.path);
-    if (code == EXIT_DONE)
-        code = tuning_open(s, &t);
-    if (code == EXIT_DONE)
-        code = search(s, &t);
+    THEN(code, tuning_open(s, &t));
+    THEN(code, search(s, &t));
     tuning_close(&t);
     return code;
 }

@@ -293,8 +293,8 @@ mercer_status mc_features_open(mercer_ctx *ctx, const mc_node *root, int64_t d, 
     const int64_t dimension = mc_features_count(root, d, LIMIT);
     if (dimension < 0)
         return mc_fail(ctx, MERCER_INVALID,
-                       "this kernel has no feature map of at most %d dimensions; linear, poly, form, cosine and "
-                       "their sums, products, powers, weighings and normalisations have one",
+                       "this kernel has no feature map of at most %d dimensions; linear, poly, form, cosine and their "
+                       "sums, products, powers, weighings and normalisations have one",
                        LIMIT);
     mc_features *map = NULL;
     MC_TRY(MC_ALLOC(ctx, map, 1));
@@ -369,8 +369,7 @@ mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     mc_features *map = NULL;
     MC_TRY(mc_kernel_bind(ctx, kernel, data, &bound));
     mercer_status status = mc_features_open(ctx, bound->root, data->d, &map);
-    if (!status)
-        status = map_data(ctx, map, data, out);
+    MC_THEN(status, map_data(ctx, map, data, out));
     mc_features_close(map);
     mercer_kernel_free(bound);
     return status;
