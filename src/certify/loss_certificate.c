@@ -9,7 +9,8 @@
    in it (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each is itself
    right to a few units.
 
-   The intercept is bounded by the slopes of the losses around f (certify/intercept.c).
+   The intercept is bounded by the slopes of the losses around f (certify/intercept.c), those of many classes by the
+   shares that the classes must have (certify/softmax_intercepts.c).
 
    With an intercept alpha is feasible where sum alpha = 0, which doubles reach to a rounding: the dual value is then
    wrong by lambda |b*| |sum alpha|. Of the optimal b* it is known that it lies among the y - f* of the rows where y is
@@ -107,11 +108,14 @@ static void slopes_of(const void *self, int64_t i, double F, double *low, double
     *high *= t->cost[i];
 }
 
-/* Intercepts of softmax are free together: only their differences are held. */
-static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found) {
+/* room: n x k. */
+static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *room) {
     const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
     const mc_intercept p = {.n = t->n, .b = t->b[0], .value = value_of, .slopes = slopes_of, .self = &d};
-    return !t->intercept ? 0 : t->k > 1 ? INFINITY : mc_intercept_bound(&p);
+    const mc_softmax many = {t->n, t->k, t->f, t->b, t->y, t->cost, d.doubt, room};
+    if (!t->intercept)
+        return 0;
+    return t->k > 1 ? mc_softmax_intercepts_bound(&many) : mc_intercept_bound(&p);
 }
 
 /* g and root are room for n x k each. */
@@ -140,7 +144,7 @@ static void measure(const mc_loss_task *t, mc_product_error error, double reach,
     out->reach = reach;
     out->each = each;
     out->distance = sqrt((fmax(0, out->primal - out->dual) + out->rounding) / t->lambda);
-    out->intercept = bound_intercept(t, out);
+    out->intercept = bound_intercept(t, out, root);
 }
 
 static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks, int64_t count,

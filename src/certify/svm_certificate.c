@@ -174,6 +174,7 @@ static void measure(const mc_svm *s, mc_svm_program *t, mc_product_error error) 
 typedef struct judged {
     const mc_svm *s;
     const mc_svm_program *t;
+    int side; /* of nu: the edge in question */
 } judged;
 
 /* f of row i, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
@@ -207,26 +208,111 @@ static void slopes_of(const void *self, int64_t i, double F, double *low, double
         *high = cost;
 }
 
-/* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
-   that of a scaled one: there the dual alone says it. What nu finds is found anew with every f, and scales it. */
-static void bound_decision(const mc_svm *s, mc_svm_program *t) {
-    const bool hard = isinf(s->C) && s->row->costly;
-    const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
-    t->distance = t->drift = INFINITY;
-    if (!s->p.proved || s->kind == MC_NU_SVC || s->kind == MC_NU_SVR || !isfinite(gap))
-        return;
-    t->distance = sqrt(hard ? 2 * gap : gap);
+static double weight_of(const mc_svm *s, const mc_svm_program *t) {
     long double weight = 0;
-    for (int64_t i = 0; i < t->n && s->kind == MC_ONE_CLASS; i++)
+    for (int64_t i = 0; i < t->n; i++)
         weight += mc_svm_program_bound(s, t, i);
-    const judged self = {s, t};
+    return (double)weight;
+}
+
+/* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
+   that of a scaled one: there the dual alone says it. */
+static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
+    const bool hard = isinf(s->C) && s->row->costly;
+    t->distance = sqrt(hard ? 2 * gap : gap);
+    const judged self = {s, t, 0};
     const mc_intercept p = {.n = t->n,
                             .b = t->intercept,
-                            .slope = s->kind == MC_ONE_CLASS ? (double)(s->set->nu * weight) : 0,
+                            .slope = s->kind == MC_ONE_CLASS ? s->set->nu * weight_of(s, t) : 0,
                             .value = value_of,
                             .slopes = slopes_of,
                             .self = &self};
     t->drift = mc_intercept_bound(&p);
+}
+
+/* ---- The same where nu finds a number besides ----
+
+   nu-svc with the margin r: min 1/2 |f|^2 - nu W r + sum w max(0, r - y (f + b)). In the edges of the classes, r+ =
+   r - b and r- = r + b, that is 1/2 |f|^2 and for each class -T r' + sum w max(0, r' - y f), T = nu W / 2. nu-svr
+   with epsilon: in the edges b + epsilon and b - epsilon 1/2 |f|^2, T r' + sum C max(0, y - f - r') and -T r' + sum
+   C max(0, f + r' - y), T = C nu W / 2. So the gap of svc with C = 1/r times r^2, and that of svr with epsilon (T's
+   share of it made up), are gaps of these problems; they bound |f - f*|^2; and each edge is an intercept by itself.
+   With e the mean of what the two can be off by, neither b nor r, nor b nor epsilon, is off by more. In units of r
+   the decisions of nu-svc are then off by
+
+       |(f + b) - (f* + b*) / r*| <= (|f - f*| + |f| e) / (1 - e) sqrt(k(x, x)) + (1 + |b|) e / (1 - e),   e < 1;
+
+   and epsilon >= 0 is no constraint where it is more than e. Multipliers whose sums miss T by a rounding move the
+   dual by that times the optimal edges, which lie among the y - f* (0 for y in classes). */
+
+static double edge_value(const void *self, int64_t i, double *doubt) {
+    const judged *j = self;
+    const double f = value_of(self, i, doubt);
+    return j->s->row->classes ? j->side * f : f;
+}
+
+static void edge_slopes(const void *self, int64_t i, double F, double *low, double *high) {
+    const judged *j = self;
+    const mc_svm *s = j->s;
+    const double cost = mc_svm_program_bound(s, j->t, i),
+                 y = s->row->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
+    const bool falls = s->row->classes || j->side > 0;
+    *low = *high = 0;
+    if (s->row->classes && mc_svm_program_sign(s, j->t, i) != j->side)
+        return;
+    double least, most;
+    hinge(falls ? y - F : F - y, cost, &least, &most);
+    *low = falls ? -most : least;
+    *high = falls ? -least : most;
+}
+
+static double edge_bound(const mc_svm *s, const mc_svm_program *t, int side, double edge, double slope) {
+    const judged self = {s, t, side};
+    const mc_intercept p = {t->n, edge, slope, edge_value, edge_slopes, &self};
+    return mc_intercept_bound(&p);
+}
+
+/* What the gap of the problem with nu has beside that of the one with a fixed margin or epsilon. */
+static double nu_rest(const mc_svm *s, const mc_svm_program *t, double T, double gap) {
+    const double classes = s->row->classes, norm = sqrt(fmax(t->norm2, 0));
+    long double up = 0, down = 0, mass = 0;
+    double bend = 0;
+    for (int64_t v = 0; v < t->m; v++)
+        *(t->beta[v] > 0 ? &up : &down) += fabs(t->beta[v]);
+    for (int64_t i = 0; i < t->n; i++) {
+        mass += fabs(mc_svm_program_coefficient(t, i));
+        bend = fmax(bend, classes ? 0 : bend_of(s, t, i));
+    }
+    const double off = fabs((double)up - T) + fabs((double)down - T) + 16 * DBL_EPSILON * T;
+    const double edge = bend + 2 * sqrt(mc_svm_program_top(s, t)) * (norm + sqrt(gap)) + 1 + fabs(t->intercept);
+    const double netted = classes ? 0 : t->epsilon * fmax(2 * T - (double)mass, 0); /* rows with two multipliers */
+    return 2 * off * t->unit * edge + netted;
+}
+
+static void bound_nu(const mc_svm *s, mc_svm_program *t, double gap) {
+    const double T = mc_svm_program_nu(s, t) * weight_of(s, t) / 2, b = t->intercept, slack = 1.01;
+    const bool classes = s->row->classes;
+    t->distance = sqrt(gap + nu_rest(s, t, T, gap));
+    const double up = classes ? edge_bound(s, t, 1, b - 1, T) : edge_bound(s, t, 1, b + t->epsilon, T);
+    const double down = classes ? edge_bound(s, t, -1, -b - 1, T) : edge_bound(s, t, -1, b - t->epsilon, -T);
+    const double e = slack * (up + down) / 2;
+    if (!classes) {
+        t->drift = e < t->epsilon ? e : INFINITY;
+        return;
+    }
+    t->drift = e < 1 ? slack * (1 + fabs(b)) * e / (1 - e) : INFINITY;
+    t->distance = e < 1 ? slack * (t->distance + sqrt(fmax(t->norm2, 0)) * e) / (1 - e) : INFINITY;
+}
+
+static void bound_decision(const mc_svm *s, mc_svm_program *t) {
+    const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
+    t->distance = t->drift = INFINITY;
+    if (!s->p.proved || !isfinite(gap))
+        return;
+    if (s->kind == MC_NU_SVC || s->kind == MC_NU_SVR)
+        bound_nu(s, t, gap);
+    else
+        bound_plain(s, t, gap);
 }
 
 /* The numbers of a task from its f. */
