@@ -225,7 +225,7 @@ MERCER_DEFAULTS(mercer_read, mercer_read_init, mercer_read_defaults)
 MERCER_API mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out);
 
 /* Data from arrays in memory. Give values (dense, row-major) or values with row_start and column (CSR, columns
-   increasing). */
+   increasing). Of very many columns of CSR only those cost memory and time in which some row has a value. */
 typedef struct mercer_table {
     size_t size;
     int64_t n, d;
@@ -258,14 +258,14 @@ MERCER_API int64_t mercer_data_class(const mercer_data *data, int64_t row);
 MERCER_API double mercer_data_weight(const mercer_data *data, int64_t row); /* 1 where the data have none */
 MERCER_API double mercer_data_target(const mercer_data *data, int64_t row, int64_t output);
 MERCER_API void mercer_data_row(const mercer_data *data, int64_t row, double *out); /* d values, zeros filled in */
+/* A row as it is stored, of sparse data without its zeros: values and their columns, from 0. Returns how many. */
+MERCER_API int64_t mercer_data_row_stored(const mercer_data *data, int64_t row, int64_t *column, double *value);
 MERCER_API const char *mercer_data_text(const mercer_data *data, int64_t row, int64_t k); /* k-th text column kept */
 MERCER_API int64_t mercer_data_texts(const mercer_data *data);
 MERCER_API const char *mercer_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
-/* The name of a target column (of the class column: output 0); "y", "y2", ... where the file has none; NULL without a
-   target. */
+/* The name of a target column (of classes: output 0); "y", "y2", ... where the file has none; NULL: no target. */
 MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t output);
-/* cells of the file that were missing: filled in, or their rows dropped */
-MERCER_API int64_t mercer_data_missing(const mercer_data *data);
+MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells missing in the file: filled in or dropped */
 /* The same data with these row weights (n, all >= 0) in place of any it had. */
 MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights,
                                            mercer_data **out);
@@ -511,7 +511,7 @@ typedef struct mercer_svm {
     const char *machine;
     double C;  /* svc, svr, nu-svr */
     double nu; /* nu-svc, nu-svr, one-class */
-    /* nu-svc: where nu is infeasible or leaves no margin, take the nearest with one of a thousandth of k(x,x)'s mean */
+    /* nu-svc: two classes for which nu is infeasible or leaves no margin get the nearest nu that has an answer */
     bool nearest_nu;
     double epsilon;         /* svr */
     double tolerance;       /* of the largest violation of the optimality conditions */

@@ -44,5 +44,4 @@ def main(root):
     return bool(faults)
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))
+sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))

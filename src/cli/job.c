@@ -370,10 +370,9 @@ bool job_is_open(const session *s) {
 /* Asked before a search, not after: of few rows not at all. */
 bool job_has_room(session *s, const job *j) {
     enum { FEW = 2000 };
-    const double values = (double)mercer_data_rows(j->data) * (double)mercer_data_columns(j->data);
     mercer_kernel *plain = NULL;
     mercer_plan plan = {.size = sizeof plan};
-    if (mercer_data_rows(j->data) < FEW && values < 1e6 && mercer_data_classes(j->data) < 100)
+    if (mercer_data_rows(j->data) < FEW && mercer_data_stored(j->data) < 1e6 && mercer_data_classes(j->data) < 100)
         return true;
     mercer_status status = mercer_kernel_parse(s->ctx, "rbf", &plain);
     if (!status)

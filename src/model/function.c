@@ -9,11 +9,10 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
 #include "predict/feature_weights.h"
-#include "model/model.h"
+#include "model/widen.h"
 #include <math.h>
 #include <string.h>
 
@@ -43,12 +42,10 @@ static bool same_scale(const mc_scale *a, const mc_scale *b) {
 }
 
 static mercer_status check_pair(mercer_ctx *ctx, function a, function b) {
-    MC_TRY(check_one(ctx, a));
-    MC_TRY(check_one(ctx, b));
-    if (a.f->centres->d != b.f->centres->d)
+    if (mc_data_width(a.f->centres) != mc_data_width(b.f->centres))
         return mc_fail(ctx, MERCER_INVALID,
                        "function: one model has %lld columns and the other %lld: they live in different spaces",
-                       (long long)a.f->centres->d, (long long)b.f->centres->d);
+                       (long long)mc_data_width(a.f->centres), (long long)mc_data_width(b.f->centres));
     if (strcmp(a.f->kernel->text, b.f->kernel->text) != 0)
         return mc_fail(ctx, MERCER_INVALID, "function: the kernels are %s and %s: functions of different spaces",
                        a.f->kernel->text, b.f->kernel->text);
@@ -160,25 +157,39 @@ static mercer_status distance(mercer_ctx *ctx, function a, function b, double *s
     return MERCER_OK;
 }
 
+typedef mercer_status measure(mercer_ctx *ctx, function a, function b, double *out);
+
+/* What is asked of two functions, which keep the same columns then. */
+static mercer_status compare(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
+                             measure *ask, double *out) {
+    mc_matched m[2];
+    MC_TRY(check_one(ctx, (function){&f->f, i}));
+    MC_TRY(check_one(ctx, (function){&g->f, j}));
+    MC_TRY(mc_models_unite(ctx, f, g, m));
+    const function a = {&m[0].model->f, i}, b = {&m[1].model->f, j};
+    mercer_status status = check_pair(ctx, a, b);
+    if (!status)
+        status = ask(ctx, a, b, out);
+    mc_matched_free(&m[0]);
+    mc_matched_free(&m[1]);
+    return status;
+}
+
 mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
                                  double *out) {
     MC_NEED(ctx, f, g, out);
     mc_begin(ctx);
-    const function a = {&f->f, i}, b = {&g->f, j};
     *out = NAN;
-    MC_TRY(check_pair(ctx, a, b));
-    return inner(ctx, a, b, out);
+    return compare(ctx, f, i, g, j, inner, out);
 }
 
 mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
                                     double *out) {
     MC_NEED(ctx, f, g, out);
     mc_begin(ctx);
-    const function a = {&f->f, i}, b = {&g->f, j};
     double square = 0;
     *out = NAN;
-    MC_TRY(check_pair(ctx, a, b));
-    MC_TRY(distance(ctx, a, b, &square));
+    MC_TRY(compare(ctx, f, i, g, j, distance, &square));
     *out = sqrt(fmax(square, 0));
     return MERCER_OK;
 }

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
+#include "kernel/language/kernel.h"
 #include <math.h>
 
 void mercer_model_free(mercer_model *model) {
@@ -123,7 +124,7 @@ const char *mercer_model_label(const mercer_model *model, int64_t k) {
 int64_t mercer_model_columns(const mercer_model *model) {
     if (!model)
         return 0;
-    return model->f.centres->d;
+    return mc_data_width(model->f.centres);
 }
 
 int64_t mercer_model_centres(const mercer_model *model) {
@@ -132,16 +133,24 @@ int64_t mercer_model_centres(const mercer_model *model) {
     return model->f.centres->n;
 }
 
+/* The features of a linear kernel are the columns, which users count as they stand in the file. */
+static bool weighs_columns(const mc_fitted *f) {
+    return f->centres->used && mc_kernel_linear(f->kernel);
+}
+
 int64_t mercer_model_features(const mercer_model *model) {
     if (!model)
         return 0;
-    return model->f.primal ? model->f.features : 0;
+    const mc_fitted *f = &model->f;
+    return !f->primal ? 0 : weighs_columns(f) ? mc_data_width(f->centres) : f->features;
 }
 
 double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision) {
     if (!model)
         return NAN;
-    return model->f.primal[decision * model->f.features + feature];
+    const mc_fitted *f = &model->f;
+    const int64_t place = weighs_columns(f) ? mc_data_place(f->centres, feature) : feature;
+    return f->primal[decision * f->features + place];
 }
 
 const char *mercer_model_column_name(const mercer_model *model, int64_t column) {
@@ -169,5 +178,6 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
     const bool scored = model->f.form == MC_REGION && chosen.kind == MERCER_TARGET_NUMBER;
     if (model->f.spectrum || (model->f.form == MC_REGION && !scored))
         chosen.kind = MERCER_TARGET_NONE; /* what the file called a target is passed over, whatever it holds */
-    return mc_data_read_like(ctx, path, &chosen, &x->schema, model->f.open ? -x->d : x->d, classes, x->label, out);
+    return mc_data_read_like(ctx, path, &chosen, &x->schema, model->f.open ? -mc_data_width(x) : mc_data_width(x),
+                             classes, x->label, out);
 }

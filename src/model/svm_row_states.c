@@ -6,8 +6,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/table/data.h"
-#include "model/model.h"
+#include "model/widen.h"
 #include <math.h>
 #include <string.h>
 
@@ -38,38 +37,35 @@ static mercer_status refuse(mercer_ctx *ctx, const char *why) {
                    "rows: the data are not those of the fit (%s); give the file the model was fitted to", why);
 }
 
-/* Whether centre c of the model is row i of the rows, both scaled; x and z hold a row each. */
-static bool is_row(const mc_fitted *f, int64_t c, const mercer_data *rows, int64_t i, double *x, double *z) {
-    mercer_data_row(f->centres, c, x);
-    mercer_data_row(rows, i, z);
-    return memcmp(x, z, (size_t)rows->d * sizeof *x) == 0;
-}
-
 static mercer_status compare(mercer_ctx *ctx, view *v, const mercer_data *rows) {
     const mc_fitted *f = v->f;
-    double *x = NULL;
-    MC_TRY(MC_ALLOC(ctx, x, 2 * rows->d));
     bool same = true;
     for (int64_t c = 0; same && c < f->centres->n; c++) {
-        same = f->row[c] >= 0 && f->row[c] < rows->n && is_row(f, c, rows, f->row[c], x, x + rows->d);
+        same = f->row[c] >= 0 && f->row[c] < rows->n && mc_rows_equal(f->centres, c, rows, f->row[c]);
         if (same)
             v->centre[f->row[c]] = c;
     }
-    mc_free(x);
     return same ? MERCER_OK : refuse(ctx, "a row the model keeps is another one there");
 }
 
-static mercer_status find_centres(mercer_ctx *ctx, view *v) {
+/* The rows in the columns of the model, scaled as its centres are. */
+static mercer_status compare_scaled(mercer_ctx *ctx, const mercer_model *model, view *v) {
+    mc_matched m;
+    mercer_data *scaled = NULL;
+    MC_TRY(mc_match_columns(ctx, model, v->data, true, &m));
+    mercer_status status = mc_scale_apply(ctx, &m.model->f.scale, m.rows, &scaled);
+    if (!status)
+        status = compare(ctx, v, scaled);
+    mercer_data_free(scaled);
+    mc_matched_free(&m);
+    return status;
+}
+
+static mercer_status find_centres(mercer_ctx *ctx, const mercer_model *model, view *v) {
     MC_TRY(MC_ALLOC(ctx, v->centre, v->data->n));
     for (int64_t i = 0; i < v->data->n; i++)
         v->centre[i] = -1;
-    if (v->f->scale.kind == MC_SCALE_NONE)
-        return compare(ctx, v, v->data);
-    mercer_data *scaled = NULL;
-    MC_TRY(mc_scale_apply(ctx, &v->f->scale, v->data, &scaled));
-    const mercer_status status = compare(ctx, v, scaled);
-    mercer_data_free(scaled);
-    return status;
+    return v->f->scale.kind == MC_SCALE_NONE ? compare(ctx, v, v->data) : compare_scaled(ctx, model, v);
 }
 
 /* Labels are looked up by name: data read on their own may number classes otherwise. */
@@ -148,7 +144,7 @@ static mercer_svm_view view_of(const view *v, int64_t i, int64_t k) {
 
 static mercer_status look(mercer_ctx *ctx, const mercer_model *model, view *v) {
     MC_TRY(check(ctx, model, v->data));
-    MC_TRY(find_centres(ctx, v));
+    MC_TRY(find_centres(ctx, model, v));
     if (v->f->form != MC_REGION && v->f->centres->classes)
         MC_TRY(find_classes(ctx, v));
     MC_TRY(MC_ALLOC(ctx, v->value, v->data->n * v->decisions));

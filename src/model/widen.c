@@ -6,27 +6,28 @@
 #include "model/widen.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/table/columns.h"
 #include "kernel/language/node.h"
 #include <string.h>
 
 /* ---- Rows without what a model does not see ---- */
 
-static bool weight_counts_zeros(const mc_function *f) {
+static bool weight_counts_zeros(const mc_function *f, bool named) {
     return f
-           && (f->kind == MC_F_NORM || f->kind == MC_F_NORM2 || weight_counts_zeros(f->child[0])
-               || weight_counts_zeros(f->child[1]));
+           && (f->kind == MC_F_NORM || f->kind == MC_F_NORM2 || (named && f->kind == MC_F_COLUMN)
+               || weight_counts_zeros(f->child[0], named) || weight_counts_zeros(f->child[1], named));
 }
 
-/* Whether k(x, z) may depend on a column of x in which z is 0. */
-static bool counts_zeros(const mc_node *node) {
+/* Whether k(x, z) may depend on a column of x in which z is 0; named: the kernel may name that column. */
+static bool counts_zeros(const mc_node *node, bool named) {
     if (node->kind == MC_ATOM)
         return node->atom != MC_LINEAR && node->atom != MC_POLY && node->atom != MC_TANH;
-    if (node->kind == MC_COLUMNS)
+    if (node->kind == MC_COLUMNS && !named)
         return false;
-    if (node->kind == MC_NORMALIZE || weight_counts_zeros(node->function))
+    if (node->kind == MC_NORMALIZE || weight_counts_zeros(node->function, named))
         return true;
     for (int i = 0; i < node->children; i++)
-        if (counts_zeros(node->child[i]))
+        if (counts_zeros(node->child[i], named))
             return true;
     return false;
 }
@@ -134,22 +135,160 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_fitted *f, int64_t d, cons
     return mc_fail(ctx, MERCER_DATA,
                    "the rows have values up to column %lld and the model was fitted on %lld columns, which cannot be "
                    "added to: %s; leave out the values beyond column %lld, or fit again on rows that have such columns",
-                   (long long)d, (long long)f->centres->d, why, (long long)f->centres->d);
+                   (long long)d, (long long)mc_data_width(f->centres), why, (long long)mc_data_width(f->centres));
 }
 
-static mercer_status widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, mc_matched *m) {
+/* Whether the model can have d columns instead of fewer. */
+static mercer_status may_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d) {
     if (f->waves)
         return refuse(ctx, f, d, "its random Fourier features were drawn for them");
     if (mc_node_any(f->kernel->root, is_user))
         return refuse(ctx, f, d, "its kernel is a function of your program, which was shown rows of so many");
     if (f->primal && !mc_kernel_linear(f->kernel))
         return refuse(ctx, f, d, "it is weights of features of these columns");
+    return MERCER_OK;
+}
+
+static mercer_status widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, mc_matched *m) {
+    MC_TRY(may_widen(ctx, f, d));
     MC_TRY(widen_centres(ctx, f->centres, d, m));
     MC_TRY(widen_scale(ctx, &f->scale, d, &m->wide.f.scale));
     if (f->primal)
         MC_TRY(widen_weights(ctx, f, d, m));
     const mercer_status status = mc_kernel_bind(ctx, f->kernel, &m->centres, &m->kernel);
     return status == MERCER_DATA ? refuse(ctx, f, d, "its kernel has numbers for each of them") : status;
+}
+
+/* ---- Columns that are not all kept ---- */
+
+/* What the model has for each of its columns, for those of m->kept. */
+static mercer_status move_scale(mercer_ctx *ctx, const mc_scale *scale, const int32_t *at, mc_matched *m) {
+    mc_scale *out = &m->wide.f.scale;
+    *out = (mc_scale){.kind = scale->kind, .d = m->kept.d};
+    if (scale->kind == MC_SCALE_NONE)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, out->shift, out->d));
+    MC_TRY(MC_ALLOC(ctx, out->factor, out->d));
+    for (int64_t j = 0; j < out->d; j++)
+        out->factor[j] = 1;
+    for (int64_t j = 0; j < scale->d; j++)
+        if (at[j] >= 0) {
+            out->shift[at[j]] = scale->shift[j];
+            out->factor[at[j]] = scale->factor[j];
+        }
+    return MERCER_OK;
+}
+
+static mercer_status move_weights(mercer_ctx *ctx, const mc_fitted *f, const int32_t *at, mc_matched *m) {
+    const int64_t decisions = mc_form_decisions(f->form, f->outputs), d = m->kept.d;
+    if (!f->primal || !mc_kernel_linear(f->kernel))
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, m->weights, decisions * d));
+    for (int64_t k = 0; k < decisions; k++)
+        for (int64_t j = 0; j < f->features; j++)
+            if (at[j] >= 0)
+                m->weights[k * d + at[j]] = f->primal[k * f->features + j];
+    m->wide.f.primal = m->weights;
+    m->wide.f.features = d;
+    return MERCER_OK;
+}
+
+static mercer_status refuse_waves(mercer_ctx *ctx) {
+    return mc_fail(
+        ctx, MERCER_DATA,
+        "the random Fourier features of the model were drawn for the columns in which a row of the fit has a "
+        "value, and for no others: leave the others out, or fit again on rows that have such columns");
+}
+
+static mercer_status move_model(mercer_ctx *ctx, const mc_fitted *f, int64_t width, const int32_t *at, mc_matched *m) {
+    if (f->waves)
+        return refuse_waves(ctx);
+    if (width > mc_data_width(f->centres))
+        MC_TRY(may_widen(ctx, f, width));
+    MC_TRY(mc_data_onto(ctx, f->centres, &m->kept, &m->sparse));
+    MC_TRY(move_scale(ctx, &f->scale, at, m));
+    MC_TRY(move_weights(ctx, f, at, m));
+    const mercer_status status = mc_kernel_bind(ctx, f->kernel, m->sparse, &m->kernel);
+    return status == MERCER_DATA ? refuse(ctx, f, width, "its kernel has numbers for each of them") : status;
+}
+
+/* The model with the columns of m->kept, width of them. */
+static mercer_status take_columns(mercer_ctx *ctx, const mercer_model *model, int64_t width, mc_matched *m) {
+    const mc_fitted *f = &model->f;
+    int32_t *at = NULL;
+    MC_TRY(MC_ALLOC(ctx, at, f->centres->d));
+    mc_kept_places(f->centres, &m->kept, true, at);
+    m->wide = *model;
+    m->wide.f.scale = (mc_scale){0};
+    m->wide.f.kept = NULL;
+    m->wide.f.report.d = width;
+    const mercer_status status = move_model(ctx, f, width, at, m);
+    mc_free(at);
+    m->wide.f.centres = m->sparse;
+    m->wide.f.kernel = m->kernel;
+    m->model = &m->wide;
+    return status;
+}
+
+/* The model with the columns of the rows beside its own. */
+static mercer_status unite(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mc_matched *m) {
+    MC_TRY(mc_kept_union(ctx, model->f.centres, data, &m->kept));
+    return take_columns(ctx, model, m->kept.used[m->kept.d - 1], m);
+}
+
+mercer_status mc_models_unite(mercer_ctx *ctx, const mercer_model *f, const mercer_model *g, mc_matched out[2]) {
+    const mercer_data *x = f->f.centres, *z = g->f.centres;
+    out[0] = (mc_matched){.model = f};
+    out[1] = (mc_matched){.model = g};
+    if (mc_kept_same(x, z) || mc_data_width(x) != mc_data_width(z))
+        return MERCER_OK;
+    mercer_status status = unite(ctx, f, z, &out[0]);
+    if (!status)
+        status = unite(ctx, g, x, &out[1]);
+    for (int k = 0; k < 2 && status; k++)
+        mc_matched_free(&out[k]);
+    return status;
+}
+
+mercer_status mc_model_spread(mercer_ctx *ctx, const mercer_model *model, mc_matched *out) {
+    const mercer_data *x = model->f.centres;
+    *out = (mc_matched){.model = model, .kept = {.d = mc_data_width(x)}};
+    const mercer_status status = x->used ? take_columns(ctx, model, out->kept.d, out) : MERCER_OK;
+    if (status)
+        mc_matched_free(out);
+    return status;
+}
+
+/* Whether some row has a value in a column that the model does not keep. */
+static mercer_status find_others(mercer_ctx *ctx, const mercer_data *data, const mc_kept *kept, bool *others) {
+    int32_t *at = NULL;
+    MC_TRY(MC_ALLOC(ctx, at, data->d));
+    mc_kept_places(data, kept, false, at);
+    *others = mc_data_any(data, at);
+    mc_free(at);
+    return MERCER_OK;
+}
+
+static mercer_status match_kept(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, bool keeps,
+                                mc_matched *m) {
+    const mercer_data *x = model->f.centres;
+    const int64_t d = mc_data_width(x), own = mc_data_width(data);
+    const bool open = model->f.open || data->open;
+    if (own != d && !(open && (own > d || data->row_start)))
+        return mc_model_check_columns(ctx, model, data);
+    mc_kept kept = {.d = x->d, .used = x->used};
+    bool others = keeps || counts_zeros(mc_kernel_shown(model->f.kernel), true);
+    if (mc_kept_same(x, data))
+        return MERCER_OK;
+    if (others)
+        MC_TRY(find_others(ctx, data, &kept, &others));
+    if (others) {
+        MC_TRY(unite(ctx, model, data, m));
+        kept = m->kept;
+    }
+    MC_TRY(mc_data_onto(ctx, data, &kept, &m->narrow));
+    m->rows = m->narrow;
+    return MERCER_OK;
 }
 
 /* ---- Both ---- */
@@ -170,9 +309,11 @@ static mercer_status match(mercer_ctx *ctx, const mercer_model *model, const mer
                            mc_matched *m) {
     const int64_t d = model->f.centres->d;
     const bool open = model->f.open || data->open;
+    if (model->f.centres->used || data->used)
+        return match_kept(ctx, model, data, keeps, m);
     if (open && data->d > d)
-        return keeps || counts_zeros(model->f.kernel->root) ? widen_model(ctx, model, data->d, m)
-                                                            : narrow(ctx, d, data, m);
+        return keeps || counts_zeros(model->f.kernel->root, false) ? widen_model(ctx, model, data->d, m)
+                                                                   : narrow(ctx, d, data, m);
     if (!(open && data->d < d && data->row_start))
         return mc_model_check_columns(ctx, model, data);
     m->view = *data;
@@ -194,6 +335,7 @@ mercer_status mc_match_columns(mercer_ctx *ctx, const mercer_model *model, const
 void mc_matched_free(mc_matched *m) {
     mercer_data_free(m->sparse);
     mercer_data_free(m->narrow);
+    mc_free(m->kept.used);
     mercer_kernel_free(m->kernel);
     mc_scale_free(&m->wide.f.scale);
     mc_free(m->weights);

@@ -2,7 +2,7 @@
 #ifndef MC_MODEL_WIDEN_H
 #define MC_MODEL_WIDEN_H
 
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "model/model.h"
 
 /* A model and rows of as many columns. Both are the caller's where they agree. */
@@ -12,6 +12,7 @@ typedef struct mc_matched {
     mercer_model wide; /* the model with columns in which its centres are 0; it borrows what it can from the other */
     mercer_data centres, view;
     mercer_data *sparse, *narrow; /* what dense centres became; rows without what the model does not see */
+    mc_kept kept;                 /* the columns that both keep, where one of them does not keep all */
     mercer_kernel *kernel;
     double *weights;
 } mc_matched;
@@ -20,6 +21,10 @@ typedef struct mc_matched {
    centres, so that all their columns matter. */
 mercer_status mc_match_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, bool keeps,
                                mc_matched *out);
+/* Both models with the columns that either keeps; out[0].model and out[1].model. Their numbers of columns agree. */
+mercer_status mc_models_unite(mercer_ctx *ctx, const mercer_model *f, const mercer_model *g, mc_matched out[2]);
+/* out->model: the model with every column kept; there are no rows. */
+mercer_status mc_model_spread(mercer_ctx *ctx, const mercer_model *model, mc_matched *out);
 void mc_matched_free(mc_matched *m);
 
 #endif

@@ -52,7 +52,7 @@ static void apply_mapped(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     const applying *a = arg;
     double *phi = a->scratch + thread * a->room, *row = phi + a->D;
     for (int64_t i = begin; i < end; i++) {
-        mercer_data_row(a->rows, i, row);
+        mc_data_values(a->rows, i, row);
         mc_features_row(a->map, row, row + a->rows->d, phi);
         for (int64_t k = 0; k < a->count; k++) {
             double sum = 0;

@@ -15,7 +15,7 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     for (int64_t i = begin; i < end; i++) {
         double *z = s->Z + i * s->D;
         const double root = s->p->root ? s->p->root[s->begin + i] : 1;
-        mercer_data_row(s->p->x, s->begin + i, row);
+        mc_data_values(s->p->x, s->begin + i, row);
         mc_features_row(s->map, row, row + s->p->x->d, z);
         for (int64_t j = 0; j < s->D; j++)
             z[j] = root * (z[j] - (s->mean ? s->mean[j] : 0));

@@ -4,9 +4,10 @@
 #include "base/number.h"
 #include "base/settings.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "data/table/means.h"
-#include "kernel/language/kernel.h"
+#include "kernel/evaluate/feature_map.h"
+#include "kernel/language/localise.h"
 #include "problem/check_precomputed.h"
 #include <math.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer
 
 /* The verdict on the kernel; consent turns a refusal into a fact to remember. */
 static mercer_status judge(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
-    mercer_status status = mc_kernel_require(ctx, p->kernel, p->x->d, consent != MC_CONSENT_NEVER);
+    mercer_status status = mc_kernel_require(ctx, p->kernel, mc_data_width(p->x), consent != MC_CONSENT_NEVER);
     if (!status)
         status = mc_precomputed_check(ctx, p->kernel, p->x, consent != MC_CONSENT_NEVER);
     p->proved = status == MERCER_OK;
@@ -168,8 +169,6 @@ static mercer_status write_weights(mercer_ctx *ctx, mc_problem *p) {
 
 static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                 const mercer_data *data, bool targets, mc_problem *p) {
-    if (targets)
-        MC_TRY(check_target(ctx, data));
     MC_TRY(scale_rows(ctx, scale, kernel, data, p));
     MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
@@ -185,8 +184,13 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent c
 
 static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
                                   const mercer_data *data, bool targets, mc_problem *out) {
+    mc_aligned rows;
     *out = (mc_problem){0};
-    const mercer_status status = make_ready(ctx, scale, consent, kernel, data, targets, out);
+    if (targets)
+        MC_TRY(check_target(ctx, data));
+    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    const mercer_status status = make_ready(ctx, scale, consent, kernel, rows.x, targets, out);
+    mc_aligned_free(&rows);
     if (status)
         mc_problem_close(out);
     return status;
@@ -221,6 +225,13 @@ void mc_problem_close(mc_problem *problem) {
     *problem = (mc_problem){0};
 }
 
+int64_t mc_problem_features(const mc_problem *p, int64_t limit) {
+    const int64_t kept = mc_features_count(p->kernel->root, p->x->d, limit);
+    const bool same = !p->x->used || mc_kernel_linear(p->kernel)
+                      || kept == mc_features_count(mc_kernel_shown(p->kernel), mc_data_width(p->x), limit);
+    return same ? kept : -1;
+}
+
 void mc_problem_means(const mc_problem *p, double *mean) {
     for (int64_t k = 0; k < p->outputs; k++) {
         long double sum = 0, weight = 0;
@@ -245,60 +256,4 @@ void mc_problem_restore(mc_problem *p) {
     mc_free(p->Y);
     p->Y = p->given;
     p->given = NULL;
-}
-
-/* ---- Weights of classes ---- */
-
-/* "balanced", or "label=weight,label=weight"; classes not named weigh 1. */
-
-static void balance(int64_t classes, const int32_t *class_of, int64_t n, double *out) {
-    for (int64_t k = 0; k < classes; k++)
-        out[k] = 0;
-    for (int64_t i = 0; i < n; i++)
-        out[class_of[i]]++;
-    int64_t present = 0;
-    for (int64_t k = 0; k < classes; k++)
-        present += out[k] > 0;
-    for (int64_t k = 0; k < classes; k++)
-        out[k] = out[k] > 0 ? (double)n / ((double)present * out[k]) : 1;
-}
-
-/* The longest label that stands before a '=' at text; -1: none. A label may itself contain ',' and '='. */
-static int64_t label_at(const mercer_data *labels, const char *text, size_t *length) {
-    int64_t found = -1;
-    *length = 0;
-    for (int64_t k = 0; k < labels->classes; k++) {
-        const size_t size = strlen(labels->label[k]);
-        if (size >= *length && strncmp(text, labels->label[k], size) == 0 && text[size] == '=') {
-            *length = size;
-            found = k;
-        }
-    }
-    return found;
-}
-
-mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char *text, const mercer_data *labels,
-                               const int32_t *class_of, int64_t n, double *out) {
-    for (int64_t k = 0; k < labels->classes; k++)
-        out[k] = 1;
-    if (strcmp(text, "balanced") == 0) {
-        balance(labels->classes, class_of, n, out);
-        return MERCER_OK;
-    }
-    const char *end = text + strlen(text);
-    for (const char *p = text; p < end; p += *p == ',') {
-        size_t length;
-        const int64_t k = label_at(labels, p, &length);
-        if (k < 0)
-            return mc_fail(ctx, MERCER_INVALID,
-                           "%s: class-weight must be 'balanced' or label=weight,label=weight with labels of the data "
-                           "('%s', ...), got '%s'",
-                           machine, labels->label[0], p);
-        const char *after = mc_number_read(p + length + 1, end, &out[k]);
-        if (!after || (*after && *after != ',') || !(out[k] > 0 && out[k] <= 1e100))
-            return mc_fail(ctx, MERCER_INVALID, "%s: the weight of class '%s' must be a positive number, got '%s'",
-                           machine, labels->label[k], p + length + 1);
-        p = after;
-    }
-    return MERCER_OK;
 }

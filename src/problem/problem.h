@@ -5,7 +5,6 @@
 #ifndef MC_PROBLEM_PROBLEM_H
 #define MC_PROBLEM_PROBLEM_H
 
-#include <mercer.h>
 #include "data/table/scale.h"
 
 typedef struct mc_problem {
@@ -40,12 +39,13 @@ void mc_problem_close(mc_problem *problem);
 /* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
 int64_t mc_problem_places(const mercer_data *data, int64_t *place);
 
-static inline double mc_problem_root(const mc_problem *p, int64_t i) {
-    return p->root ? p->root[i] : 1;
-}
 static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
     return p->root ? p->root[i] * p->root[i] : 1;
 }
+
+/* How many explicit features the kernel has; -1: none, or more than limit. Features that mercer_features would number
+   otherwise, since it counts columns that are not kept, are none: but those of a linear kernel are the columns. */
+int64_t mc_problem_features(const mc_problem *p, int64_t limit);
 
 /* The weighted mean of each output; Y <- Y - mean; and Y as it was, which adding the mean would miss by a rounding that
    a check can see. */
@@ -55,9 +55,5 @@ void mc_problem_restore(mc_problem *problem);
 
 /* MERCER_DATA where the largest of these targets leaves no room for sums of squares in a double. who: fit, update. */
 mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count);
-
-/* out: one weight per class of labels; class_of: n. machine names the owner in messages. */
-mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char *text, const mercer_data *labels,
-                               const int32_t *class_of, int64_t n, double *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "data/table/folds.h"
 #include "select/tune.h"
 #include <string.h>
@@ -230,9 +230,9 @@ static mercer_status open_ordered(mercer_ctx *ctx, int64_t folds, const mercer_d
 }
 
 static mercer_status open_hold_out(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mc_splits *s) {
-    if (set->hold_out->d != data->d && !(set->hold_out->row_start && data->row_start))
+    if (mc_data_width(set->hold_out) != mc_data_width(data) && !(set->hold_out->row_start && data->row_start))
         return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have %lld columns, the data %lld",
-                       (long long)set->hold_out->d, (long long)data->d);
+                       (long long)mc_data_width(set->hold_out), (long long)mc_data_width(data));
     s->test = set->hold_out;
     s->count = s->independent = 1;
     mc_print(s->text, sizeof s->text, "%lld rows of their own", (long long)s->test->n);

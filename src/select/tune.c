@@ -296,6 +296,8 @@ static uint64_t hash_data(uint64_t hash, const mercer_data *data) {
         hash = mc_hash(hash, data->row_start, (n + 1) * sizeof *data->row_start);
         hash = mc_hash(hash, data->column, (size_t)data->row_start[n] * sizeof *data->column);
     }
+    if (data->used)
+        hash = mc_hash(hash, data->used, (size_t)data->d * sizeof *data->used);
     if (data->target)
         hash = mc_hash(hash, data->target, n * (size_t)data->outputs * sizeof(double));
     if (data->class_of)

@@ -341,7 +341,7 @@ static void test_lies_with_a_right_checksum_are_refused(void **state) {
         {0, "{\\\"kind\\\":\\\"number\\\"", "{\\\"kind\\\":\\\"target\\\"", "schema"},
         {0, "{\\\"kind\\\":\\\"number\\\"", "{\\\"kind\\\":\\\"colour\\\"", "schema"},
         {0, "\"schema\":", "\"schemo\":", "schema"},
-        {0, "\"format\":\"mercer/1\"", "\"format\":\"mercer/2\"", "mercer/2"},
+        {0, "\"format\":\"mercer/1\"", "\"format\":\"mercer/3\"", "mercer/3"},
         {0, "\"format\":\"mercer/1\"", "\"format\":\"mercer/1.5.7-beta\"", "1.5.7-beta"},
         {0, "\"__metadata__\"", "\"__metadat__\"", "not a model"},
         {0, "\"intercept\":{", "\"extra\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},\"intercept\":{",

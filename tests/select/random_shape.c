@@ -144,6 +144,24 @@ mercer_data *shape_data(mercer_ctx *ctx, const shape *s, int layout, bool classe
     return data;
 }
 
+int64_t shape_width(mc_rng *rng) {
+    const int64_t most = INT32_MAX / SHAPE_COLUMNS;
+    return chance(rng, 0.2) ? INT32_MAX : 2 * SHAPE_COLUMNS * log_uniform(rng, most / 2);
+}
+
+mercer_data *shape_spread(mercer_ctx *ctx, const shape *s, int64_t width, bool classes) {
+    shape wide = *s;
+    mercer_data *data = NULL;
+    const int64_t apart = width / s->d;
+    wide.d = width;
+    wide.column = malloc((size_t)(s->start[s->n] + 1) * sizeof *wide.column);
+    for (int64_t e = 0; e < s->start[s->n]; e++)
+        wide.column[e] = (int32_t)(s->column[e] * apart);
+    data = shape_data(ctx, &wide, 0, classes);
+    free(wide.column);
+    return data;
+}
+
 /* G is 1 over squares of the rows' length, L that length. */
 static void write_kernel(const char *format, double length, char text[256]) {
     size_t at = 0;

@@ -26,6 +26,10 @@ shape random_shape(mc_rng *rng);
 void shape_free(shape *s);
 /* Its rows in a layout; NULL where they are not kept in full. classes: labels, otherwise numbers. */
 mercer_data *shape_data(mercer_ctx *ctx, const shape *s, int layout, bool classes);
+/* The same rows, compressed, with their columns far apart: the first stays the first, and there are `width` of them. */
+mercer_data *shape_spread(mercer_ctx *ctx, const shape *s, int64_t width, bool classes);
+/* From the widest of this shape to the widest of all, small numbers as likely as large ones. */
+int64_t shape_width(mc_rng *rng);
 /* A kernel for such rows, of some size that suits them. */
 void shape_kernel(mc_rng *rng, const shape *s, char text[256]);
 

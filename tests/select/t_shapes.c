@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 enum {
-    SHAPES = 30,     /* twice as many as there are machines */
-    AT_ONCE = 4,     /* machines that one shape meets */
-    PLANNED = 10,    /* shapes for one forecast of a search, which takes a second */
-    FIXED = 1 << 16, /* bytes that do not grow with the rows: the context, the proof of the kernel */
-    JUDGED = 1000000 /* pairs times columns that the reference evaluator sees of a matrix */
+    SHAPES = 30,      /* twice as many as there are machines */
+    AT_ONCE = 4,      /* machines that one shape meets */
+    PLANNED = 10,     /* shapes for one forecast of a search, which takes a second */
+    FIXED = 1 << 16,  /* bytes that do not grow with the rows: the context, the proof of the kernel */
+    JUDGED = 1000000, /* pairs times columns that the reference evaluator sees of a matrix */
+    LITTLE = 1 << 27  /* bytes for a table whose columns are numbered up to 2^31 */
 };
 static const char *const isas[] = {"portable", "avx2", "avx512"};
 static const double NEAR = 1e-9;
@@ -69,7 +70,8 @@ static double *doubles(int64_t count) {
 /* Some entries of K(x, z), all of a small one, against the reference evaluator. */
 static void judge_entries(const scene *s, const mc_gram *gram, const double *K, const mercer_data *x,
                           const mercer_data *z, mercer_dtype precision) {
-    const int64_t n = x->n, m = z->n, d = x->d, most = 30 + JUDGED / (d + 50), step = 1 + n * m / most;
+    const int64_t n = x->n, m = z->n, d = mercer_data_columns(x), most = 30 + JUDGED / (d + 50),
+                  step = 1 + n * m / most;
     const double bound = mc_gram_entry_error(gram);
     double *u = doubles(d), *v = doubles(d), size = 1;
     for (int64_t at = (int64_t)(mc_rng_u64(s->rng) % (uint64_t)step); at < n * m; at += step) {
@@ -108,7 +110,9 @@ static void check_product(const scene *s, const mc_gram *gram, const double *K, 
 
 static void check_gram(const scene *s, const mercer_data *x, const mercer_data *z, mercer_dtype precision) {
     mc_gram *gram = NULL;
-    assert_ok(s->ctx, mc_gram_open(s->ctx, s->kernel, x, z, precision, &gram));
+    mercer_kernel *bound = NULL;
+    assert_ok(s->ctx, mc_kernel_bind(s->ctx, s->kernel, x, &bound));
+    assert_ok(s->ctx, mc_gram_open(s->ctx, bound, x, z, precision, &gram));
     const int64_t n = x->n, m = z ? z->n : n;
     double *K = doubles(n * m), *row = doubles(m);
     assert_ok(s->ctx, mc_gram_block(s->ctx, gram, 0, n, 0, m, MERCER_F64, K, m));
@@ -121,6 +125,7 @@ static void check_gram(const scene *s, const mercer_data *x, const mercer_data *
                "K(%lld, %lld) is %.17g, not %.17g", (long long)last, (long long)j, row[j], K[last * m + j]);
     free(K), free(row);
     mc_gram_close(gram);
+    mercer_kernel_free(bound);
 }
 
 /* All rows against all, against some, and some against all, in two layouts. */
@@ -215,7 +220,7 @@ static const char *path_of(const scene *s, const char *name) {
 /* Files that hold every row in full are written for few. */
 static void check_exports(const scene *s, const mercer_model *model) {
     static const char *const formats[] = {"libsvm", "c", "c-float", "onnx", "onnx-double"};
-    for (size_t k = 0; k < sizeof formats / sizeof *formats && s->s.n * s->s.d < 5000; k++)
+    for (size_t k = 0; k < sizeof formats / sizeof *formats && s->s.n * mercer_model_columns(model) < 5000; k++)
         went_well(s, mercer_model_export(s->ctx, model, formats[k], path_of(s, "out.c")), formats[k]);
     unlink(path_of(s, "out.c"));
 }
@@ -394,7 +399,7 @@ static void check_samples(const scene *s, const mercer_data *x) {
 
 /* <phi(x), phi(x)> is k(x, x). */
 static void check_features(const scene *s, const mercer_data *x) {
-    const int64_t D = shape_of(s->ctx, s->kernel, x->d).dimension;
+    const int64_t D = shape_of(s->ctx, s->kernel, mercer_data_columns(x)).dimension;
     if (D < 0 || D > 1000000 / x->n)
         return;
     double *phi = doubles(D * x->n), *K = doubles(x->n * x->n);
@@ -415,7 +420,7 @@ static void check_file(const scene *s, const mercer_data *x) {
     mercer_data *read = NULL;
     mercer_read set = mercer_read_defaults();
     set.kind = MERCER_TARGET_NUMBER;
-    if (x->n * x->d > 20000)
+    if (x->n * mercer_data_columns(x) > 20000)
         return;
     assert_ok(s->ctx, mercer_data_write(s->ctx, x, path_of(s, "rows.csv")));
     assert_ok(s->ctx, mercer_data_read(s->ctx, path_of(s, "rows.csv"), &set, &read));
@@ -426,6 +431,50 @@ static void check_file(const scene *s, const mercer_data *x) {
         expect(s, mc_data_value(read, i / x->d, i % x->d) == mc_data_value(x, i / x->d, i % x->d), "file", "value %lld",
                (long long)i);
     mercer_data_free(read);
+}
+
+/* ---- Columns far apart ---- */
+
+/* A context of little memory: what is laid out for every column up to the last does not fit. */
+static mercer_ctx *open_little(const scene *s) {
+    mercer_options options = mercer_options_defaults();
+    mercer_ctx *ctx = NULL;
+    options.isa = mercer_isa(s->ctx);
+    options.threads = 2;
+    options.memory_limit = LITTLE;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    return ctx;
+}
+
+/* The columns of a sparse table far apart are the same columns: answers are the same, and cost no more. */
+static void check_spread(const scene *s, const mercer_machine *machine) {
+    scene wide = *s;
+    const bool classes = machine->target == MERCER_TARGET_CLASS;
+    const int64_t width = shape_width(s->rng);
+    mercer_model *model = NULL, *other = NULL;
+    wide.ctx = open_little(s);
+    mercer_data *data = wide.numbers[0] = shape_spread(wide.ctx, &s->s, width, false);
+    wide.classes[0] = shape_spread(wide.ctx, &s->s, width, true);
+    data = classes ? wide.classes[0] : data;
+    expect(s, mercer_data_columns(data) == width, "spread", "%lld columns", (long long)mercer_data_columns(data));
+    const mercer_status status =
+        mercer_fit(wide.ctx, machine->name, settings_of(s->ctx, machine), s->kernel, data, &model);
+    const mercer_data *near = data_for(s, machine, 0);
+    const mercer_status plain =
+        mercer_fit(s->ctx, machine->name, settings_of(s->ctx, machine), s->kernel, near, &other);
+    expect(s, status == plain, machine->name, "%s far apart, %s near: %s", mercer_status_name(status),
+           mercer_status_name(plain), mercer_message(wide.ctx));
+    if (went_well(&wide, status, machine->name)) {
+        double *a = predicted(&wide, model, data), *b = predicted(s, other, near);
+        compare_models(s, machine, other, model, b, a, near->n * mercer_model_outputs(other));
+        check_verbs(&wide, machine, model, data, a);
+        free(a), free(b);
+    }
+    check_samples(&wide, wide.numbers[0]);
+    check_tune(&wide, machine, data);
+    mercer_model_free(model), mercer_model_free(other);
+    mercer_data_free(wide.numbers[0]), mercer_data_free(wide.classes[0]);
+    close_clean(wide.ctx);
 }
 
 /* ---- Shapes ---- */
@@ -464,6 +513,8 @@ static void check_scene(const scene *s) {
     const mercer_machine *next = mercer_machine_at((int)(s->number % count));
     check_forecast(s, next, data_for(s, next, layout));
     check_tune(s, next, data_for(s, next, layout));
+    if (s->number % 4 == 1)
+        check_spread(s, next);
 }
 
 static int64_t setting(const char *name, int64_t otherwise) {

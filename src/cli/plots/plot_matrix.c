@@ -125,7 +125,8 @@ int draw_gram(session *s, picture *p) {
     const int64_t count = order_rows(p, order);
     double *K = session_take(s, count, count, sizeof *K);
     int code = K ? gram_of(s, p, order, count, K) : EXIT_MEMORY;
-    THEN(code, draw_cells(s, p, order, count, K));
+    if (code == EXIT_DONE)
+        code = draw_cells(s, p, order, count, K);
     free(K);
     return code;
 }
@@ -204,7 +205,8 @@ int draw_confusion(session *s, picture *p) {
                         classes < 2 ? "the model predicts numbers" : "the data have none");
     int64_t *table = session_take(s, classes, classes, sizeof *table);
     int code = table ? count_pairs(s, p, table) : EXIT_MEMORY;
-    THEN(code, draw_table(s, p, table));
+    if (code == EXIT_DONE)
+        code = draw_table(s, p, table);
     free(table);
     return code;
 }

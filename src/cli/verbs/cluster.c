@@ -127,7 +127,8 @@ static int run_cluster(session *s) {
         s->out = stderr;
     if (code == EXIT_DONE && path)
         code = write_groups(s, &g, path);
-    THEN(code, report(s, &g, path));
+    if (code == EXIT_DONE)
+        code = report(s, &g, path);
     free(g.group);
     free(g.eigenvalues);
     mercer_data_free(g.data);

@@ -105,8 +105,12 @@ static int take_settings(session *s, fit *f, const char *words) {
 /* Where nothing can be measured, for want of a rule for the machine, of rows, of memory or of a target that suits, the
    fit itself has the last word. */
 static int choose_parameters(session *s, fit *f) {
-    if (!job_is_open(s) || !job_has_room(s, &f->job))
+    if (!job_is_open(s))
         return EXIT_DONE;
+    if (!job_has_room(s, &f->job)) {
+        remark(s, "no parameter was searched for: memory holds no fit of all rows with kernel rbf");
+        return EXIT_DONE;
+    }
     TRY(job_put_intercept(s, &f->job, true));
     const double began = clock_now();
     const mercer_status status =
@@ -116,6 +120,8 @@ static int choose_parameters(session *s, fit *f) {
         return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search)->best).settings);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
+    if (status == MERCER_MEMORY)
+        remark(s, "no parameter was searched for: %s", mercer_message(s->ctx));
     return job_put_intercept(s, &f->job, false);
 }
 

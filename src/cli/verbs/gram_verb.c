@@ -30,7 +30,7 @@ static int check_columns(const session *s, const gram *g) {
     if (d != mercer_data_columns(g->other))
         return complain("'%s' has %lld columns, '%s' has %lld", s->args.operand[1], (long long)d, s->args.operand[2],
                         (long long)mercer_data_columns(g->other));
-    for (int64_t j = 0; j < d; j++) {
+    for (int64_t j = 0; j < d && !mercer_data_is_sparse(g->data); j++) { /* sparse columns go by number */
         const char *a = mercer_data_column_name(g->data, j), *b = mercer_data_column_name(g->other, j);
         if (strcmp(a, b) != 0)
             return complain("column %lld is '%s' in '%s' but '%s' in '%s'", (long long)j + 1, a, s->args.operand[1], b,

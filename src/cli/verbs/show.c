@@ -13,6 +13,16 @@ static const option options[] = {
 
 enum { SHOWN = 20 }; /* columns and classes listed for people; --json lists all */
 
+enum { MANY = 1 << 16 }; /* beyond it columns of LIBSVM text have no names */
+
+/* The name of a column; of many that have none, its number. */
+static const char *column_text(const char *name, int64_t column, int64_t columns, text *room) {
+    if (columns <= MANY || strcmp(name, "x") != 0)
+        return name;
+    snprintf(room->bytes, sizeof room->bytes, "x%lld", (long long)column + 1);
+    return room->bytes;
+}
+
 /* ---- A model ---- */
 
 static void say_labels(session *s, const mercer_model *model) {
@@ -27,10 +37,11 @@ static void say_labels(session *s, const mercer_model *model) {
 static void say_columns(session *s, const mercer_model *model) {
     const int64_t d = mercer_model_columns(model);
     char list[400] = "";
+    text room;
     int64_t j = 0;
     for (; j < d && strlen(list) < 80; j++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", j ? ", " : "",
-                 mercer_model_column_name(model, j));
+                 column_text(mercer_model_column_name(model, j), j, d, &room));
     say(s, "columns", "%lld: %s%s", (long long)d, list, j < d ? ", ..." : "");
 }
 
@@ -103,13 +114,17 @@ void say_model(session *s, const char *path, const mercer_model *model) {
     json_decref(report);
 }
 
+static bool names_columns(const mercer_model *model) {
+    return mercer_model_columns(model) <= MANY || strcmp(mercer_model_column_name(model, 0), "x") != 0;
+}
+
 static int show_model(session *s) {
     mercer_model *model = NULL;
     TRY(input_model(s, s->args.operand[0], &model));
     if (!s->json)
         say_model(s, s->args.operand[0], model);
     json_t *object = json_report(model), *columns = json_array();
-    for (int64_t j = 0; j < mercer_model_columns(model); j++)
+    for (int64_t j = 0; j < mercer_model_columns(model) && names_columns(model); j++)
         json_array_append_new(columns, json_text(mercer_model_column_name(model, j)));
     json_put(object, "type", json_text("model"));
     if (*mercer_model_search(model))
@@ -187,27 +202,86 @@ static int show_two(session *s) {
 /* ---- Data ---- */
 
 typedef struct range {
+    int64_t column;
     double low, mean, high;
 } range;
 
-static int find_ranges(session *s, const mercer_data *data, range **out) {
+/* The columns of a table that are shown: all, or of very many those in which some row has a value. */
+typedef struct ranges {
+    int64_t count;
+    range *of;
+} ranges;
+
+static void take_in(range *r, double value, double n) {
+    r->low = fmin(r->low, value);
+    r->high = fmax(r->high, value);
+    r->mean += value / n;
+}
+
+static int find_dense_ranges(session *s, const mercer_data *data, ranges *out) {
     const int64_t n = mercer_data_rows(data), d = mercer_data_columns(data);
-    range *ranges = *out = session_take(s, d, 1, sizeof *ranges);
-    double *row = ranges ? session_take(s, d, 1, sizeof *row) : NULL;
+    out->of = session_take(s, d, 1, sizeof *out->of);
+    double *row = out->of ? session_take(s, d, 1, sizeof *row) : NULL;
     if (!row)
         return EXIT_MEMORY;
+    out->count = d;
     for (int64_t j = 0; j < d; j++)
-        ranges[j] = (range){.low = INFINITY, .high = -INFINITY};
+        out->of[j] = (range){.column = j, .low = INFINITY, .high = -INFINITY};
     for (int64_t i = 0; i < n; i++) {
         mercer_data_row(data, i, row);
-        for (int64_t j = 0; j < d; j++) {
-            ranges[j].low = fmin(ranges[j].low, row[j]);
-            ranges[j].high = fmax(ranges[j].high, row[j]);
-            ranges[j].mean += row[j] / (double)n;
-        }
+        for (int64_t j = 0; j < d; j++)
+            take_in(&out->of[j], row[j], (double)n);
     }
     free(row);
     return EXIT_DONE;
+}
+
+static int by_column(const void *a, const void *b) {
+    const range *x = a, *z = b;
+    return (x->column > z->column) - (x->column < z->column);
+}
+
+/* Every value as a range of its own; those of one column then become one, with the zeros of the other rows. */
+static void join_ranges(ranges *all, int64_t n) {
+    int64_t count = 0;
+    for (int64_t k = 0, next; k < all->count; k = next) {
+        range r = {.column = all->of[k].column, .low = INFINITY, .high = -INFINITY};
+        for (next = k; next < all->count && all->of[next].column == r.column; next++)
+            take_in(&r, all->of[next].low, (double)n);
+        if (next - k < n)
+            take_in(&r, 0, (double)n);
+        all->of[count++] = r;
+    }
+    all->count = count;
+}
+
+static int find_sparse_ranges(session *s, const mercer_data *data, ranges *out) {
+    const int64_t n = mercer_data_rows(data), stored = mercer_data_stored(data);
+    out->of = session_take(s, stored, 1, sizeof *out->of);
+    int64_t *column = out->of ? session_take(s, stored, 1, sizeof *column) : NULL;
+    double *value = column ? session_take(s, stored, 1, sizeof *value) : NULL;
+    for (int64_t i = 0; value && i < n; i++) {
+        const int64_t count = mercer_data_row_stored(data, i, column, value);
+        for (int64_t k = 0; k < count; k++)
+            out->of[out->count++] = (range){.column = column[k], .low = value[k]};
+    }
+    free(column);
+    if (!value)
+        return EXIT_MEMORY;
+    free(value);
+    qsort(out->of, (size_t)out->count, sizeof *out->of, by_column);
+    join_ranges(out, n);
+    return EXIT_DONE;
+}
+
+static int find_ranges(session *s, const mercer_data *data, ranges *out) {
+    *out = (ranges){0};
+    return mercer_data_is_sparse(data) && mercer_data_columns(data) > MANY ? find_sparse_ranges(s, data, out)
+                                                                           : find_dense_ranges(s, data, out);
+}
+
+static const char *range_text(const mercer_data *data, const range *r, text *room) {
+    return column_text(mercer_data_column_name(data, r->column), r->column, mercer_data_columns(data), room);
 }
 
 static range target_range(const mercer_data *data, int64_t output) {
@@ -244,22 +318,25 @@ static void say_target(session *s, const mercer_data *data) {
         say(s, "", "and %lld more", (long long)classes - SHOWN);
 }
 
-static void say_ranges(session *s, const mercer_data *data, const range *ranges) {
-    const int64_t d = mercer_data_columns(data);
+static void say_ranges(session *s, const mercer_data *data, const ranges *r) {
+    const int64_t zero = mercer_data_columns(data) - r->count;
+    text room;
     say_text(s, "  %-24s %12s %12s %12s\n", "column", "least", "mean", "greatest");
-    for (int64_t j = 0; j < d && j < SHOWN; j++)
-        say_range(s, mercer_data_column_name(data, j), ranges[j]);
-    if (d > SHOWN)
-        say_text(s, "  and %lld more\n", (long long)d - SHOWN);
+    for (int64_t j = 0; j < r->count && j < SHOWN; j++)
+        say_range(s, range_text(data, &r->of[j], &room), r->of[j]);
+    if (r->count > SHOWN)
+        say_text(s, "  and %lld more%s\n", (long long)r->count - SHOWN, zero ? " with values" : "");
+    if (zero)
+        say_text(s, "  %s 0 in every row\n", text_count(zero, "column").bytes);
     say_target(s, data);
 }
 
 int say_table(session *s, const mercer_data *data) {
-    range *ranges = NULL;
-    const int code = find_ranges(s, data, &ranges);
+    ranges found;
+    const int code = find_ranges(s, data, &found);
     if (code == EXIT_DONE)
-        say_ranges(s, data, ranges);
-    free(ranges);
+        say_ranges(s, data, &found);
+    free(found.of);
     return code;
 }
 
@@ -289,12 +366,13 @@ static json_t *json_classes(const mercer_data *data) {
     return object;
 }
 
-static int report_data(session *s, const mercer_data *data, const range *ranges) {
+static int report_data(session *s, const mercer_data *data, const ranges *r) {
     say_data(s, s->args.operand[0], data);
-    say_ranges(s, data, ranges);
+    say_ranges(s, data, r);
+    text room;
     json_t *object = json_object(), *columns = json_array();
-    for (int64_t j = 0; j < mercer_data_columns(data); j++)
-        json_array_append_new(columns, json_range(mercer_data_column_name(data, j), ranges[j]));
+    for (int64_t j = 0; j < r->count; j++)
+        json_array_append_new(columns, json_range(range_text(data, &r->of[j], &room), r->of[j]));
     json_put(object, "type", json_text("data"));
     json_put(object, "n", json_integer(mercer_data_rows(data)));
     json_put(object, "d", json_integer(mercer_data_columns(data)));
@@ -309,14 +387,14 @@ static int report_data(session *s, const mercer_data *data, const range *ranges)
 
 static int show_data(session *s) {
     mercer_data *data = NULL;
-    range *ranges = NULL;
+    ranges found = {0};
     s->describes = true;
     int code = input_data(s, NULL, s->args.operand[0], NULL, MERCER_TARGET_AUTO, &data);
     if (code == EXIT_DONE)
-        code = find_ranges(s, data, &ranges);
+        code = find_ranges(s, data, &found);
     if (code == EXIT_DONE)
-        code = report_data(s, data, ranges);
-    free(ranges);
+        code = report_data(s, data, &found);
+    free(found.of);
     mercer_data_free(data);
     return code;
 }

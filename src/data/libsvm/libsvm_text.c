@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "data/encode/labels.h"
 #include "data/read/gram_rows.h"
+#include "data/table/columns.h"
 #include "data/table/strings.h"
 #include <float.h>
 #include <math.h>
@@ -430,6 +431,8 @@ static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc
     (*data)->open = true;
     MC_TRY(make_target(ctx, reading, f, *data));
     MC_TRY(check_labels(ctx, input, f, *data));
+    if (!f->serial)
+        MC_TRY(mc_data_compact(ctx, *data));
     return mc_data_finish(ctx, *data);
 }
 

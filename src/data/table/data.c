@@ -2,6 +2,7 @@
 #include "data/table/data.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/table/columns.h"
 #include "data/table/strings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data) {
     const int64_t targets = data->classes ? 1 : data->outputs;
     if (targets > 0 && !data->target_name && !(data->target_name = target_names(ctx, targets)))
         return MERCER_MEMORY;
-    if (data->name || data->numbered || data->d > NUMBERED_COLUMNS)
+    if (data->name || data->numbered || mc_data_width(data) > NUMBERED_COLUMNS)
         return MERCER_OK;
     data->numbered = mc_strings_numbered(ctx, "x", data->d);
     return data->numbered ? MERCER_OK : MERCER_MEMORY;
@@ -79,9 +80,9 @@ mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data) {
 void mercer_data_free(mercer_data *data) {
     if (!data)
         return;
-    void *const blocks[] = {data->values, data->row_start,   data->column,   data->target,
-                            data->label,  data->class_of,    data->weight,   data->name,
-                            data->text,   data->target_name, data->numbered, data->place};
+    void *const blocks[] = {data->values,   data->row_start, data->column, data->target, data->label,
+                            data->class_of, data->weight,    data->name,   data->text,   data->target_name,
+                            data->numbered, data->place,     data->used};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);
     mc_schema_free(&data->schema);
@@ -142,7 +143,7 @@ int64_t mercer_data_rows(const mercer_data *data) {
 int64_t mercer_data_columns(const mercer_data *data) {
     if (!data)
         return 0;
-    return data->d;
+    return mc_data_width(data);
 }
 
 int64_t mercer_data_outputs(const mercer_data *data) {
@@ -172,7 +173,7 @@ int64_t mercer_data_stored(const mercer_data *data) {
 const char *mercer_data_column_name(const mercer_data *data, int64_t column) {
     if (!data)
         return NULL;
-    if (column < 0 || column >= data->d)
+    if (column < 0 || column >= mc_data_width(data))
         return NULL;
     return data->name ? data->name[column] : data->numbered ? data->numbered[column] : "x";
 }
@@ -215,11 +216,7 @@ int64_t mercer_data_missing(const mercer_data *data) {
     return data->missing;
 }
 
-void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
-    if (!data || !out)
-        return;
-    if (!has_row(data, row))
-        return;
+void mc_data_values(const mercer_data *data, int64_t row, double *out) {
     if (!data->row_start) {
         for (int64_t j = 0; j < data->d; j++)
             out[j] = stored(data, row * data->d + j);
@@ -228,6 +225,34 @@ void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
     memset(out, 0, (size_t)data->d * sizeof *out);
     for (int64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++)
         out[data->column[k]] = stored(data, k);
+}
+
+void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
+    if (!data || !out)
+        return;
+    if (!has_row(data, row))
+        return;
+    if (!data->used) {
+        mc_data_values(data, row, out);
+        return;
+    }
+    memset(out, 0, (size_t)mc_data_width(data) * sizeof *out);
+    for (int64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++)
+        out[mc_data_column(data, data->column[k])] = stored(data, k);
+}
+
+int64_t mercer_data_row_stored(const mercer_data *data, int64_t row, int64_t *column, double *value) {
+    if (!data || !has_row(data, row))
+        return 0;
+    const int64_t begin = data->row_start ? data->row_start[row] : row * data->d;
+    const int64_t count = data->row_start ? data->row_start[row + 1] - begin : data->d;
+    for (int64_t k = 0; k < count; k++) {
+        if (column)
+            column[k] = data->row_start ? mc_data_column(data, data->column[begin + k]) : k;
+        if (value)
+            value[k] = stored(data, begin + k);
+    }
+    return count;
 }
 
 int64_t mercer_data_texts(const mercer_data *data) {
@@ -251,7 +276,7 @@ int64_t mc_data_row_width(const mercer_data *data) {
 }
 
 void mc_data_row(const mercer_data *data, int64_t row, double *out) {
-    mercer_data_row(data, row, out);
+    mc_data_values(data, row, out);
     for (int64_t k = 0; k < data->texts; k++)
         memcpy(out + data->d + k, &data->text[row * data->texts + k], sizeof *data->text);
 }

@@ -33,7 +33,8 @@ typedef struct mc_schema {
 } mc_schema;
 
 struct mercer_data {
-    int64_t n, d;
+    int64_t n, d;  /* d: columns that are kept; mc_data_width is their number outside */
+    int32_t *used; /* sparse: the numbers of kept columns outside, d of them (columns.h); NULL: all are kept */
     mercer_dtype dtype;
     void *values;       /* dense: n x d row-major; CSR: the stored values */
     int64_t *row_start; /* CSR: n + 1; NULL: dense */
@@ -83,12 +84,17 @@ mercer_status mc_data_range(mercer_ctx *ctx, const mercer_data *data, int64_t be
    must agree. */
 mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data **out);
 
+/* Values change hands, with the number of rows; what is left in from is freed with it. */
+void mc_data_move_values(mercer_data *from, mercer_data *to);
+
 /* Forget the targets and weights of the rows; names, labels and schema stay. For data not yet handed out. */
 void mc_data_strip(mercer_data *data);
 
 /* CSR to dense, for data that nobody else has seen yet. */
 mercer_status mc_data_densify(mercer_ctx *ctx, mercer_data *data);
 
+/* The d values of a row, in the order of kept columns. */
+void mc_data_values(const mercer_data *data, int64_t row, double *out);
 /* A row as the reference evaluator reads it: d numbers, then the address of each text in the place of a number.
    mc_data_row_width of them. */
 int64_t mc_data_row_width(const mercer_data *data);
@@ -104,7 +110,7 @@ void mc_data_drop_texts(mercer_data *data);
 /* The number of a row for a message: from 1, in the table that the caller knows. */
 int64_t mc_data_row_number(const mercer_data *data, int64_t i);
 
-/* Element (i, j), a zero of sparse data included, as a double. */
+/* Element (i, j), j a kept column, a zero of sparse data included, as a double. */
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j);
 
 /* Read path under the schema of earlier data: same columns by name (by place without a header), same levels; the target

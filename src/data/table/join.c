@@ -32,7 +32,7 @@ static void add_sparse(mercer_data *to, int64_t first, const mercer_data *from) 
 /* line: d numbers of scratch. */
 static void add_dense(mercer_data *to, int64_t first, const mercer_data *from, double *line) {
     for (int64_t i = 0; i < from->n; i++) {
-        mercer_data_row(from, i, line);
+        mc_data_values(from, i, line);
         for (int64_t j = 0; j < to->d; j++)
             put(to, (first + i) * to->d + j, line[j]);
     }
@@ -50,19 +50,6 @@ static mercer_status fill(mercer_ctx *ctx, const mercer_data *a, const mercer_da
     add_dense(to, a->n, b, line);
     mc_free(line);
     return MERCER_OK;
-}
-
-/* Values change hands; what is left in from is freed with it. */
-static void move_values(mercer_data *from, mercer_data *to) {
-    mercer_data old = *to;
-    to->n = from->n;
-    to->dtype = from->dtype;
-    to->values = from->values;
-    to->row_start = from->row_start;
-    to->column = from->column;
-    from->values = old.values;
-    from->row_start = old.row_start;
-    from->column = old.column;
 }
 
 /* The texts of both where they have as many, none otherwise. */
@@ -92,7 +79,7 @@ mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_d
         status = mc_data_take(ctx, a, NULL, a->n, out);
     if (!status) {
         mc_data_strip(*out);
-        move_values(values, *out);
+        mc_data_move_values(values, *out);
         status = join_texts(ctx, a, b, *out);
     }
     mercer_data_free(values);

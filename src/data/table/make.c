@@ -6,7 +6,7 @@
 #include "base/print.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "data/encode/labels.h"
 #include "data/table/strings.h"
 #include <math.h>
@@ -210,6 +210,8 @@ static mercer_status fill(mercer_ctx *ctx, const mercer_table *t, mercer_data *d
     if (t->names)
         MC_TRY(name_columns(ctx, t, data));
     MC_TRY(copy_texts(ctx, t, data));
+    if (!t->names && !t->text_names)
+        MC_TRY(mc_data_compact(ctx, data));
     MC_TRY(mc_data_finish(ctx, data));
     return t->names || t->text_names ? mc_schema_of_names(ctx, data, t->text_names) : MERCER_OK;
 }

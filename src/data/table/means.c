@@ -52,7 +52,7 @@ static const double *row_of_data(const void *self, int64_t i, double *scratch) {
     const mercer_data *data = self;
     if (data->dtype == MERCER_F64 && !data->row_start)
         return (const double *)data->values + i * data->d;
-    mercer_data_row(data, i, scratch);
+    mc_data_values(data, i, scratch);
     return scratch;
 }
 

@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include <float.h>
 #include <math.h>
 
@@ -130,7 +130,7 @@ static mercer_status find_range(mercer_ctx *ctx, stats *s) {
         if (isinf(s->high[j] - s->low[j]))
             return mc_fail(ctx, MERCER_NUMERIC,
                            "scale: column '%s' spans %g to %g, more than a double can hold; rescale it first",
-                           mercer_data_column_name(s->data, j), s->low[j], s->high[j]);
+                           mercer_data_column_name(s->data, mc_data_column(s->data, j)), s->low[j], s->high[j]);
     }
     return MERCER_OK;
 }

@@ -44,6 +44,18 @@ static void take_csr(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     }
 }
 
+void mc_data_move_values(mercer_data *from, mercer_data *to) {
+    mercer_data old = *to;
+    to->n = from->n;
+    to->dtype = from->dtype;
+    to->values = from->values;
+    to->row_start = from->row_start;
+    to->column = from->column;
+    from->values = old.values;
+    from->row_start = old.row_start;
+    from->column = old.column;
+}
+
 static int64_t count_stored(const taking *t, int64_t count) {
     int64_t stored = 0;
     for (int64_t i = 0; i < count; i++)
@@ -74,6 +86,14 @@ static mercer_status take_array(mercer_ctx *ctx, const taking *t, const void *fr
     return *to ? MERCER_OK : MERCER_MEMORY;
 }
 
+static mercer_status copy_used(mercer_ctx *ctx, const mercer_data *from, mercer_data *to) {
+    if (!from->used)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, to->used, from->d));
+    memcpy(to->used, from->used, (size_t)from->d * sizeof *to->used);
+    return MERCER_OK;
+}
+
 static mercer_status copy_list(mercer_ctx *ctx, char *const *from, int64_t count, char ***to) {
     if (from)
         *to = mc_strings_copy(ctx, (const char *const *)from, count);
@@ -101,6 +121,7 @@ static mercer_status take_all(mercer_ctx *ctx, taking *t) {
     to->class_of = class_of;
     to->weight = weight;
     MC_TRY(status);
+    MC_TRY(copy_used(ctx, from, to));
     MC_TRY(copy_list(ctx, from->label, from->classes, &to->label));
     MC_TRY(copy_list(ctx, from->name, from->d, &to->name));
     MC_TRY(copy_list(ctx, from->target_name, from->classes ? 1 : from->outputs, &to->target_name));

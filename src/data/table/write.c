@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "data/csv/cell.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 
 enum { FLUSH_BYTES = 1 << 20 };
 
@@ -15,7 +15,7 @@ typedef struct writing {
     const mercer_data *data;
     mc_output *output;
     mc_text text;
-    double *row; /* d values */
+    double *row; /* a value for each column */
 } writing;
 
 static bool needs_quotes(const char *text) {
@@ -53,7 +53,7 @@ static const char *text_name(const mercer_data *data, int64_t k) {
 
 static void add_header(mc_text *out, const mercer_data *data) {
     bool first = true;
-    for (int64_t j = 0; j < data->d; j++) {
+    for (int64_t j = 0; j < mc_data_width(data); j++) {
         add_comma(out, &first);
         if (data->name || data->numbered)
             add_cell(out, mercer_data_column_name(data, j));
@@ -88,7 +88,7 @@ static void add_row(const writing *w, mc_text *out, int64_t i) {
     const mercer_data *data = w->data;
     bool first = true;
     mercer_data_row(data, i, w->row);
-    for (int64_t j = 0; j < data->d; j++)
+    for (int64_t j = 0; j < mc_data_width(data); j++)
         add_number(out, w->row[j], &first);
     for (int64_t k = 0; k < data->texts; k++) {
         add_comma(out, &first);
@@ -129,7 +129,7 @@ mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *data, const 
     MC_NEED(ctx, data);
     mc_begin(ctx);
     writing w = {.data = data, .text = mc_text_open(ctx)};
-    MC_TRY(MC_ALLOC(ctx, w.row, data->d));
+    MC_TRY(MC_ALLOC(ctx, w.row, mc_data_width(data)));
     mercer_status status = mc_output_open(ctx, path ? path : "-", &w.output);
     if (!status) {
         status = write_rows(ctx, &w);

@@ -68,7 +68,7 @@ static void image(const mc_tile_part *p, const double *x, double *out) {
 
 void mc_feature_row(const mc_tile_part *p, const mercer_data *data, int64_t i, bool right, double *scratch,
                     double *out) {
-    mercer_data_row(data, i, scratch);
+    mc_data_values(data, i, scratch);
     switch (p->feature) {
     case MC_PLAIN: plain(p, scratch, out); break;
     case MC_UNIT: unit(p, scratch, out); break;
@@ -124,7 +124,7 @@ static double square_of(const mc_tile_part *p, const double *x, const int64_t *c
 static bool suits_dots(const mc_tile_part *p, const mercer_data *data, double *row) {
     const double centre2 = square_of(p, p->centre, NULL);
     for (int64_t i = 0; i < data->n; i++) {
-        mercer_data_row(data, i, row);
+        mc_data_values(data, i, row);
         if (!(4 * square_of(p, row, p->column) >= centre2))
             return false;
     }
@@ -139,7 +139,7 @@ mercer_status mc_part_centre(mercer_ctx *ctx, mc_tile_part *p, const mercer_data
     MC_TRY(MC_ALLOC(ctx, p->centre, p->columns));
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     for (int64_t s = 0; s < count; s++) {
-        mercer_data_row(data, s * data->n / count, row);
+        mc_data_values(data, s * data->n / count, row);
         for (int64_t k = 0; k < p->columns; k++)
             p->centre[k] += row[p->column[k]] / (double)count;
     }
@@ -165,7 +165,7 @@ mercer_status mc_part_phase(mercer_ctx *ctx, mc_tile_part *p, const mercer_data 
     double *row = NULL;
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     for (int64_t i = 0; i < data->n; i++) {
-        mercer_data_row(data, i, row);
+        mc_data_values(data, i, row);
         p->phase = fmax(p->phase, phase_of(p, row));
     }
     mc_free(row);

@@ -1,12 +1,9 @@
 /* gram.c: opening and closing the operator: compile the expression, pack the points, have the reference evaluator give
    the diagonal. */
-#include "gram/operator/gram.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "base/status.h"
-#include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
 #include <float.h>
@@ -125,11 +122,6 @@ double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
     return sum < 0.5 ? sum / (1 - sum) : INFINITY;
 }
 
-void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error) {
-    error->entry = fmax(error->entry, mc_gram_entry_error(gram));
-    error->sum = fmax(error->sum, mc_gram_sum_error(gram, t));
-}
-
 /* What floats lose near 0 is far below a rounding of the largest. */
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest) {
     const double sum = mc_gram_sum_error(gram, t);
@@ -143,93 +135,4 @@ void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, dou
 
 double mc_gram_entry_size(const mc_gram *gram) {
     return gram->bound.size;
-}
-
-/* ---- Pairs ---- */
-
-/* Single entries of K by the tiles, to the same bits as blocks of it have: an entry is summed up in its own
-   lane, whatever stands beside it. Entries of one panel of columns are made together, as many rows at a time as a tile
-   has. */
-
-enum { GRAIN = 256 };
-
-typedef struct pairs {
-    const mc_gram *gram;
-    const int64_t *row, *column;
-    double *out;
-    mc_tile_space *space; /* per thread */
-} pairs;
-
-typedef struct run {
-    const pairs *p;
-    int64_t begin;
-} run;
-
-static void pick(void *arg, const mc_strip *strip) {
-    const run *r = arg;
-    const mc_gram *g = r->p->gram;
-    const int64_t width = g->ops->columns;
-    for (int64_t k = 0; k < strip->space->count; k++) {
-        const int64_t at = k * width + r->p->column[r->begin + k] - strip->panel * width;
-        r->p->out[r->begin + k] = g->precision == MERCER_F32 ? (double)((const float *)strip->values)[at]
-                                                             : ((const double *)strip->values)[at];
-    }
-}
-
-static void fill_pairs(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const pairs *p = arg;
-    const mc_gram *g = p->gram;
-    mc_tile_space *space = &p->space[thread];
-    for (int64_t from = begin, to; from < end; from = to) {
-        const int64_t panel = p->column[from] / g->ops->columns;
-        for (to = from + 1; to < end && to - from < g->ops->rows && p->column[to] / g->ops->columns == panel;)
-            to++;
-        mc_tile_space_rows(g, space, p->row + from, 0, to - from);
-        run r = {p, from};
-        mc_tile_space_walk(g, space, 0, 1, panel, panel + 1, pick, &r);
-    }
-}
-
-mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t *row, const int64_t *column,
-                            int64_t count, double *out) {
-    pairs p = {.gram = gram, .row = row, .column = column, .out = out};
-    mc_work work;
-    MC_TRY(mc_tile_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunks(count, GRAIN)), 1, &work, &p.space));
-    const mercer_status status = mc_for(ctx, count, GRAIN, fill_pairs, &p);
-    mc_work_close(&work);
-    return status ? status : mc_fault_report(ctx, gram);
-}
-
-/* ---- The public calls ---- */
-
-/* The Gram matrix and its products, as mercer.h offers them: an operator opened for one call. */
-
-mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                          const mercer_data *other, double *out) {
-    MC_NEED(ctx, kernel, data, out);
-    mc_begin(ctx);
-    mc_gram *gram = NULL;
-    MC_TRY(other ? mc_gram_open(ctx, kernel, data, other, MERCER_F64, &gram)
-                 : mc_gram_open_as_given(ctx, kernel, data, &gram));
-    const int64_t n = mc_gram_rows(gram), m = mc_gram_columns(gram);
-    mc_phase(ctx, "gram");
-    const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, m, MERCER_F64, out, m);
-    mc_gram_close(gram);
-    return status;
-}
-
-mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
-                                double *out) {
-    MC_NEED(ctx, kernel, data, v, out);
-    mc_begin(ctx);
-    if (t < 1)
-        return mc_fail(ctx, MERCER_INVALID, "gram_apply: t must be at least 1 column, got %lld", (long long)t);
-    mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, kernel, data, other, precision, &gram));
-    mc_phase(ctx, "product");
-    const mercer_status status = mc_gram_apply(ctx, gram, t, v, out);
-    mc_gram_close(gram);
-    return status;
 }

@@ -36,6 +36,7 @@ static mc_matrix_errors errors(const void *self, int64_t t) {
 static mercer_data values_of(const mercer_data *x) {
     return (mercer_data){.n = x->n,
                          .d = x->d,
+                         .used = x->used,
                          .dtype = x->dtype,
                          .values = x->values,
                          .row_start = x->row_start,

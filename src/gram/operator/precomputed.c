@@ -51,7 +51,7 @@ static double largest_self(const mc_tile_part *p, const mercer_data *data, doubl
     const mc_view view = {.d = p->columns, .column = p->column};
     double most = 0;
     for (int64_t i = 0; i < data->n; i++) {
-        mercer_data_row(data, i, row);
+        mc_data_values(data, i, row);
         most = fmax(most, fabs(mc_user_value(p->given->parameter[0].user, &view, row, row)));
     }
     return most;
@@ -77,7 +77,7 @@ static mercer_status keep_rows(mercer_ctx *ctx, const mc_tile_part *p, mc_pack *
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     pack->values = values = mc_alloc(ctx, data->n * p->columns, sizeof *values);
     for (int64_t i = 0; values && i < data->n; i++) {
-        mercer_data_row(data, i, row);
+        mc_data_values(data, i, row);
         for (int64_t j = 0; j < p->columns; j++)
             values[i * p->columns + j] = row[p->column[j]];
     }
@@ -197,8 +197,8 @@ static bool is_known(const mc_gram *g, const mc_tile_part *p, int64_t i, int64_t
 static mercer_status find_unknown(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j, const mc_tile_part **out) {
     double *x = NULL;
     MC_TRY(MC_ALLOC(ctx, x, g->x->d + g->z->d));
-    mercer_data_row(g->x, i, x);
-    mercer_data_row(g->z, j, x + g->x->d);
+    mc_data_values(g->x, i, x);
+    mc_data_values(g->z, j, x + g->x->d);
     for (int k = 0; k < g->plan.parts && !*out; k++) {
         const mc_tile_part *p = &g->plan.part[k];
         if (p->given && !p->judged && !is_known(g, p, i, j, x, x + g->x->d))

@@ -13,6 +13,7 @@
 #include "gram/operator/precomputed.h"
 #include "gram/compile/line_vectors.h"
 #include "gram/pack/string_features.h"
+#include "data/table/columns.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -245,7 +246,8 @@ static mercer_status each_side(mercer_ctx *ctx, mc_gram *g, mercer_status (*work
 /* ---- Choices ---- */
 
 static bool is_sparse(const mercer_data *data) {
-    return data->row_start && (double)data->row_start[data->n] < MC_SPARSE_SHARE * (double)data->n * (double)data->d;
+    return data->row_start
+           && (double)data->row_start[data->n] < MC_SPARSE_SHARE * (double)data->n * (double)mc_data_width(data);
 }
 
 static int64_t longest_row(const mercer_data *data) {

@@ -5,9 +5,10 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/suggest.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "kernel/language/fits.h"
 #include "kernel/language/form.h"
+#include "kernel/language/localise.h"
 #include "kernel/language/moments.h"
 #include "kernel/language/node.h"
 #include "kernel/language/simplify.h"
@@ -143,24 +144,34 @@ static mercer_status read_files(mercer_ctx *ctx, mc_node *node) {
 }
 
 static mercer_status fill(mercer_ctx *ctx, mc_node **root, const mercer_data *data, bool open) {
-    const mc_view all = {.d = data->d};
+    const mc_view all = {.d = mc_data_width(data)};
     MC_TRY(resolve(ctx, *root, data, &all));
     MC_TRY(read_files(ctx, *root));
     MC_TRY(mc_texts_bind(ctx, *root, data));
-    MC_TRY(mc_node_fits(ctx, *root, data->d));
+    MC_TRY(mc_node_fits(ctx, *root, all.d));
     MC_TRY(fill_widths(ctx, *root, data, &all));
     return open ? mc_simplify(ctx, root) : MERCER_OK;
 }
 
-mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                             mercer_kernel **out) {
+static mercer_status bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out) {
     mc_node *root = NULL;
     *out = NULL;
-    MC_TRY(mc_node_copy(ctx, kernel->root, &root));
+    MC_TRY(mc_node_copy(ctx, mc_kernel_shown(kernel), &root));
     const mercer_status status = fill(ctx, &root, data, kernel->open);
     if (!status)
-        return mc_kernel_make(ctx, root, data->d, out);
+        return mc_kernel_make(ctx, root, mc_data_width(data), out);
     mc_node_free(root);
+    return status;
+}
+
+mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                             mercer_kernel **out) {
+    MC_TRY(bind(ctx, kernel, data, out));
+    const mercer_status status = mc_kernel_localise(ctx, data, *out);
+    if (status) {
+        mercer_kernel_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -169,5 +180,5 @@ mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, c
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, out);
     mc_begin(ctx);
-    return mc_kernel_bind(ctx, kernel, data, out);
+    return bind(ctx, kernel, data, out);
 }

@@ -3,7 +3,7 @@
 #include "kernel/language/fits.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "kernel/language/node.h"
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "kernel/language/user_function.h"
@@ -89,7 +89,7 @@ mercer_status mc_kernel_check_ready(mercer_ctx *ctx, const mercer_kernel *kernel
     if (kernel->d > 0 && kernel->d != d)
         return mc_fail(ctx, MERCER_DATA, "the kernel is bound to %lld columns, but there %s %lld", (long long)kernel->d,
                        d == 1 ? "is" : "are", (long long)d);
-    return mc_node_fits(ctx, kernel->root, d);
+    return mc_node_fits(ctx, mc_kernel_shown(kernel), d);
 }
 
 /* The first of the columns in view that some atom wants to be without sign and for which bad says yes; -1: none. */
@@ -119,7 +119,7 @@ mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel
     if (kernel->texts)
         return mc_fail(ctx, MERCER_INVALID, "%.200s reads texts, which an array of numbers has not; ask mercer_gram",
                        kernel->text);
-    const int64_t column = find_bad(kernel->root, &all, is_negative, x);
+    const int64_t column = find_bad(mc_kernel_shown(kernel), &all, is_negative, x);
     if (column < 0)
         return MERCER_OK;
     return mc_fail(ctx, MERCER_DATA, "chi2 and intersection take no negative values, but column %lld of %s is %g",
@@ -162,7 +162,7 @@ static mercer_status check_signs(mercer_ctx *ctx, const mercer_kernel *kernel, c
         return MERCER_OK;
     return mc_fail(ctx, MERCER_DATA,
                    "chi2 and intersection take no negative values, but row %lld has one in column %lld",
-                   (long long)row[column] + 1, (long long)column + 1);
+                   (long long)row[column] + 1, (long long)mc_data_column(data, column) + 1);
 }
 
 static bool wants_nonnegative(const mc_node *node) {
@@ -170,7 +170,7 @@ static bool wants_nonnegative(const mc_node *node) {
 }
 
 mercer_status mc_kernel_check_data(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data) {
-    MC_TRY(mc_kernel_check_ready(ctx, kernel, data->d));
+    MC_TRY(mc_kernel_check_ready(ctx, kernel, mc_data_width(data)));
     MC_TRY(mc_texts_check(ctx, kernel->root, data));
     if (!mc_node_any(kernel->root, wants_nonnegative))
         return MERCER_OK;

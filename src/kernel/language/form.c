@@ -135,7 +135,7 @@ static mercer_status take_rows(mercer_ctx *ctx, const mercer_data *data, mc_valu
     A->rows = data->n;
     A->columns = data->d;
     for (int64_t i = 0; i < data->n; i++)
-        mercer_data_row(data, i, A->numbers + i * data->d);
+        mc_data_values(data, i, A->numbers + i * data->d);
     if (A->rows == A->columns)
         even_out(A);
     return check(ctx, A, MERCER_DATA, A->file);

@@ -55,6 +55,14 @@ mercer_status mc_kernel_make(mercer_ctx *ctx, mc_node *root, int64_t d, mercer_k
     return status;
 }
 
+void mc_kernel_take_local(mercer_kernel *kernel, mc_node *local) {
+    if (kernel->shown)
+        mc_node_free(kernel->root);
+    else
+        kernel->shown = kernel->root;
+    kernel->root = local;
+}
+
 mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out) {
     *out = NULL;
     const mercer_status status = mc_simplify(ctx, &root);
@@ -112,6 +120,7 @@ void mercer_kernel_free(mercer_kernel *kernel) {
     if (!kernel)
         return;
     mc_node_free(kernel->root);
+    mc_node_free(kernel->shown);
     mc_free(kernel->text);
     mc_free(kernel->slot);
     mc_free(kernel->slot_names);
@@ -133,6 +142,6 @@ mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, 
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));
     MC_TRY(mc_kernel_check_point(ctx, kernel, z, d, "z"));
-    *out = mc_eval(kernel->root, x, z, d);
+    *out = mc_eval(mc_kernel_shown(kernel), x, z, d);
     return MERCER_OK;
 }

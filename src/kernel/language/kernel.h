@@ -139,9 +139,10 @@ struct mc_node {
 };
 
 struct mercer_kernel {
-    mc_node *root;
+    mc_node *root;  /* what computes: columns are those that a table keeps (localise.h) */
+    mc_node *shown; /* the same in the numbers of users; NULL: these are the same */
     char *text;
-    int64_t d;     /* columns it was bound to; 0: not bound */
+    int64_t d;     /* columns it was bound to, as users count them; 0: not bound */
     bool open;     /* has AUTO, FILE or column names that binding must fill in */
     bool ranges;   /* has RANGE or SET: for tune only */
     int64_t slots; /* what a Gaussian process may learn; see mc_slots */
@@ -150,6 +151,10 @@ struct mercer_kernel {
     int64_t *slot_name; /* where each begins */
     char *texts;        /* the text columns it reads, separated by commas; NULL: none */
 };
+
+static inline const mc_node *mc_kernel_shown(const mercer_kernel *kernel) {
+    return kernel->shown ? kernel->shown : kernel->root;
+}
 
 /* The reference evaluator: k(x, z) by the definition, in double. The kernel must be bound, or have nothing open. d is
    the length of x and z. Where it reads texts, they follow the d numbers as mc_data_row writes them. Equality of
@@ -186,7 +191,7 @@ mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out
 /* mercer_kernel_with for use inside the library. */
 mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters,
                              mercer_kernel **out);
-/* mercer_kernel_bind for callers inside the library. */
+/* mercer_kernel_bind for callers inside the library: the tree that computes is for the columns that data keep. */
 mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                              mercer_kernel **out);
 

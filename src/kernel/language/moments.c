@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 
 enum { CHUNKS_MAX = 64 };
 
@@ -78,7 +78,7 @@ static mercer_status find(mercer_ctx *ctx, const mercer_data *data, mc_moments *
 }
 
 mercer_status mc_moments_find(mercer_ctx *ctx, const mercer_data *data, mc_moments *out) {
-    *out = (mc_moments){.n = data->n, .d = data->d};
+    *out = (mc_moments){.data = data, .n = data->n, .d = data->d};
     const mercer_status status = data->n > 0 ? find(ctx, data, out) : MERCER_OK;
     if (status)
         mc_moments_free(out);
@@ -91,17 +91,28 @@ void mc_moments_free(mc_moments *moments) {
     *moments = (mc_moments){0};
 }
 
+/* The columns that the data keep stand for a view of all: those that are not kept are 0. */
+static bool sees_kept(const mc_moments *moments, const mc_view *view) {
+    return moments->data->used && !view->column && !view->parent;
+}
+
+static int64_t place_of(const mc_moments *moments, const mc_view *view, int64_t j) {
+    return sees_kept(moments, view) ? j : mc_data_place(moments->data, mc_view_place(view, j));
+}
+
 double mc_moments_variance(const mc_moments *moments, const mc_view *view) {
     double mean = 0, about = 0;
     if (moments->n == 0)
         return 0;
-    for (int64_t j = 0; j < view->d; j++)
-        mean += moments->mean[mc_view_place(view, j)];
+    const int64_t kept = sees_kept(moments, view) ? moments->d : view->d;
+    for (int64_t j = 0; j < kept; j++)
+        mean += moments->mean[place_of(moments, view, j)];
     mean /= (double)view->d;
-    for (int64_t j = 0; j < view->d; j++) {
-        const int64_t k = mc_view_place(view, j);
+    for (int64_t j = 0; j < kept; j++) {
+        const int64_t k = place_of(moments, view, j);
         const double off = moments->mean[k] - mean;
         about += moments->about[k] + (double)moments->n * off * off;
     }
+    about += (double)(view->d - kept) * ((double)moments->n * mean * mean);
     return about / ((double)moments->n * (double)view->d);
 }

@@ -5,7 +5,8 @@
 #include "kernel/evaluate/view.h"
 
 typedef struct mc_moments {
-    int64_t n, d;
+    const mercer_data *data;
+    int64_t n, d;  /* d: the columns that the data keep */
     double *mean;  /* d */
     double *about; /* d: sum over the rows of (x - mean)^2 */
 } mc_moments;

@@ -33,6 +33,9 @@ mercer_status mc_columns_distinct(mercer_ctx *ctx, const mc_node *node);
 /* A kernel around a tree it takes over, as it is, bound to d columns (0: not bound). Frees the tree on failure. */
 mercer_status mc_kernel_make(mercer_ctx *ctx, mc_node *root, int64_t d, mercer_kernel **out);
 
+/* local computes from now on, and what did before is shown. Both have the same parameters in the same places. */
+void mc_kernel_take_local(mercer_kernel *kernel, mc_node *local);
+
 /* True when some node of the tree answers yes. */
 bool mc_node_any(const mc_node *node, bool (*yes)(const mc_node *));
 bool mc_node_open(const mc_node *node);   /* this node itself has AUTO, FILE or an unresolved name */

@@ -136,23 +136,38 @@ static void put(const mc_slot *slot, double v) {
         node->parameter[slot->parameter].number = v;
 }
 
+static mercer_status copy_with(mercer_ctx *ctx, const mc_node *tree, int64_t slots, const double *parameters,
+                               mc_node **out) {
+    mc_slot *slot = NULL;
+    MC_TRY(MC_ALLOC(ctx, slot, slots));
+    const mercer_status status = mc_node_copy(ctx, tree, out);
+    if (!status) {
+        mc_slots(*out, slot, slots);
+        for (int64_t i = 0; i < slots; i++)
+            put(&slot[i], parameters[i]);
+    }
+    mc_free(slot);
+    return status;
+}
+
 /* Nothing is simplified: a factor that happens to be 1 stays a parameter. */
 mercer_status mc_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, const double *parameters,
                              mercer_kernel **out) {
     *out = NULL;
     for (int64_t i = 0; i < kernel->slots; i++)
         MC_TRY(check_parameter(ctx, kernel, i, parameters[i]));
-    mc_node *root = NULL;
-    mc_slot *slot = NULL;
-    MC_TRY(MC_ALLOC(ctx, slot, kernel->slots));
-    mercer_status status = mc_node_copy(ctx, kernel->root, &root);
+    mc_node *root = NULL, *local = NULL;
+    MC_TRY(copy_with(ctx, mc_kernel_shown(kernel), kernel->slots, parameters, &root));
+    MC_TRY(mc_kernel_make(ctx, root, kernel->d, out));
+    if (!kernel->shown)
+        return MERCER_OK;
+    const mercer_status status = copy_with(ctx, kernel->root, kernel->slots, parameters, &local);
     if (!status) {
-        mc_slots(root, slot, kernel->slots);
-        for (int64_t i = 0; i < kernel->slots; i++)
-            put(&slot[i], parameters[i]);
-        status = mc_kernel_make(ctx, root, kernel->d, out);
+        mc_kernel_take_local(*out, local);
+        return MERCER_OK;
     }
-    mc_free(slot);
+    mercer_kernel_free(*out);
+    *out = NULL;
     return status;
 }
 
@@ -171,65 +186,6 @@ mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kerne
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));
     MC_TRY(mc_kernel_check_point(ctx, kernel, z, d, "z"));
-    *value = mc_eval_gradient(kernel->root, x, z, d, gradient);
+    *value = mc_eval_gradient(mc_kernel_shown(kernel), x, z, d, gradient);
     return MERCER_OK;
-}
-
-/* ---- Left to tuning ---- */
-
-/* Ranges and sets of an expression, found and replaced by numbers in the order they are printed. */
-
-static bool is_left_open(const mc_value *value) {
-    return value->kind == MC_VALUE_RANGE || value->kind == MC_VALUE_SET;
-}
-
-typedef struct open_walk {
-    mc_open_value *out;
-    int64_t room, count;
-} open_walk;
-
-static void list(open_walk *w, const mc_node *node) {
-    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++) {
-        if (!is_left_open(&node->parameter[i]))
-            continue;
-        if (w->count < w->room)
-            w->out[w->count] =
-                (mc_open_value){&node->parameter[i], &mc_atoms[node->atom], &mc_atoms[node->atom].parameter[i]};
-        w->count++;
-    }
-    for (int i = 0; i < node->children; i++)
-        list(w, node->child[i]);
-}
-
-int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t room) {
-    open_walk w = {.out = out, .room = room};
-    list(&w, kernel->root);
-    return w.count;
-}
-
-static void put_numbers(mc_node *node, const double **next) {
-    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++) {
-        mc_value *value = &node->parameter[i];
-        if (!is_left_open(value))
-            continue;
-        const bool range = value->kind == MC_VALUE_RANGE;
-        const mc_value chosen = {.kind = MC_VALUE_NUMBER,
-                                 .number = *(*next)++,
-                                 .offset = value->offset,
-                                 .low = range ? value->low : 0,
-                                 .high = range ? value->high : 0};
-        mc_value_free(value);
-        *value = chosen;
-    }
-    for (int i = 0; i < node->children; i++)
-        put_numbers(node->child[i], next);
-}
-
-mercer_status mc_kernel_choose(mercer_ctx *ctx, const mercer_kernel *kernel, const double *numbers,
-                               mercer_kernel **out) {
-    mc_node *root = NULL;
-    *out = NULL;
-    MC_TRY(mc_node_copy(ctx, kernel->root, &root));
-    put_numbers(root, &numbers);
-    return mc_kernel_wrap(ctx, root, out);
 }

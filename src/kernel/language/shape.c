@@ -235,7 +235,7 @@ mercer_shape mc_shape(const mc_node *node, int64_t d) {
 bool mercer_kernel_shape(const mercer_kernel *kernel, int64_t d, mercer_shape *out) {
     if (!kernel || !out || mc_sized_check(NULL, "mercer_shape", out))
         return false;
-    const mercer_shape shape = mc_shape(kernel->root, d > 0 ? d : kernel->d);
+    const mercer_shape shape = mc_shape(mc_kernel_shown(kernel), d > 0 ? d : kernel->d);
     mc_sized_write(&shape, sizeof shape, out);
     return true;
 }

@@ -19,10 +19,10 @@ static mercer_status derive(mercer_ctx *ctx, const mercer_kernel *kernel, int64_
     bool found = false, valid = false;
     int bad = -1;
     *proved = false;
-    MC_TRY(mc_derive(ctx, kernel->root, d, &f->derivation, &found, &f->stuck));
+    MC_TRY(mc_derive(ctx, mc_kernel_shown(kernel), d, &f->derivation, &found, &f->stuck));
     if (!found)
         return MERCER_OK;
-    MC_TRY(mc_check(ctx, &f->derivation, kernel->root, d, &valid, &bad));
+    MC_TRY(mc_check(ctx, &f->derivation, mc_kernel_shown(kernel), d, &valid, &bad));
     if (!valid)
         mc_log(ctx, "prove: the checker refused line %d of the derivation for %s", bad + 1, kernel->text);
     *proved = valid;
@@ -46,12 +46,12 @@ static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, mc_pro
                             mercer_verdict *verdict) {
     bool proved;
     int64_t exact, least;
-    mc_dimensions(kernel->root, &exact, &least);
+    mc_dimensions(mc_kernel_shown(kernel), &exact, &least);
     MC_TRY(derive(ctx, kernel, f->d, f, &proved));
     *verdict = MERCER_PROVED;
     if (proved)
         return MERCER_OK;
-    MC_TRY(mc_refute(ctx, kernel->root, f->d, least, exact > 0, &f->refutation));
+    MC_TRY(mc_refute(ctx, mc_kernel_shown(kernel), f->d, least, exact > 0, &f->refutation));
     *verdict = f->refutation.found ? MERCER_REFUTED : MERCER_UNKNOWN;
     return f->refutation.found ? find_lower(ctx, kernel, f) : MERCER_OK;
 }
@@ -59,7 +59,7 @@ static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, mc_pro
 /* How many columns the claim is about: those asked for, those the kernel is bound to, those its vectors fix; else 0. */
 static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f) {
     int64_t exact, least;
-    mc_dimensions(kernel->root, &exact, &least);
+    mc_dimensions(mc_kernel_shown(kernel), &exact, &least);
     if (d < 0)
         return mc_fail(ctx, MERCER_INVALID, "prove: the number of columns must be 0 (any) or more, got %lld",
                        (long long)d);
@@ -67,7 +67,7 @@ static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel
         return mc_fail(ctx, MERCER_DATA, "the kernel is bound to %lld columns, but %lld were asked for",
                        (long long)kernel->d, (long long)d);
     f->d = d > 0 ? d : kernel->d > 0 ? kernel->d : exact;
-    return mc_node_fits(ctx, kernel->root, f->d > 0 ? f->d : least);
+    return mc_node_fits(ctx, mc_kernel_shown(kernel), f->d > 0 ? f->d : least);
 }
 
 mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {

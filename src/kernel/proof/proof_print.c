@@ -118,7 +118,8 @@ static mercer_status say_proof(mercer_ctx *ctx, const mercer_proof *proof, const
     if (*proof->domain)
         mc_text_add(out, ", for points %s", proof->domain);
     mc_text_add(out, "%s", f->kernel->ranges ? ", whatever values of their ranges the parameters take" : "");
-    mc_text_add(out, "%s", mc_node_any(f->kernel->root, is_automatic) ? ", whatever bandwidths the data give" : "");
+    mc_text_add(out, "%s",
+                mc_node_any(mc_kernel_shown(f->kernel), is_automatic) ? ", whatever bandwidths the data give" : "");
     mc_text_add(out, ".\n\n");
     for (int i = 0; i < proof->steps; i++)
         MC_TRY(say_step(ctx, proof, i, out));
@@ -189,7 +190,7 @@ static void say_unknown(const mc_proof_findings *f, mc_text *out) {
         mc_text_add(out, " is one");
     } else
         mc_text_add(out, "No rule applies");
-    if (has_file(f->kernel->root))
+    if (has_file(mc_kernel_shown(f->kernel)))
         mc_text_add(out, ", and its matrix is still in a file: bind the kernel to data first.\n");
     else if (f->refutation.sets == 0)
         mc_text_add(out, ", and its values come from elsewhere: no points can be tried.\n");
@@ -203,7 +204,7 @@ static void say_unknown(const mc_proof_findings *f, mc_text *out) {
 
 static mercer_status write_domain(mercer_ctx *ctx, mercer_proof *proof, const mc_proof_findings *f) {
     mc_text text = mc_text_open(ctx);
-    mercer_status status = mc_domain(ctx, f->kernel->root, &text);
+    mercer_status status = mc_domain(ctx, mc_kernel_shown(f->kernel), &text);
     mc_text_add(&text, "%s", "");
     if (!status)
         status = keep(&proof->pool, &text, &proof->domain);

@@ -142,6 +142,8 @@ uint64_t mc_checkpoint_key(const mercer_ctx *ctx, const mc_problem *p, const cha
     if (x->row_start)
         key = mc_hash(mc_hash(key, x->row_start, (size_t)(x->n + 1) * sizeof(int64_t)), x->column,
                       (size_t)stored * sizeof(int32_t));
+    if (x->used)
+        key = mc_hash(key, x->used, (size_t)x->d * sizeof *x->used);
     if (p->Y)
         key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
     if (p->root)

@@ -16,10 +16,11 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "gram/gradient/contract.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
+#include "kernel/language/localise.h"
 #include "kernel/language/node.h"
 #include "certify/ridge_certificate.h"
 #include "learn/gp/evidence.h"
@@ -41,6 +42,28 @@ const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
 };
 
 /* ---- The kernel made ready to learn ---- */
+
+/* Whether some number stands for all columns of the table. */
+static bool spreads(const mc_node *node) {
+    for (int k = 0; node->kind == MC_ATOM && k < mc_atoms[node->atom].parameters; k++)
+        if (mc_atoms[node->atom].parameter[k].vector && node->parameter[k].kind == MC_VALUE_NUMBER)
+            return true;
+    for (int i = 0; node->kind != MC_COLUMNS && i < node->children; i++)
+        if (spreads(node->child[i]))
+            return true;
+    return false;
+}
+
+/* A number for each of very many columns, most of which are 0 in every row, is nothing to learn. */
+static mercer_status check_spread(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
+    if (!set->ard || !p->x->used || !spreads(mc_kernel_shown(p->kernel)))
+        return MERCER_OK;
+    return mc_fail(
+        ctx, MERCER_DATA,
+        "gp: ard would learn a number for each of %lld columns, and %lld of them have values; choose columns, "
+        "as in rbf[1, 5, 9], or leave ard out",
+        (long long)mc_data_width(p->x), (long long)p->x->d - 1);
+}
 
 /* Numbers that stand for all columns in view become one number per column. */
 static mercer_status spread_columns(mercer_ctx *ctx, mc_node *node, int64_t d) {
@@ -91,13 +114,21 @@ static mercer_status add_factor(mercer_ctx *ctx, double factor, mc_node **io) {
 static mercer_status widen(mercer_ctx *ctx, const mercer_gp *set, double variance, const mc_problem *p,
                            mercer_kernel **out) {
     mc_node *root = NULL;
-    MC_TRY(mc_node_copy(ctx, p->kernel->root, &root));
-    mercer_status status = set->ard ? spread_columns(ctx, root, p->x->d) : MERCER_OK;
+    MC_TRY(check_spread(ctx, set, p));
+    MC_TRY(mc_node_copy(ctx, mc_kernel_shown(p->kernel), &root));
+    mercer_status status = set->ard ? spread_columns(ctx, root, mc_data_width(p->x)) : MERCER_OK;
     if (!status && set->learn && !has_factor(p->kernel))
         status = add_factor(ctx, variance, &root);
-    if (!status)
-        return mc_kernel_make(ctx, root, p->kernel->d, out);
-    mc_node_free(root);
+    if (status) {
+        mc_node_free(root);
+        return status;
+    }
+    MC_TRY(mc_kernel_make(ctx, root, p->kernel->d, out));
+    status = mc_kernel_localise(ctx, p->x, *out);
+    if (status) {
+        mercer_kernel_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -213,8 +244,11 @@ static mercer_status settle(mercer_ctx *ctx, work *w) {
 
 static void write_report(const work *w, const mc_residual_findings *found, mercer_report *out) {
     const mc_problem *p = w->p;
-    *out = (mercer_report){
-        .machine = "gp", .solver = "cholesky", .scale = mc_scaling_names[p->scale.kind], .n = p->n, .d = p->x->d};
+    *out = (mercer_report){.machine = "gp",
+                           .solver = "cholesky",
+                           .scale = mc_scaling_names[p->scale.kind],
+                           .n = p->n,
+                           .d = mc_data_width(p->x)};
     out->outputs = p->outputs;
     out->lambda = w->noise;
     out->norm = found->norm;

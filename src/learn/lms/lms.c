@@ -9,9 +9,9 @@
    step; on held-out rows they weigh the error.
 
    Order of work: rows are held out (a seeded choice among those of positive weight) before anything is learned from
-   them, scaling and bandwidths included; problem/problem.c makes the others ready; lms_values.c and lms_steps.c run;
-   certify/ridge_certificate.c (certify/ridge_certificate_primal.c for weights) measures the gradient of the unpenalised
-   problem at what came out, however early it stopped. */
+   them, scaling and bandwidths included; problem.c makes the others ready; lms_values.c and lms_steps.c run;
+   certificate.c (certificate_primal.c for weights) measures the gradient of the unpenalised problem at what came out,
+   however early it stopped. */
 #include "learn/lms/lms.h"
 #include "base/clock.h"
 #include "base/ctx.h"
@@ -20,7 +20,7 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "data/table/folds.h"
 #include "gram/operator/gram.h"
 #include "kernel/evaluate/feature_map.h"
@@ -108,7 +108,7 @@ typedef struct size {
 
 static size size_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p) {
     const int64_t limit = strcmp(set->solver, "features") == 0 ? INT32_MAX : p->n - 1;
-    size s = {.n = p->n, .outputs = p->outputs, .map = mc_features_count(p->kernel->root, p->x->d, limit)};
+    size s = {.n = p->n, .outputs = p->outputs, .map = mc_problem_features(p, limit)};
     s.held = set->held_out > 0 ? (int64_t)ceil(set->held_out / (1 - set->held_out) * (double)p->n) + 1 : 0;
     s.gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs);
     return s;
@@ -220,7 +220,7 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, c
     *out =
         (mercer_report){.machine = "lms", .solver = solver_name(w->set, way), .scale = mc_scaling_names[p->scale.kind]};
     out->n = p->n;
-    out->d = p->x->d;
+    out->d = mc_data_width(p->x);
     out->outputs = p->outputs;
     out->norm = found->norm;
     out->objective = found->objective;

@@ -248,7 +248,7 @@ static mercer_status refuse_divergence(mercer_ctx *ctx, const mc_updating *u, in
 
 static mercer_status step_weights(mercer_ctx *ctx, mc_updating *u, int64_t i) {
     const int64_t D = u->from->features;
-    mercer_data_row(u->all, u->old + i, u->scratch);
+    mc_data_values(u->all, u->old + i, u->scratch);
     mc_features_row(u->map, u->scratch, u->scratch + u->all->d, u->phi);
     for (int64_t k = 0; k < u->t; k++) {
         double *w = u->weights + k * D, f = 0;

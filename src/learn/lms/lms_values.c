@@ -35,7 +35,7 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     const mapping *m = arg;
     double *row = m->scratch + thread * m->room, *scratch = row + m->x->d;
     for (int64_t i = begin; i < end; i++) {
-        mercer_data_row(m->x, i, row);
+        mc_data_values(m->x, i, row);
         mc_features_row(m->map, row, scratch, m->out + i * mc_features_dimension(m->map));
     }
 }

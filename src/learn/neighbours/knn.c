@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "learn/common/machines.h"
 #include "predict/neighbours.h"
 #include <math.h>
@@ -73,7 +73,7 @@ static mercer_status keep(mercer_ctx *ctx, const mercer_knn *set, const mercer_d
     out->report =
         (mercer_report){.machine = "knn", .solver = "rows", .scale = mc_scaling_names[p->scale.kind], .stopped = "no"};
     out->report.n = p->n;
-    out->report.d = p->x->d;
+    out->report.d = mc_data_width(p->x);
     out->report.outputs = p->outputs;
     out->report.neighbors = set->neighbors;
     out->report.lambda = out->report.norm = out->report.objective = NAN;

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "predict/fitted.h"
 #include "certify/sampled_residual.h"
 #include <math.h>
@@ -101,7 +101,7 @@ static void write_report(const mc_approximate *a, bool waves, mercer_report *out
     out->approximate = true;
     out->scale = mc_scaling_names[p->scale.kind];
     out->n = p->n;
-    out->d = p->x->d;
+    out->d = mc_data_width(p->x);
     out->outputs = p->outputs;
     out->lambda = a->lambda;
     out->norm = sqrt(a->square_norm);

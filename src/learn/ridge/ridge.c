@@ -6,14 +6,14 @@
    intercept). Several outputs share the matrix. Classes are fitted as one output per class, +1 on its rows and -1 on
    the others; the largest wins.
 
-   Order of work: problem/problem.c makes rows and targets ready, ridge_cost.c picks a way to solve and says no while it
-   is cheap, ridge_solve.c solves, certify/ridge_certificate.c recomputes the residual from the rows. */
+   Order of work: problem.c makes rows and targets ready, ridge_cost.c picks a way to solve and says no while it is
+   cheap, ridge_solve.c solves, certificate.c recomputes the residual from the rows. */
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
 #include "learn/ridge/approximate.h"
@@ -97,7 +97,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.product_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs);
     size.pcg = pcg_of(ctx, set, p);
     size.d = p->x->d;
-    size.features = mc_ridge_primal_dimension(p->kernel, p->x->d, p->n);
+    size.features = mc_problem_features(p, p->n);
     size.threads = mercer_threads(ctx);
     size.stationary = mc_shape(p->kernel->root, p->x->d).stationary;
     size.wants_pcg = *set->checkpoint != '\0';
@@ -227,7 +227,7 @@ static void write_report(const mc_problem *p, const mc_ridge_system *r, const mc
                          mercer_report *out) {
     *out = (mercer_report){.machine = "ridge", .solver = r->solver, .scale = mc_scaling_names[p->scale.kind]};
     out->n = p->n;
-    out->d = p->x->d;
+    out->d = mc_data_width(p->x);
     out->outputs = p->outputs;
     out->lambda = r->lambda;
     out->norm = found->norm;
@@ -267,7 +267,7 @@ static mercer_status check_residual(mercer_ctx *ctx, const mc_ridge_system *r, c
 /* Coefficients of the rows, or weights of the features, which keep no row. */
 static mercer_status make_room(mercer_ctx *ctx, const mc_problem *p, bool weights, mc_fitted *f) {
     f->outputs = p->outputs;
-    f->features = weights ? mc_ridge_primal_dimension(p->kernel, p->x->d, p->n) : 0;
+    f->features = weights ? mc_problem_features(p, p->n) : 0;
     if (weights)
         MC_TRY(MC_ALLOC(ctx, f->primal, f->features * p->outputs));
     MC_TRY(MC_ALLOC(ctx, f->alpha, weights ? 0 : p->n * p->outputs));

@@ -79,10 +79,6 @@ size_t mc_ridge_primal_bytes(const mc_ridge_primal_size *s) {
            + mc_panels_bytes(s->d, s->D, lanes_for(s->D), s->threads, s->scratch);
 }
 
-int64_t mc_ridge_primal_dimension(const mercer_kernel *kernel, int64_t d, int64_t n) {
-    return mc_features_count(kernel->root, d, n);
-}
-
 static double root_at(const primal *p, int64_t i) {
     return p->r->p->root ? p->r->p->root[i] : 1;
 }
@@ -337,7 +333,7 @@ static mercer_status run(mercer_ctx *ctx, primal *p) {
 
 mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *r) {
     const mc_problem *q = r->p;
-    const int64_t D = mc_ridge_primal_dimension(q->kernel, q->x->d, q->n);
+    const int64_t D = mc_problem_features(q, q->n);
     primal p = {.r = r, .D = D, .lanes = lanes_for(D), .tiles = mc_chunks(D, TILE)};
     p.spectral = r->lambda == 0 || isfinite(r->norm_bound) || r->dof > 0;
     for (int64_t i = 0; i < q->n; i++)

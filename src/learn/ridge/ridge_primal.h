@@ -4,9 +4,6 @@
 
 #include <mercer.h>
 
-/* Features of the kernel on d columns; -1: none, or more than n. */
-int64_t mc_ridge_primal_dimension(const mercer_kernel *kernel, int64_t d, int64_t n);
-
 typedef struct mc_ridge_primal_size {
     int64_t n, d, D, outputs;
     int threads;

@@ -16,7 +16,7 @@
 #include "base/workspace.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "kernel/language/kernel.h"
+#include "kernel/language/localise.h"
 #include <math.h>
 #include <string.h>
 
@@ -208,18 +208,21 @@ mercer_status mc_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mer
                          const mercer_clustering *set, int64_t *group, mercer_clusters *out) {
     mercer_kernel *bound = NULL;
     mc_gram *gram = NULL;
+    mc_aligned rows;
     clusters s = {.n = data->n, .k = set->clusters};
     mc_phase(ctx, "cluster");
-    mercer_status status = mc_kernel_bind(ctx, kernel, data, &bound);
+    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    mercer_status status = mc_kernel_bind(ctx, kernel, rows.x, &bound);
     if (!status)
-        status = mc_kernel_require(ctx, bound, data->d, false);
+        status = mc_kernel_require(ctx, bound, bound->d, false);
     if (!status)
-        status = mc_gram_open(ctx, bound, data, NULL, MERCER_F64, &gram);
+        status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &gram);
     s.gram = gram;
     if (!status)
         status = with_room(ctx, &s, set, group, out);
     mc_gram_close(gram);
     mercer_kernel_free(bound);
+    mc_aligned_free(&rows);
     return status;
 }
 

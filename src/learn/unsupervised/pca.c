@@ -1,9 +1,9 @@
 /* pca.c: kernel principal components, the machine: the directions u of feature space along which the rows vary most,
    and the scores <u, phi(x) - mu> of rows.
 
-   Order of work: problem/problem.c makes the rows ready; pca_solve.c finds vectors, whole or by Krylov spaces;
-   certify/pca_certificate.c turns them into scores, eigenvalues and residuals. Where products in float leave a residual
-   above the tolerance, the search goes on from there in double. */
+   Order of work: problem.c makes the rows ready; pca_solve.c finds vectors, whole or by Krylov spaces;
+   pca_certificate.c turns them into scores, eigenvalues and residuals. Where products in float leave a residual above
+   the tolerance, the search goes on from there in double. */
 #include "certify/pca_certificate.h"
 #include "learn/unsupervised/pca.h"
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "base/workspace.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include <math.h>
 #include <string.h>
 
@@ -190,7 +190,7 @@ static void write_report(const work *w, int way) {
     out->solver = way == DENSE ? "dense" : "krylov";
     out->scale = mc_scaling_names[p->scale.kind];
     out->n = p->n;
-    out->d = p->x->d;
+    out->d = mc_data_width(p->x);
     out->outputs = w->set->components;
     out->iterations = w->result.products;
     if (!p->proved) { /* the trace counts what is below zero against the rest */

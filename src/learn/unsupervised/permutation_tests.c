@@ -17,9 +17,9 @@
 #include "base/rng.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "gram/operator/gram.h"
-#include "kernel/language/kernel.h"
+#include "kernel/language/localise.h"
 #include <math.h>
 
 enum { BLOCK = 64 }; /* exchanges whose vectors are multiplied together */
@@ -37,7 +37,7 @@ static mercer_status check_count(mercer_ctx *ctx, const char *what, int64_t perm
 static mercer_status bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out) {
     MC_TRY(mc_kernel_bind(ctx, kernel, data, out));
     MC_TRY(mc_kernel_check_data(ctx, *out, data));
-    return mc_kernel_require(ctx, *out, data->d, false);
+    return mc_kernel_require(ctx, *out, mc_data_width(data), false);
 }
 
 /* Welford: the mean and spread of what the exchanges give, and how many reach the sample. */
@@ -125,22 +125,25 @@ static mercer_status mmd_of(mercer_ctx *ctx, const mercer_kernel *kernel, const 
 static mercer_status test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                               int64_t permutations, uint64_t seed, mercer_test *out) {
     MC_TRY(check_count(ctx, "mmd", permutations));
-    if (x->d != z->d || x->texts != z->texts)
+    if (mc_data_width(x) != mc_data_width(z) || x->texts != z->texts)
         return mc_fail(ctx, MERCER_DATA, "mmd: the samples have %lld and %lld columns; they must have the same",
-                       (long long)x->d, (long long)z->d);
+                       (long long)mc_data_width(x), (long long)mc_data_width(z));
     if (x->n < 2 || z->n < 2)
         return mc_fail(ctx, MERCER_DATA, "mmd: the samples have %lld and %lld rows; two each are needed",
                        (long long)x->n, (long long)z->n);
     mercer_data *pooled = NULL;
     mercer_kernel *bound = NULL;
     mmd t = {.n = x->n, .m = z->n, .seed = seed};
-    mercer_status status = mc_data_join(ctx, x, z, &pooled);
+    mc_aligned rows;
+    MC_TRY(mc_align(ctx, kernel, x, z, &rows));
+    mercer_status status = mc_data_join(ctx, rows.x, rows.z, &pooled);
     if (!status)
         status = bind(ctx, kernel, pooled, &bound);
     if (!status)
         status = mmd_of(ctx, bound, pooled, permutations, &t, out);
     mercer_kernel_free(bound);
     mercer_data_free(pooled);
+    mc_aligned_free(&rows);
     return status;
 }
 
@@ -204,13 +207,16 @@ static void exchange(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 static mercer_status gram_of(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *K) {
     mercer_kernel *bound = NULL;
     mc_gram *gram = NULL;
-    mercer_status status = bind(ctx, kernel, data, &bound);
+    mc_aligned rows;
+    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    mercer_status status = bind(ctx, kernel, rows.x, &bound);
     if (!status)
-        status = mc_gram_open(ctx, bound, data, NULL, MERCER_F64, &gram);
+        status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &gram);
     if (!status)
         status = mc_gram_block(ctx, gram, 0, data->n, 0, data->n, MERCER_F64, K, data->n);
     mc_gram_close(gram);
     mercer_kernel_free(bound);
+    mc_aligned_free(&rows);
     return status;
 }
 

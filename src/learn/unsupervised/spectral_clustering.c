@@ -20,7 +20,7 @@
 #include "base/workspace.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "kernel/language/kernel.h"
+#include "kernel/language/localise.h"
 #include "kernel/language/parse.h"
 #include "learn/unsupervised/kernel_kmeans.h"
 #include "linalg/eigen.h"
@@ -198,13 +198,16 @@ static mercer_status cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const
                              const mercer_clustering *set, int64_t *group, double *eigenvalues, mercer_clusters *out) {
     mercer_kernel *bound = NULL;
     spectral s = {.n = data->n, .c = set->clusters, .block = set->clusters + EXTRA};
-    mercer_status status = mc_kernel_bind(ctx, kernel, data, &bound);
+    mc_aligned rows;
+    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    mercer_status status = mc_kernel_bind(ctx, kernel, rows.x, &bound);
     if (!status)
-        status = mc_gram_open(ctx, bound, data, NULL, MERCER_F64, &s.gram);
+        status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &s.gram);
     if (!status)
         status = with_room(ctx, &s, set, group, eigenvalues, out);
     mc_gram_close(s.gram);
     mercer_kernel_free(bound);
+    mc_aligned_free(&rows);
     return status;
 }
 

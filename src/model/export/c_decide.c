@@ -68,7 +68,7 @@ static void own_values(const mc_fitted *f, bool single, double *own, double *row
     const mc_node *k = f->kernel->root;
     double *rounded = row + d;
     for (int64_t i = 0; i < f->centres->n; i++) {
-        mercer_data_row(f->centres, i, row);
+        mc_data_values(f->centres, i, row);
         for (int64_t j = 0; j < d; j++)
             rounded[j] = single ? (double)(float)row[j] : row[j];
         own[i] = mc_eval(k, rounded, rounded, d);

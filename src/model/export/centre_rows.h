@@ -10,7 +10,7 @@ typedef void mc_fill_row(const mc_fitted *f, int64_t i, int64_t columns, double 
 
 static inline void mc_row_of_centre(const mc_fitted *f, int64_t i, int64_t columns, double *out) {
     (void)columns;
-    mercer_data_row(f->centres, i, out);
+    mc_data_values(f->centres, i, out);
 }
 
 /* Neighbours keep their targets and, in the last column, their weights. */

@@ -4,6 +4,7 @@
 #include "model/export/c_source.h"
 #include "model/libsvm/libsvm_model.h"
 #include "model/export/onnx.h"
+#include "model/widen.h"
 #include <string.h>
 
 static mercer_status write_c(mercer_ctx *ctx, const mercer_model *model, const char *path) {
@@ -22,21 +23,33 @@ static mercer_status write_onnx_double(mercer_ctx *ctx, const mercer_model *mode
     return mc_onnx_write(ctx, model, true, path);
 }
 
+typedef mercer_status writer(mercer_ctx *ctx, const mercer_model *model, const char *path);
+
 static const struct {
     const char *name;
-    mercer_status (*write)(mercer_ctx *ctx, const mercer_model *model, const char *path);
-} formats[] = {{"libsvm", mc_libsvm_model_write},
-               {"c", write_c},
-               {"c-float", write_c_float},
-               {"onnx", write_onnx},
-               {"onnx-double", write_onnx_double}};
+    writer *write;
+    bool rows; /* rows are written whole, with every column */
+} formats[] = {{"libsvm", mc_libsvm_model_write, false},
+               {"c", write_c, true},
+               {"c-float", write_c_float, true},
+               {"onnx", write_onnx, true},
+               {"onnx-double", write_onnx_double, true}};
+
+static mercer_status write_rows(mercer_ctx *ctx, const mercer_model *model, writer *write, const char *path) {
+    mc_matched all;
+    MC_TRY(mc_model_spread(ctx, model, &all));
+    const mercer_status status = write(ctx, all.model, path);
+    mc_matched_free(&all);
+    return status;
+}
 
 mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path) {
     MC_NEED(ctx, model, format, path);
     mc_begin(ctx);
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         if (strcmp(format, formats[k].name) == 0)
-            return formats[k].write(ctx, model, path);
+            return formats[k].rows ? write_rows(ctx, model, formats[k].write, path)
+                                   : formats[k].write(ctx, model, path);
     return mc_fail(ctx, MERCER_INVALID, "export: the format must be libsvm, c, c-float, onnx or onnx-double, got '%s'",
                    format);
 }

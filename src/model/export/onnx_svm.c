@@ -41,7 +41,7 @@ static mercer_status put_vectors(mercer_ctx *ctx, mc_text *attributes, const mc_
     transpose(n, width, f->alpha, values);
     mc_onnx_put_floats(attributes, "coefficients", values, n * width);
     for (int64_t i = 0; i < n; i++)
-        mercer_data_row(f->centres, i, values + i * d);
+        mc_data_values(f->centres, i, values + i * d);
     mc_onnx_put_floats(attributes, "support_vectors", values, n * d);
     mc_free(values);
     return MERCER_OK;

@@ -165,6 +165,8 @@ static bool centres_agree(const mc_model_kind *kind, const mc_model_shape *s, mc
         || !count_agrees(kind, s))
         return flawed(why, "%s by %s does not have %lld centres of %lld columns", s->machine, s->solver,
                       (long long)s->n, (long long)s->d);
+    if (s->listed && (s->d < 1 || s->width > INT32_MAX || s->d > s->width || (s->stored < 0 && !waves)))
+        return flawed(why, "it keeps %lld of %lld columns", (long long)s->d, (long long)s->width);
     if (!waves && s->n > s->rows)
         return flawed(why, "it was fitted to %lld rows and keeps %lld", (long long)s->rows, (long long)s->n);
     return true;

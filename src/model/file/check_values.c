@@ -96,6 +96,15 @@ static bool rows_agree(agreeing *a) {
     return good ? true : flawed(a, "the rows of its centres are not in order");
 }
 
+/* Columns that are kept rise, and the blank one that ends them has the number of all. */
+static bool columns_agree(agreeing *a) {
+    const mercer_data *x = a->x;
+    bool good = !x->used || (x->used[0] >= 0 && x->used[x->d - 1] == a->shape.width);
+    for (int64_t j = 1; good && x->used && j < x->d; j++)
+        good = x->used[j - 1] < x->used[j];
+    return good ? true : flawed(a, "the columns that it keeps are not in order");
+}
+
 /* The centres of the classes follow each other and are all of them. */
 static bool classes_agree(agreeing *a) {
     const int64_t *start = a->f->class_start, classes = a->f->outputs;
@@ -215,8 +224,8 @@ static agreeing begin(mercer_ctx *ctx, const mercer_model *model, const mc_model
 mercer_status mc_arrays_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape, bool *agree,
                               mc_flaw *why) {
     agreeing a = begin(ctx, model, shape, why);
-    *agree = rows_agree(&a) && all_finite(&a, model) && signs_agree(&a) && classes_agree(&a) && places_agree(&a)
-             && waves_agree(&a);
+    *agree = rows_agree(&a) && columns_agree(&a) && all_finite(&a, model) && signs_agree(&a) && classes_agree(&a)
+             && places_agree(&a) && waves_agree(&a);
     return a.status;
 }
 

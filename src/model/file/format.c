@@ -1,7 +1,7 @@
 /* format.c: the tables of the model file. */
 #include "model/file/format.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they lie in memory: little-endian");
 
@@ -74,7 +74,8 @@ enum {
     SPECTRUM,
     ROW_START,
     VALUES,
-    COLUMN
+    COLUMN,
+    USED
 };
 
 mc_model_shape mc_model_shape_of(const mercer_model *model) {
@@ -89,6 +90,8 @@ mc_model_shape mc_model_shape_of(const mercer_model *model) {
                             .by_distance = model->f.by_distance,
                             .n = x->n,
                             .d = x->d,
+                            .width = mc_data_width(x),
+                            .listed = x->used != NULL,
                             .outputs = model->f.outputs,
                             .form = model->f.form,
                             .row = model->f.row != NULL,
@@ -123,6 +126,7 @@ bool mc_model_arrays(const mc_model_shape *shape, mc_array out[MC_ARRAYS], size_
     out[VALUES] =
         (mc_array){"centres", real, sparse ? 1 : 2, {sparse ? stored : n, sparse ? 1 : d}, mc_dtype_size(shape->dtype)};
     out[COLUMN] = (mc_array){"centres.column", sparse ? "I32" : NULL, 1, {stored, 1}, 4};
+    out[USED] = (mc_array){"columns", shape->listed ? "I32" : NULL, 1, {d, 1}, 4};
     *bytes = 0;
     for (int k = 0; k < MC_ARRAYS; k++) {
         size_t one;
@@ -156,6 +160,7 @@ void *mc_array_place(const mercer_model *model, int k) {
         [ROW_START] = f->centres->row_start,
         [VALUES] = f->centres->values,
         [COLUMN] = f->centres->column,
+        [USED] = f->centres->used,
     };
     return places[k];
 }

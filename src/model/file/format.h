@@ -14,6 +14,7 @@
 
 #define MC_FORMAT_BEGIN "{\"__metadata__\":{\"format\":\"mercer/"
 #define MC_FORMAT_VERSION "1"
+#define MC_FORMAT_COLUMNS "2" /* a model that does not keep all columns lists those it keeps */
 #define MC_FORMAT_MIDDLE "\",\"checksum\":\""
 enum {
     MC_CHECKSUM_PLACE = sizeof MC_FORMAT_BEGIN + sizeof MC_FORMAT_VERSION + sizeof MC_FORMAT_MIDDLE - 3,
@@ -36,6 +37,8 @@ extern const mc_field mc_report_fields[MC_FIELDS];
 typedef struct mc_model_shape {
     const char *machine, *solver;
     int64_t n, d, outputs, features;
+    int64_t width;     /* columns as users count them; d: those that are kept (data/table/columns.h) */
+    bool listed;       /* which are kept is listed: otherwise all are */
     int64_t rows;      /* of the training data */
     int64_t neighbors; /* 0: none are asked */
     mc_form form;
@@ -49,7 +52,7 @@ typedef struct mc_model_shape {
 mc_model_shape mc_model_shape_of(const mercer_model *model);
 
 /* The arrays in the order they lie in the file, those of eight bytes an element first. */
-enum { MC_ARRAYS = 14 };
+enum { MC_ARRAYS = 15 };
 typedef struct mc_array {
     const char *name, *dtype; /* dtype NULL: this model has no such array */
     int dims;

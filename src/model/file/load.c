@@ -49,13 +49,15 @@ static mercer_status check_beginning(mercer_ctx *ctx, mc_loading *l, char *heade
     const char *end = memchr(version, '"', 12);
     if (!end)
         return not_a_model(ctx, l);
-    if (end - version != 1 || *version != *MC_FORMAT_VERSION)
+    if (end - version != 1 || (*version != *MC_FORMAT_VERSION && *version != *MC_FORMAT_COLUMNS))
         return mc_fail(ctx, MERCER_FORMAT,
-                       "%s: its format is mercer/%.*s and Mercer %s reads mercer/" MC_FORMAT_VERSION, l->path,
-                       (int)(end - version), version, mercer_version());
+                       "%s: its format is mercer/%.*s and Mercer %s reads mercer/" MC_FORMAT_VERSION
+                       " and mercer/" MC_FORMAT_COLUMNS,
+                       l->path, (int)(end - version), version, mercer_version());
     if (memcmp(end, MC_FORMAT_MIDDLE, middle) != 0)
         return mc_damaged(ctx, l, "there is no checksum where it should be");
     char *digits = header + MC_CHECKSUM_PLACE;
+    l->listed = *version == *MC_FORMAT_COLUMNS;
     memcpy(l->checksum, digits, sizeof l->checksum);
     memset(digits, '0', sizeof l->checksum);
     return MERCER_OK;
@@ -149,6 +151,8 @@ static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
     mc_fitted *f = &l->model->f;
     f->outputs = s->outputs;
     MC_TRY(mc_data_new(ctx, s->n, s->d, s->dtype, s->stored, &f->centres));
+    if (s->listed)
+        MC_TRY(MC_ALLOC(ctx, f->centres->used, s->d));
     const int64_t decisions = mc_form_decisions(s->form, s->outputs);
     MC_TRY(MC_ALLOC(ctx, f->alpha, s->n * mc_form_width(s->form, s->outputs)));
     MC_TRY(MC_ALLOC(ctx, f->intercept, decisions));

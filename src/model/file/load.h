@@ -15,6 +15,7 @@ typedef struct mc_loading {
     size_t size;   /* of the file */
     size_t arrays; /* bytes after the header */
     json_t *root, *metadata;
+    bool listed; /* the format says which columns are kept */
     mc_model_shape shape;
     mercer_model *model;
     mc_users users; /* functions that the kernel may call */

@@ -141,12 +141,16 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     l->shape = (mc_model_shape){.machine = report->machine,
                                 .solver = report->solver,
                                 .d = report->d,
+                                .width = report->d,
+                                .listed = l->listed,
                                 .rows = report->n,
                                 .outputs = report->outputs,
                                 .neighbors = report->neighbors,
                                 .scaled = scale > 0,
                                 .noisy = kind && kind->noise,
                                 .spectral = kind && kind->spectrum};
+    if (l->listed)
+        MC_TRY(count_of(ctx, l, "kept", &l->shape.d));
     MC_TRY(read_layout(ctx, l, &stored));
     MC_TRY(read_form(ctx, l));
     l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
@@ -257,9 +261,9 @@ static mercer_status read_columns(mercer_ctx *ctx, const mc_loading *l, const js
     MC_TRY(MC_ALLOC(ctx, out->column, count));
     for (; out->count < count; out->count++)
         MC_TRY(read_column(ctx, l, json_array_get(columns, (size_t)out->count), &out->column[out->count]));
-    if (mc_schema_columns(out) != l->shape.d)
+    if (mc_schema_columns(out) != l->shape.width)
         return mc_damaged(ctx, l, "its schema makes %lld columns of %lld", (long long)mc_schema_columns(out),
-                          (long long)l->shape.d);
+                          (long long)l->shape.width);
     return MERCER_OK;
 }
 
@@ -337,6 +341,8 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(optional_list(ctx, l, "targets", classes ? 1 : x->outputs, &x->target_name));
     MC_TRY(read_schema(ctx, l, &x->schema));
     MC_TRY(read_strings(ctx, l, x));
+    if (l->listed && (x->name || x->schema.count))
+        return mc_damaged(ctx, l, "it has names for columns that it does not keep");
     MC_TRY(check_search(ctx, l));
     MC_TRY(mc_data_finish(ctx, x));
     return read_kernel(ctx, l);

@@ -104,7 +104,8 @@ static void add_schema(mc_text *text, const mc_schema *schema) {
 
 static void add_metadata(mc_text *text, const mercer_model *model) {
     const mercer_data *x = model->f.centres;
-    mc_text_add(text, MC_FORMAT_BEGIN MC_FORMAT_VERSION MC_FORMAT_MIDDLE "0000000000000000\"");
+    mc_text_add(text, MC_FORMAT_BEGIN "%s" MC_FORMAT_MIDDLE "0000000000000000\"",
+                x->used ? MC_FORMAT_COLUMNS : MC_FORMAT_VERSION);
     for (int i = 0; i < MC_FIELDS; i++)
         add_field(text, &mc_report_fields[i], &model->f.report);
     add_pair(text, "settings", model->settings);
@@ -123,6 +124,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     add_pair(text, "layout", x->row_start ? "sparse" : "dense");
     add_pair(text, "precision", x->dtype == MERCER_F64 ? "F64" : "F32");
     mc_text_add(text, ",\"centres\":\"%lld\",\"stored\":\"%lld\"", (long long)x->n, (long long)mercer_data_stored(x));
+    if (x->used)
+        mc_text_add(text, ",\"kept\":\"%lld\"", (long long)x->d);
     add_list_pair(text, "labels", x->label, x->classes);
     add_list_pair(text, "names", x->name, x->d);
     add_list_pair(text, "targets", x->target_name, x->classes ? 1 : x->outputs);

@@ -12,7 +12,7 @@
 #include "base/print.h"
 #include "base/settings.h"
 #include "base/status.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "data/table/strings.h"
 #include "kernel/language/kernel.h"
 #include "kernel/language/parse.h"
@@ -290,7 +290,7 @@ static mercer_status read_vectors(mercer_ctx *ctx, reader *r, int64_t width, mc_
         MC_TRY(r->kernel == PRECOMPUTED ? read_serial(ctx, r, f->centres, i) : read_vector(ctx, r, f->centres, i));
     }
     f->centres->d = r->columns > 0 ? r->columns : 1;
-    return MERCER_OK;
+    return r->kernel == PRECOMPUTED ? MERCER_OK : mc_data_compact(ctx, f->centres);
 }
 
 /* ---- The model ---- */
@@ -354,7 +354,7 @@ static void write_report(const reader *r, mc_fitted *f) {
     *report =
         (mercer_report){.machine = mc_libsvm_machines[r->type], .solver = "libsvm", .scale = "none", .stopped = "no"};
     report->n = report->support_vectors = r->vectors;
-    report->d = f->centres->d;
+    report->d = mc_data_width(f->centres);
     report->outputs = f->outputs;
     report->lambda = report->norm = report->objective = report->loo_rmse = NAN;
     report->log_evidence = report->loo_log_density = report->dof = report->gcv = NAN;

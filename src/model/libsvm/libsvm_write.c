@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "data/table/data.h"
+#include "data/table/columns.h"
 #include "kernel/language/kernel.h"
 #include "model/libsvm/libsvm_model.h"
 #include "base/file.h"
@@ -158,7 +158,7 @@ static void add_weights(mc_text *text, const mc_fitted *f) {
     mc_text_add(text, "1 ");
     for (int64_t j = 0; j < f->features; j++)
         if (f->primal[j] != 0)
-            mc_text_add(text, "%lld:%.17g ", (long long)j + 1, f->primal[j]);
+            mc_text_add(text, "%lld:%.17g ", (long long)mc_data_column(f->centres, j) + 1, f->primal[j]);
     mc_text_bytes(text, "\n", 1);
 }
 
@@ -174,7 +174,8 @@ static void add_vector(mc_text *text, const mercer_data *x, int64_t i, bool seri
         const double v =
             x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k];
         if (v != 0)
-            mc_text_add(text, "%lld:%.17g ", (long long)(x->row_start ? x->column[k] : k - begin) + 1, v);
+            mc_text_add(text, "%lld:%.17g ", (long long)mc_data_column(x, x->row_start ? x->column[k] : k - begin) + 1,
+                        v);
     }
     mc_text_bytes(text, "\n", 1);
 }
