@@ -211,6 +211,8 @@ typedef struct report_row {
     const char *label, *when, *format;
 } report_row;
 void say_fields(session *s, const json_t *object, const report_row *rows);
+/* The same in a line of its own, with commas between; nothing where no row is to be said. */
+void say_list(session *s, const char *label, const json_t *object, const report_row *rows);
 /* Either way, as the verb's last act. */
 int report_fields(session *s, json_t *object, const report_row *rows);
 /* The same for a list of objects, as a table: columns under their titles, format as in a sentence; a field that is not

@@ -143,16 +143,40 @@ static bool put_sentence(FILE *out, const json_t *object, const char *p, const c
     return known;
 }
 
+/* The sentence of a row; NULL where it is not to be said. free() it. */
+static char *sentence_of(const json_t *object, const report_row *row) {
+    char *said = NULL;
+    size_t size = 0;
+    FILE *out = holds(object, row->when) ? open_memstream(&said, &size) : NULL;
+    const bool known = out && put_sentence(out, object, row->format, row->format + strlen(row->format));
+    if (out && fclose(out) == 0 && known)
+        return said;
+    free(said);
+    return NULL;
+}
+
 void say_fields(session *s, const json_t *object, const report_row *rows) {
     for (; says(s) && rows->format; rows++) {
-        char *said = NULL;
-        size_t size = 0;
-        FILE *out = holds(object, rows->when) ? open_memstream(&said, &size) : NULL;
-        const bool known = out && put_sentence(out, object, rows->format, rows->format + strlen(rows->format));
-        if (out && fclose(out) == 0 && known)
+        char *said = sentence_of(object, rows);
+        if (said)
             say(s, rows->label, "%s", said);
         free(said);
     }
+}
+
+void say_list(session *s, const char *label, const json_t *object, const report_row *rows) {
+    bool any = false;
+    for (; says(s) && rows->format; rows++) {
+        char *said = sentence_of(object, rows);
+        if (said && !any)
+            say_text(s, "\n%s: ", label);
+        if (said)
+            say_text(s, any ? ", %s" : "%s", said);
+        any = any || said;
+        free(said);
+    }
+    if (any)
+        say_text(s, "\n");
 }
 
 void say_titles(session *s, const report_column *columns) {

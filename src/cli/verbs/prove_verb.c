@@ -67,7 +67,7 @@ static json_t *json_witness(const mercer_witness *w) {
     return object;
 }
 
-static void report_json(session *s, const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
+static json_t *json_proof(const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
     json_t *object = json_object();
     json_put(object, "verdict", json_text(verdict_names[mercer_proof_verdict(proof)]));
     json_put(object, "canonical", json_text(mercer_kernel_text(kernel)));
@@ -75,46 +75,31 @@ static void report_json(session *s, const mercer_kernel *kernel, int64_t d, cons
     json_put(object, "shape", json_shape(shape_of(kernel, d)));
     json_put(object, "derivation", json_derivation(proof));
     json_put(object, "witness", json_witness(mercer_proof_witness(proof)));
-    json_finish(s, object);
+    return object;
 }
 
 /* ---- People ---- */
 
-static void add_word(char *bytes, size_t size, const char *word) {
-    const size_t length = strlen(bytes);
-    snprintf(bytes + length, size - length, "%s%s", length ? ", " : "", word);
-}
+static const report_row shape_words[] = {
+    {NULL, "isotropic", "isotropic"},
+    {NULL, "stationary !isotropic", "stationary"},
+    {NULL, "dot_product", "a function of <x,z>"},
+    {NULL, "normalised", "normalised"},
+    {NULL, "bounded !normalised", "k(x,x) <= {bound:.4g}"},
+    {NULL, NULL, "{dimension} features"},
+    {0},
+};
 
-static void say_shape(session *s, mercer_shape shape) {
-    char words[200] = "", bound[48];
-    const struct {
-        bool holds;
-        const char *word;
-    } rows[] = {{shape.isotropic, "isotropic"},
-                {shape.stationary && !shape.isotropic, "stationary"},
-                {shape.dot_product, "a function of <x,z>"},
-                {shape.normalised, "normalised"}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].holds)
-            add_word(words, sizeof words, rows[i].word);
-    snprintf(bound, sizeof bound, "k(x,x) <= %.4g", shape.bound);
-    if (shape.bounded && !shape.normalised)
-        add_word(words, sizeof words, bound);
-    snprintf(bound, sizeof bound, "%lld features", (long long)shape.dimension);
-    if (shape.dimension >= 0)
-        add_word(words, sizeof words, bound);
-    if (*words)
-        say_text(s, "\nshape: %s\n", words);
-}
-
-static void report_people(session *s, const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
+/* The argument as on a blackboard, and of a kernel its shape. */
+static int report(session *s, const mercer_proof *proof, json_t *object) {
     const char *argument = mercer_proof_text(proof);
     const size_t length = strlen(argument);
     say_lines(s, argument);
     if (length && argument[length - 1] != '\n')
         say_text(s, "\n");
     if (mercer_proof_verdict(proof) == MERCER_PROVED)
-        say_shape(s, shape_of(kernel, d));
+        say_list(s, "shape", json_object_get(object, "shape"), shape_words);
+    return json_finish(s, object);
 }
 
 static int prove(session *s, const mercer_kernel *kernel) {
@@ -125,12 +110,9 @@ static int prove(session *s, const mercer_kernel *kernel) {
     if (status)
         return session_fail_at(s, status, s->args.operand[0]);
     const mercer_verdict verdict = mercer_proof_verdict(proof);
-    if (s->json)
-        report_json(s, kernel, d, proof);
-    else
-        report_people(s, kernel, d, proof);
+    const int code = report(s, proof, json_proof(kernel, d, proof));
     mercer_proof_free(proof);
-    return verdict_status[verdict];
+    return code ? code : verdict_status[verdict];
 }
 
 static int run_prove(session *s) {
