@@ -150,6 +150,32 @@ bool set_decimal_comma(void) {
     return false;
 }
 
+mercer_model *fit_model(mercer_ctx *ctx, const char *machine, const void *set, const char *text,
+                        const mercer_data *data) {
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    assert_ok(ctx, mercer_fit(ctx, machine, set, kernel, data, &model));
+    mercer_kernel_free(kernel);
+    return model;
+}
+
+mercer_status try_table(mercer_ctx *ctx, const char *machine, const void *set, const char *text,
+                        const mercer_table *table) {
+    mercer_data *data = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_status status = mercer_data_make(ctx, table, &data);
+    if (!status)
+        status = mercer_kernel_parse(ctx, text, &kernel);
+    if (!status)
+        status = mercer_fit(ctx, machine, set, kernel, data, &model);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
+}
+
 mercer_status fit_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,
                        const void *set, const double *values, int64_t count, const mercer_data *test,
                        const int64_t *fold, mercer_path_row *out) {

@@ -59,6 +59,11 @@ void assert_survives_failing_memory(scenario *run, void *arg);
 /* The same for the first few and then ever fewer of the allocations, where a run takes long. */
 void assert_survives_some_failing_memory(scenario *run, void *arg);
 
+/* A fit that must work; one of a table that may fail, and of which nothing is left. */
+mercer_model *fit_model(mercer_ctx *ctx, const char *machine, const void *set, const char *kernel,
+                        const mercer_data *data);
+mercer_status try_table(mercer_ctx *ctx, const char *machine, const void *set, const char *kernel,
+                        const mercer_table *table);
 /* mercer_fit_path with all its arguments in a row; mercer_fit with a loss of the test's own (set NULL: the defaults);
    the shape of a kernel. */
 mercer_status fit_path(mercer_ctx *ctx, const char *machine, const mercer_kernel *kernel, const mercer_data *data,

@@ -44,4 +44,5 @@ def main(root):
     return bool(faults)
 
 
-sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))

@@ -17,7 +17,7 @@ __all__ = ["KernelPCA"]
 
 def _directions(refusal):
     """How many directions there are: the library says so when it refuses more."""
-    found = re.search(r"vary in (?:at most )?(\d+) directions|there is no variance", str(refusal))
+    found = re.search(r"vary in (?:at most )?(\d+) directions|there is no variance|it does not vary about its mean", str(refusal))
     if not found:
         raise refusal
     return int(found.group(1) or 0)

@@ -2,7 +2,7 @@
 
    accumulate   f_j <- f_j + sum over k of c_k K_kj, on a range of columns
    gather       out_b <- row[column_b], 0 where that is -1
-   block        the quadratic program of smo.h restricted to a working set whose part of K lies together */
+   block        the quadratic program of qp/smo.h restricted to a working set whose part of K lies together */
 #ifndef MC_BACKEND_SMO_BODY_H
 #define MC_BACKEND_SMO_BODY_H
 

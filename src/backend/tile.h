@@ -110,8 +110,8 @@ typedef struct mc_guard {
     mc_operands direct; /* all d coordinates */
 } mc_guard;
 
-/* How wrong the bodies are, in unit roundoffs: what bound.c makes its bounds of. tests/backend/t_tile.c holds the
-   functions to it, tests/gram/t_bound.c the bounds. */
+/* How wrong the bodies are, in unit roundoffs: what gram/operator/bound.c makes its bounds of. tests/backend/t_tile.c
+   holds the functions to it, tests/gram/t_bound.c the bounds. */
 typedef struct mc_tile_accuracy {
     int64_t chains;                     /* that a sum over coordinates is cut into */
     double function[MC_TILE_FUNCTIONS]; /* of the largest value: the polynomial and the roundings around it */

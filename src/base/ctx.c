@@ -1,6 +1,6 @@
 /* ctx.c: opening and closing a context, and what it can be asked. */
 #include "base/ctx.h"
-#include "base/address.h"
+#include "base/memory.h"
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/sized.h"

@@ -20,4 +20,11 @@ mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path)
    pipe is written in place. */
 mercer_status mc_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size);
 
+/* open(2) that does not wait in the system for the other end of a named pipe. *fd < 0 with MERCER_OK: errno says why it
+   cannot be opened. */
+mercer_status mc_wait_open(mercer_ctx *ctx, const char *path, int flags, int *fd);
+/* Until there is something to read, or its end; until a page can be written. */
+mercer_status mc_wait_read(mercer_ctx *ctx, int fd);
+mercer_status mc_wait_write(mercer_ctx *ctx, int fd);
+
 #endif

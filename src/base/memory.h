@@ -7,6 +7,7 @@
 #ifndef MC_BASE_MEMORY_H
 #define MC_BASE_MEMORY_H
 
+#include <stddef.h>
 #include <mercer.h>
 
 typedef struct mc_heap mc_heap;
@@ -53,5 +54,14 @@ size_t mc_heap_used(const mc_heap *heap);
 size_t mc_heap_peak(const mc_heap *heap);
 size_t mc_heap_limit(const mc_heap *heap);
 void mc_heap_lower(mc_heap *heap, size_t limit); /* never raises it */
+
+/* Bytes that can still be mapped; SIZE_MAX where nothing limits them. */
+size_t mc_address_left(void);
+
+/* What a thread that computes takes beside the memory that is counted: a buffer of OpenBLAS, 128 MiB, a stack, and what
+   malloc sets aside. OpenBLAS asks for its buffer again and again, for ever, when there is none: it must not come to
+   that. */
+#define MC_ADDRESS_BUFFER ((size_t)128 << 20)
+#define MC_ADDRESS_THREAD (MC_ADDRESS_BUFFER + ((size_t)24 << 20))
 
 #endif

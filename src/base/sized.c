@@ -19,10 +19,10 @@ mercer_status mc_sized_check(mercer_ctx *ctx, const char *type, const void *out)
     const size_t size = size_of(out);
     if (size > sizeof size && size <= MOST && size % sizeof size == 0)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_INVALID,
-                   "%s.size is %zu: what gives the defaults of a struct sets it; where there are none, write {.size = "
-                   "sizeof(%s)}",
-                   type, size, type);
+    return mc_fail(
+        ctx, MERCER_INVALID,
+        "%s.size is %zu: what gives the defaults of a struct sets it; where there are none, write {.size = sizeof(%s)}",
+        type, size, type);
 }
 
 /* What the library does not know of the struct. */

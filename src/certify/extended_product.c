@@ -86,7 +86,7 @@ mercer_status mc_extended_product(mercer_ctx *ctx, const mercer_kernel *kernel, 
     MC_TRY(mc_work_open(ctx, &work, mc_extended_bytes(x->n, x->d, t)));
     cut(&work, x->d, &p);
     for (int64_t i = 0; i < x->n; i++)
-        mercer_data_row(x, i, p.x + i * x->d);
+        mc_data_values(x, i, p.x + i * x->d);
     const mercer_status status = mc_for(ctx, x->n, STRIP, multiply_strip, &p);
     if (!status)
         add_parts(&p, out, error);

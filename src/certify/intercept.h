@@ -19,4 +19,17 @@ typedef struct mc_intercept {
 /* |b - b*| is no more, whichever b* is optimal; infinite where nothing holds b* back. */
 double mc_intercept_bound(const mc_intercept *p);
 
+/* min over f_k and b_k of sum_i cost_i (log sum_k exp(f_k(x_i) + b_k) - f_y(x_i) - b_y) + a penalty on the f_k. */
+typedef struct mc_softmax {
+    int64_t n, classes;
+    const double *f, *b; /* n x classes; the intercepts in question */
+    const double *y;     /* n: the number of the class */
+    const double *cost;  /* n */
+    double doubt;        /* what an optimal f_k can differ from f by, at any row */
+    double *shares;      /* room for n x classes */
+} mc_softmax;
+
+/* No |b_k - b*_k| is more, for the optimal b* with the sum of b; infinite where nothing holds them back. */
+double mc_softmax_intercepts_bound(const mc_softmax *p);
+
 #endif

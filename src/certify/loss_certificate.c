@@ -4,12 +4,13 @@
        primal  sum c l(y, F) + lambda/2 alpha'f        dual  -sum c l*(y, v) - lambda/2 alpha'f,
 
    and since alpha is feasible, dual <= optimum <= primal. Both sides are lambda-strongly convex in f: lambda |f - f*|^2
-   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within e sum
-   |alpha| + gamma sum |alpha| |k| (e: the error of a kernel value), the terms have slope at most |g| + lambda |alpha|
+   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within
+   what the operator says of its products (mc_product_doubt), the terms have slope at most |g| + lambda |alpha|
    in it (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each is itself
    right to a few units.
 
-   The intercept is bounded by the slopes of the losses around f (certify/intercept.c).
+   The intercept is bounded by the slopes of the losses around f (certify/intercept.c), those of many classes by the
+   shares that the classes must have (certify/softmax_intercepts.c).
 
    With an intercept alpha is feasible where sum alpha = 0, which doubles reach to a rounding: the dual value is then
    wrong by lambda |b*| |sum alpha|. Of the optimal b* it is known that it lies among the y - f* of the rows where y is
@@ -20,7 +21,9 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "certify/certificate.h"
 #include "certify/intercept.h"
+#include "certify/ridge_certificate.h"
 #include "gram/operator/gram.h"
 #include <float.h>
 #include <math.h>
@@ -105,15 +108,19 @@ static void slopes_of(const void *self, int64_t i, double F, double *low, double
     *high *= t->cost[i];
 }
 
-/* Intercepts of softmax are free together: only their differences are held. */
-static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found) {
+/* room: n x k. */
+static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *room) {
     const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
     const mc_intercept p = {.n = t->n, .b = t->b[0], .value = value_of, .slopes = slopes_of, .self = &d};
-    return !t->intercept ? 0 : t->k > 1 ? INFINITY : mc_intercept_bound(&p);
+    const mc_softmax many = {t->n, t->k, t->f, t->b, t->y, t->cost, d.doubt, room};
+    if (!t->intercept)
+        return 0;
+    return t->k > 1 ? mc_softmax_intercepts_bound(&many) : mc_intercept_bound(&p);
 }
 
 /* g and root are room for n x k each. */
-static void measure(const mc_loss_task *t, double entry, double reach, double *g, double *root, mc_loss_findings *out) {
+static void measure(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
+                    mc_loss_findings *out) {
     long double energy = 0, slopes = 0, bends = 0, mass = 0, size = 0;
     if (t->loss->smooth)
         mc_loss_look(t, false, g, root);
@@ -126,7 +133,7 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
         size += t->lambda * fabs(t->alpha[i] * t->f[i]) + fabs(slope * (t->f[i] + t->b[i % t->k]));
     }
     const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
-    const long double gamma = (long double)(t->n + 8) * DBL_EPSILON, each = mass * (entry + gamma * reach);
+    const double each = 1.01 * mc_product_doubt(error, (double)mass, reach);
     out->square_norm = fmax(0, (double)energy);
     out->primal = (double)(loss + t->lambda / 2 * energy);
     out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * energy) : -INFINITY;
@@ -135,14 +142,16 @@ static void measure(const mc_loss_task *t, double entry, double reach, double *g
     out->rounding += infeasibility(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;
-    out->each = (double)each;
+    out->each = each;
     out->distance = sqrt((fmax(0, out->primal - out->dual) + out->rounding) / t->lambda);
-    out->intercept = bound_intercept(t, out);
+    out->intercept = bound_intercept(t, out, root);
 }
 
 static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks, int64_t count,
                          int64_t width, double *A, double *KA, mc_loss_findings *out) {
     double reach = 0;
+    mc_product_error error = {0};
+    mc_gram_raise_error(gram, width, &error);
     MC_TRY(mc_gram_diagonal(ctx, gram, KA));
     for (int64_t i = 0; i < p->n; i++)
         reach = fmax(reach, KA[i]);
@@ -150,7 +159,7 @@ static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gr
     MC_TRY(mc_gram_apply(ctx, gram, width, A, KA));
     scatter(tasks, count, p->n, width, KA);
     for (int64_t j = 0; j < count; j++)
-        measure(&tasks[j], mc_gram_entry_error(gram), reach, A, KA, &out[j]);
+        measure(&tasks[j], error, reach, A, KA, &out[j]);
     return MERCER_OK;
 }
 
@@ -171,4 +180,33 @@ mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task
     mc_work_close(&work);
     mc_gram_close(gram);
     return status;
+}
+
+/* Without a conjugate of the caller's own the dual side is found by search, and the gap no proof. */
+static const char *kind_of(const mercer_own_loss *own) {
+    return own && !own->conjugate ? "numerical gap" : "gap";
+}
+
+void mc_loss_report(const mc_loss_task *tasks, int64_t count, const mc_loss_findings *all, mercer_report *r) {
+    mercer_certificate *c = &r->certificate;
+    double norm2 = 0, zero = 0;
+    *c = mc_certificate_blank(kind_of(tasks[0].own));
+    c->primal = c->dual = c->rounding = c->prediction_error_bound = c->prediction_error_constant =
+        c->prediction_error_slope = 0;
+    for (const mc_loss_findings *found = all; found < all + count; found++) {
+        c->primal += found->primal;
+        c->dual += found->dual;
+        c->rounding += found->rounding;
+        norm2 += found->square_norm;
+        zero += found->zero;
+        c->prediction_error_slope = fmax(c->prediction_error_slope, found->distance);
+        c->prediction_error_constant = fmax(c->prediction_error_constant, found->intercept);
+        c->prediction_error_bound =
+            fmax(c->prediction_error_bound, found->intercept + found->distance * sqrt(found->reach) + found->each);
+    }
+    mc_certify_gap(c, zero);
+    c->objective_gap = c->gap;
+    c->distance = sqrt(c->objective_gap / tasks[0].lambda);
+    r->objective = c->primal;
+    r->norm = sqrt(norm2);
 }

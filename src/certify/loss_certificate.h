@@ -17,4 +17,7 @@ typedef struct mc_loss_findings {
 mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,
                               mc_loss_findings *out);
 
+/* The certificate of all tasks together, with the objective and the norm. */
+void mc_loss_report(const mc_loss_task *tasks, int64_t count, const mc_loss_findings *all, mercer_report *r);
+
 #endif

@@ -1,7 +1,7 @@
 /* pca_certificate.c: what unit vectors v_c say about the principal components, from the rows alone. K is evaluated
    anew, in double.
 
-       theta_c = v_c' M v_c,   r_c = |M v_c - theta_c v_c|,   M = P S K S P (pca_matrix.c):
+       theta_c = v_c' M v_c,   r_c = |M v_c - theta_c v_c|,   M = P S K S P (problem/pca_matrix.c):
 
    an eigenvalue of M lies within r_c of theta_c, whatever v_c came from (M is symmetric; Krylov and Weinstein). The
    component is u_c = sum_i a_ic phi(x_i), a_c = S v_c / sqrt(theta_c), of length 1; since v_c is orthogonal to q the
@@ -14,7 +14,7 @@
    Sign: the entry of v_c of the largest size, the first of those within 1e-8 of it, is positive.
 
    Rounding: |computed (K b)_i - (K b)_i| <= entry |b|_1 + gamma_n sum_j |k_ij| |b_j|, where of a kernel |k_ij| <=
-   sqrt(k_ii k_jj), as in certificate.c; where k is not proved to be one, that sum is made from the entries. */
+   sqrt(k_ii k_jj), as in ridge_certificate.c; where k is not proved to be one, that sum is made from the entries. */
 #include "certify/pca_certificate.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -38,10 +38,6 @@ typedef struct check {
     double *row;      /* n: of K, on the way there */
     mc_fitted *f;
 } check;
-
-static double root_of(const check *c, int64_t i) {
-    return c->p->root ? c->p->root[i] : 1;
-}
 
 /* Unit length; a column that was mostly q, which has the eigenvalue 0, is emptied. The sign is settled: entries that
    rounding alone tells from the largest count as equal to it. */
@@ -67,9 +63,9 @@ static void write_columns(const check *c) {
         tidy(c, k);
     for (int64_t i = 0; i < c->n; i++) {
         for (int64_t k = 0; k < c->k; k++)
-            c->B[i * c->t + k] = root_of(c, i) * c->V[i * c->k + k];
+            c->B[i * c->t + k] = mc_problem_root(c->p, i) * c->V[i * c->k + k];
         if (c->m->q)
-            c->B[i * c->t + c->k] = root_of(c, i) * c->m->q[i];
+            c->B[i * c->t + c->k] = mc_problem_root(c->p, i) * c->m->q[i];
     }
 }
 
@@ -106,8 +102,8 @@ static double rounding_of(const check *c, int64_t k, double theta) {
     for (int64_t i = 0; i < c->n; i++) {
         const double along = c->reach ? c->reach[i * c->t + k] : sqrt(fmax(c->diagonal[i], 0)) * (double)reach;
         const double product = c->entry * (double)absolute + gamma * along;
-        const double e =
-            root_of(c, i) * (product + 8 * u * fabs(c->KB[i * c->t + k])) + 8 * u * fabs(theta * c->V[i * c->k + k]);
+        const double e = mc_problem_root(c->p, i) * (product + 8 * u * fabs(c->KB[i * c->t + k]))
+                         + 8 * u * fabs(theta * c->V[i * c->k + k]);
         square += (long double)e * e;
     }
     return slack * (double)sqrtl(square);
@@ -119,7 +115,7 @@ static double residual_of(const check *c, int64_t k, double theta) {
     long double square = 0;
     for (int64_t i = 0; i < c->n; i++) {
         const double q = c->m->q ? c->m->q[i] : 0;
-        const double r = root_of(c, i) * c->KB[i * c->t + k] - along * q - theta * c->V[i * c->k + k];
+        const double r = mc_problem_root(c->p, i) * c->KB[i * c->t + k] - along * q - theta * c->V[i * c->k + k];
         square += (long double)r * r;
     }
     return (double)sqrtl(square);
@@ -128,14 +124,14 @@ static double residual_of(const check *c, int64_t k, double theta) {
 static double variance_of(const check *c) {
     long double sum = 0;
     for (int64_t i = 0; i < c->n; i++)
-        sum += (long double)root_of(c, i) * root_of(c, i) * c->diagonal[i];
+        sum += (long double)mc_problem_root(c->p, i) * mc_problem_root(c->p, i) * c->diagonal[i];
     return (double)sum - (c->m->q ? form(c, c->k, c->k) : 0);
 }
 
 static double weight_sum(const check *c) {
     long double W = 0;
     for (int64_t i = 0; i < c->n; i++)
-        W += (long double)root_of(c, i) * root_of(c, i);
+        W += (long double)mc_problem_root(c->p, i) * mc_problem_root(c->p, i);
     return (double)W;
 }
 
@@ -152,14 +148,14 @@ static mercer_status check_positive(mercer_ctx *ctx, const check *c, const doubl
     const double last = spectrum[2 * (c->k - 1)];
     long double size = 0;
     for (int64_t i = 0; i < c->n; i++)
-        size += (long double)root_of(c, i) * root_of(c, i) * fabs(c->diagonal[i]);
+        size += (long double)mc_problem_root(c->p, i) * mc_problem_root(c->p, i) * fabs(c->diagonal[i]);
     if (-last <= NEGATIVE * spectrum[0] || -last <= (double)c->n * DBL_EPSILON * (double)size)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_NOT_A_KERNEL,
-                   "pca: eigenvalue %lld of the matrix of %.200s is %.6g (the largest %.6g): it is not positive "
-                   "semidefinite and has %lld "
-                   "directions of positive variance; ask for at most as many, or add white to the kernel",
-                   (long long)c->k, mercer_kernel_text(c->p->kernel), last, spectrum[0], (long long)rank);
+    return mc_fail(
+        ctx, MERCER_NOT_A_KERNEL,
+        "pca: eigenvalue %lld of the matrix of %.200s is %.6g (the largest %.6g): it is not positive semidefinite and "
+        "has %lld directions of positive variance; ask for at most as many, or add white to the kernel",
+        (long long)c->k, mercer_kernel_text(c->p->kernel), last, spectrum[0], (long long)rank);
 }
 
 /* How many of the k can be told from zero, and from what taking the mean off leaves of it; all of them, or an error
@@ -179,8 +175,7 @@ static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *s
                        "pca: the rows are all the same in feature space: there is no variance to explain");
     return mc_fail(ctx, MERCER_INVALID,
                    "pca: components = %lld and the data vary in %lld directions of feature space only (eigenvalues "
-                   "above n 2^-52 of the "
-                   "largest); ask for at most as many",
+                   "above n 2^-52 of the largest); ask for at most as many",
                    (long long)c->k, (long long)rank);
 }
 

@@ -33,7 +33,7 @@ static double length_of(const double *w, int64_t D) {
 }
 
 /* root: sqrt(k) of the centres. */
-static growth growth_of(const mc_fitted *f, int64_t k, const double *root, double entry, double sum) {
+static growth growth_of(const mc_fitted *f, int64_t k, const double *root, mc_product_error error) {
     const int64_t n = f->centres->n;
     const double u = DBL_EPSILON / 2;
     long double mass = 0, reach = 0;
@@ -44,7 +44,8 @@ static growth growth_of(const mc_fitted *f, int64_t k, const double *root, doubl
     }
     const double b = 2 * u * fabs(f->intercept[k]);
     if (!f->primal)
-        return (growth){slack * ((1 + sum) * entry * (double)mass + b), slack * (sum + 2 * u) * (double)reach};
+        return (growth){slack * (mc_product_doubt(error, (double)mass, 0) + b),
+                        slack * (error.sum + 2 * u) * (double)reach};
     const double w = mc_weights_error(f->centres->d, f->features) * length_of(f->primal + k * f->features, f->features);
     return (growth){slack * b, slack * (w + (double)(n + 2) * DBL_EPSILON * (double)reach)};
 }
@@ -64,14 +65,14 @@ static void bound_rows(const mc_fitted *f, const growth *each, int64_t n, double
 /* room: one for each centre. */
 static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, growth *each,
                                  double *room, double *out) {
-    double entry = 0, sum = 0;
+    mc_product_error error = {0};
     if (!f->primal)
-        MC_TRY(mc_decision_error(ctx, f, rows, &entry, &sum));
+        MC_TRY(mc_decision_error(ctx, f, rows, &error));
     MC_TRY(mc_kernel_diagonal(ctx, f->kernel, f->centres, room));
     for (int64_t i = 0; i < f->centres->n; i++)
         room[i] = sqrt(fmax(0, room[i]));
     for (int64_t k = 0; k < mc_form_decisions(f->form, f->outputs); k++)
-        each[k] = growth_of(f, k, room, entry, sum);
+        each[k] = growth_of(f, k, room, error);
     MC_TRY(mc_kernel_diagonal(ctx, f->kernel, rows, out));
     bound_rows(f, each, rows->n, out);
     return MERCER_OK;

@@ -62,8 +62,7 @@ static double root_at(const check *c, int64_t i) {
 
 /* rho and |z| of some rows. */
 static void residual_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const check *c = arg;
     const int64_t t = c->p->outputs, D = c->panels.D;
     const double *Z = c->panels.Z + begin * c->panels.D, *Y = c->p->Y + c->panels.begin * t;
@@ -81,8 +80,7 @@ static void residual_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 
 /* g <- g - Z' rho for a range of features. */
 static void add_gradient(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
+    (void)chunk, (void)thread;
     const check *c = arg;
     const int64_t t = c->p->outputs, rows = c->panels.rows, m = end - begin;
     mc_gemm(-1, mc_column_major(c->panels.Z + begin, m, rows, c->panels.D), mc_row_major(c->rho, rows, t, t), 1,
@@ -105,10 +103,7 @@ static void add_row(const check *c, int64_t i, int64_t k, sums *out) {
 }
 
 static void add_sums(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)begin;
-    (void)end;
-    (void)thread;
+    (void)chunk, (void)begin, (void)end, (void)thread;
     check *c = arg;
     for (int64_t i = 0; i < c->panels.rows; i++) {
         const double s = root_at(c, i);

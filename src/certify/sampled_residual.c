@@ -40,10 +40,6 @@ typedef struct spot {
     double *alpha, *KA; /* n x outputs; q x outputs */
 } spot;
 
-static double weight_of(const mc_problem *p, int64_t i) {
-    return p->root ? p->root[i] * p->root[i] : 1;
-}
-
 static int64_t sample_of(int64_t n) {
     return n < SAMPLE ? n : SAMPLE;
 }
@@ -114,11 +110,11 @@ static void choose(mercer_ctx *ctx, spot *s, scores *c) {
         double mass = 0;
         for (int64_t k = 0; k < outputs; k++)
             mass += fabs(s->alpha[i * outputs + k]);
-        c->weight[i] = sqrt(weight_of(s->p, i)) * mass * fabs(c->self[i]);
+        c->weight[i] = sqrt(mc_problem_weight(s->p, i)) * mass * fabs(c->self[i]);
     }
     rank_rows(s->rows, c->room, 0, n, c->weight);
     for (int64_t i = 0; i < n; i++)
-        c->weight[i] = sqrt(weight_of(s->p, i) * fabs(c->self[i]));
+        c->weight[i] = sqrt(mc_problem_weight(s->p, i) * fabs(c->self[i]));
     rank_rows(s->rows, c->room, quarter, n, c->weight);
     s->heavy = 2 * quarter;
     draw_rows(ctx->options.seed, n, s->heavy, s->q, s->rows);
@@ -145,7 +141,7 @@ static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
 static void implied(const spot *s, double lambda, const double *F, const double *b) {
     const int64_t outputs = s->p->outputs;
     for (int64_t i = 0; i < s->p->n * outputs; i++)
-        s->alpha[i] = weight_of(s->p, i / outputs) * (s->p->Y[i] - b[i % outputs] - F[i]) / lambda;
+        s->alpha[i] = mc_problem_weight(s->p, i / outputs) * (s->p->Y[i] - b[i % outputs] - F[i]) / lambda;
 }
 
 static mercer_status products(mercer_ctx *ctx, const spot *s) {
@@ -166,7 +162,7 @@ static double square_at(const spot *s, const double *F, int64_t a) {
     double sum = 0;
     for (int64_t k = 0; k < outputs; k++) {
         const double r = F[i * outputs + k] - s->KA[a * outputs + k];
-        sum += weight_of(s->p, i) * r * r;
+        sum += mc_problem_weight(s->p, i) * r * r;
     }
     return sum;
 }
@@ -185,7 +181,7 @@ static void conclude(const spot *s, const double *F, mercer_certificate *out) {
         third += d * d * d / drawn;
     }
     for (int64_t i = 0; i < n * outputs; i++)
-        target += weight_of(s->p, i / outputs) * s->p->Y[i] * s->p->Y[i];
+        target += mc_problem_weight(s->p, i / outputs) * s->p->Y[i] * s->p->Y[i];
     const double skewness = second > 0 ? third / (second * sqrt(second)) : 0;
     const double upper = mc_sampled_residual_upper(n - s->heavy, s->q - s->heavy, mean,
                                                    sqrt(second * drawn / fmax(1, drawn - 1)), skewness);

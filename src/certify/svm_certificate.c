@@ -14,13 +14,13 @@
    A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal
    is |f|^2 / (2 m^2).
 
-   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation
-   itself can be wrong by: with e the error of one kernel value, every f is right to within e sum |c| + gamma sum |c|
-   |k|, where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at most |c_i| + C_i
-   in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a few units. The sum
-   of the coefficients, which is to be the same for all b, is off by a rounding: that times a bound on
-   |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the largest
-   |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
+   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the
+   evaluation itself can be wrong by: every f is right to within what the operator says of its products
+   (mc_product_doubt), where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at
+   most |c_i| + C_i in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a
+   few units. The sum of the coefficients, which is to be the same for all b, is off by a rounding: that times a
+   bound on |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the
+   largest |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
 #include "certify/svm_certificate.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -50,10 +50,10 @@ static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values)
 }
 
 static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f, int64_t begin, int64_t end,
-                                  double *values, double *entry) {
+                                  double *values, mc_product_error *error) {
     mercer_data *block = NULL;
     MC_TRY(mc_data_range(ctx, s->p.x, begin, end, &block));
-    const mercer_status status = mc_fitted_decide(ctx, f, block, values, entry);
+    const mercer_status status = mc_fitted_decide(ctx, f, block, values, error);
     mercer_data_free(block);
     if (!status)
         scatter(s, begin, end, values);
@@ -62,7 +62,7 @@ static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f
 
 /* Without intercepts: a large one, added and taken off again, would leave nothing of f, and those of a checkpoint are
    not believed. */
-static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double *entry) {
+static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error *error) {
     const int64_t n = s->p.n;
     memset(f->intercept, 0, (size_t)s->tasks * sizeof *f->intercept);
     int64_t most = n < BLOCK ? n : BLOCK;
@@ -72,7 +72,7 @@ static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double
     MC_TRY(MC_ALLOC(ctx, values, most * s->tasks));
     mercer_status status = MERCER_OK;
     for (int64_t begin = 0; begin < n && !status; begin += most)
-        status = decide_block(ctx, s, f, begin, begin + most < n ? begin + most : n, values, entry);
+        status = decide_block(ctx, s, f, begin, begin + most < n ? begin + most : n, values, error);
     mc_free(values);
     return status;
 }
@@ -139,19 +139,20 @@ static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals 
 }
 
 /* What a computed f can be wrong by, in the unit of the multipliers. */
-static double error_of(const mc_svm *s, const mc_svm_program *t, double entry) {
+static double error_of(const mc_svm *s, const mc_svm_program *t, mc_product_error error) {
     long double mass = 0, reach = 0;
     for (int64_t i = 0; i < t->n; i++) {
         mass += fabs(mc_svm_program_coefficient(t, i));
         reach = fmaxl(reach, fabs(t->unit * t->f[i]));
     }
-    const long double gamma = (long double)t->n * DBL_EPSILON;
-    return (double)((entry * mass + gamma * (mass * mc_svm_program_top(s, t) + reach)) / t->unit);
+    error.sum += DBL_EPSILON; /* the two classes of a pair are added */
+    const double made = mc_product_doubt(error, (double)mass, mc_svm_program_top(s, t));
+    return (1.01 * made + 8 * DBL_EPSILON * (double)reach) / t->unit;
 }
 
-static void measure(const mc_svm *s, mc_svm_program *t, double entry) {
+static void measure(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
     totals all = {.margin = INFINITY};
-    t->seen.error = fmax(t->seen.error, error_of(s, t, entry));
+    t->seen.error = fmax(t->seen.error, error_of(s, t, error));
     for (int64_t i = 0; i < t->n; i++)
         add_row(s, t, i, &all);
     t->norm2 = (double)all.norm2;
@@ -173,6 +174,7 @@ static void measure(const mc_svm *s, mc_svm_program *t, double entry) {
 typedef struct judged {
     const mc_svm *s;
     const mc_svm_program *t;
+    int side; /* of nu: the edge in question */
 } judged;
 
 /* f of row i, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
@@ -206,49 +208,135 @@ static void slopes_of(const void *self, int64_t i, double F, double *low, double
         *high = cost;
 }
 
-/* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
-   that of a scaled one: there the dual alone says it. What nu finds is found anew with every f, and scales it. */
-static void bound_decision(const mc_svm *s, mc_svm_program *t) {
-    const bool hard = isinf(s->C) && s->row->costly;
-    const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
-    t->distance = t->drift = INFINITY;
-    if (!s->p.proved || s->kind == MC_NU_SVC || s->kind == MC_NU_SVR || !isfinite(gap))
-        return;
-    t->distance = sqrt(hard ? 2 * gap : gap);
+static double weight_of(const mc_svm *s, const mc_svm_program *t) {
     long double weight = 0;
-    for (int64_t i = 0; i < t->n && s->kind == MC_ONE_CLASS; i++)
+    for (int64_t i = 0; i < t->n; i++)
         weight += mc_svm_program_bound(s, t, i);
-    const judged self = {s, t};
+    return (double)weight;
+}
+
+/* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
+   that of a scaled one: there the dual alone says it. */
+static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
+    const bool hard = isinf(s->C) && s->row->costly;
+    t->distance = sqrt(hard ? 2 * gap : gap);
+    const judged self = {s, t, 0};
     const mc_intercept p = {.n = t->n,
                             .b = t->intercept,
-                            .slope = s->kind == MC_ONE_CLASS ? (double)(s->set->nu * weight) : 0,
+                            .slope = s->kind == MC_ONE_CLASS ? s->set->nu * weight_of(s, t) : 0,
                             .value = value_of,
                             .slopes = slopes_of,
                             .self = &self};
     t->drift = mc_intercept_bound(&p);
 }
 
+/* ---- The same where nu finds a number besides ----
+
+   nu-svc with the margin r: min 1/2 |f|^2 - nu W r + sum w max(0, r - y (f + b)). In the edges of the classes, r+ =
+   r - b and r- = r + b, that is 1/2 |f|^2 and for each class -T r' + sum w max(0, r' - y f), T = nu W / 2. nu-svr
+   with epsilon: in the edges b + epsilon and b - epsilon 1/2 |f|^2, T r' + sum C max(0, y - f - r') and -T r' + sum
+   C max(0, f + r' - y), T = C nu W / 2. So the gap of svc with C = 1/r times r^2, and that of svr with epsilon (T's
+   share of it made up), are gaps of these problems; they bound |f - f*|^2; and each edge is an intercept by itself.
+   With e the mean of what the two can be off by, neither b nor r, nor b nor epsilon, is off by more. In units of r
+   the decisions of nu-svc are then off by
+
+       |(f + b) - (f* + b*) / r*| <= (|f - f*| + |f| e) / (1 - e) sqrt(k(x, x)) + (1 + |b|) e / (1 - e),   e < 1;
+
+   and epsilon >= 0 is no constraint where it is more than e. Multipliers whose sums miss T by a rounding move the
+   dual by that times the optimal edges, which lie among the y - f* (0 for y in classes). */
+
+static double edge_value(const void *self, int64_t i, double *doubt) {
+    const judged *j = self;
+    const double f = value_of(self, i, doubt);
+    return j->s->row->classes ? j->side * f : f;
+}
+
+static void edge_slopes(const void *self, int64_t i, double F, double *low, double *high) {
+    const judged *j = self;
+    const mc_svm *s = j->s;
+    const double cost = mc_svm_program_bound(s, j->t, i),
+                 y = s->row->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
+    const bool falls = s->row->classes || j->side > 0;
+    *low = *high = 0;
+    if (s->row->classes && mc_svm_program_sign(s, j->t, i) != j->side)
+        return;
+    double least, most;
+    hinge(falls ? y - F : F - y, cost, &least, &most);
+    *low = falls ? -most : least;
+    *high = falls ? -least : most;
+}
+
+static double edge_bound(const mc_svm *s, const mc_svm_program *t, int side, double edge, double slope) {
+    const judged self = {s, t, side};
+    const mc_intercept p = {t->n, edge, slope, edge_value, edge_slopes, &self};
+    return mc_intercept_bound(&p);
+}
+
+/* What the gap of the problem with nu has beside that of the one with a fixed margin or epsilon. */
+static double nu_rest(const mc_svm *s, const mc_svm_program *t, double T, double gap) {
+    const double classes = s->row->classes, norm = sqrt(fmax(t->norm2, 0));
+    long double up = 0, down = 0, mass = 0;
+    double bend = 0;
+    for (int64_t v = 0; v < t->m; v++)
+        *(t->beta[v] > 0 ? &up : &down) += fabs(t->beta[v]);
+    for (int64_t i = 0; i < t->n; i++) {
+        mass += fabs(mc_svm_program_coefficient(t, i));
+        bend = fmax(bend, classes ? 0 : bend_of(s, t, i));
+    }
+    const double off = fabs((double)up - T) + fabs((double)down - T) + 16 * DBL_EPSILON * T;
+    const double edge = bend + 2 * sqrt(mc_svm_program_top(s, t)) * (norm + sqrt(gap)) + 1 + fabs(t->intercept);
+    const double netted = classes ? 0 : t->epsilon * fmax(2 * T - (double)mass, 0); /* rows with two multipliers */
+    return 2 * off * t->unit * edge + netted;
+}
+
+static void bound_nu(const mc_svm *s, mc_svm_program *t, double gap) {
+    const double T = mc_svm_program_nu(s, t) * weight_of(s, t) / 2, b = t->intercept, slack = 1.01;
+    const bool classes = s->row->classes;
+    t->distance = sqrt(gap + nu_rest(s, t, T, gap));
+    const double up = classes ? edge_bound(s, t, 1, b - 1, T) : edge_bound(s, t, 1, b + t->epsilon, T);
+    const double down = classes ? edge_bound(s, t, -1, -b - 1, T) : edge_bound(s, t, -1, b - t->epsilon, -T);
+    const double e = slack * (up + down) / 2;
+    if (!classes) {
+        t->drift = e < t->epsilon ? e : INFINITY;
+        return;
+    }
+    t->drift = e < 1 ? slack * (1 + fabs(b)) * e / (1 - e) : INFINITY;
+    t->distance = e < 1 ? slack * (t->distance + sqrt(fmax(t->norm2, 0)) * e) / (1 - e) : INFINITY;
+}
+
+static void bound_decision(const mc_svm *s, mc_svm_program *t) {
+    const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
+    t->distance = t->drift = INFINITY;
+    if (!s->p.proved || !isfinite(gap))
+        return;
+    if (s->kind == MC_NU_SVC || s->kind == MC_NU_SVR)
+        bound_nu(s, t, gap);
+    else
+        bound_plain(s, t, gap);
+}
+
 /* The numbers of a task from its f. */
-static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, double entry) {
+static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, mc_product_error error) {
     const double unit = t->unit; /* the coefficients of nu-svc are written in it */
     mc_svm_program_finish(s, t, found->intercept);
     t->intercept *= unit / t->unit;
     t->unit = unit;
     t->violation = found->violation * t->unit;
     count_vectors(s, t);
-    measure(s, t, entry);
+    measure(s, t, error);
     bound_decision(s, t);
 }
 
 /* *screened: f is that of the solver, and computed here where that is not enough. It becomes false where it would have
    to be computed everywhere. */
-static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, double entry, bool *screened) {
+static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error error,
+                           bool *screened) {
     mc_quadratic_program programme;
     MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
     mc_smo_result found = {0};
     const bool screening = *screened;
     const mercer_status status =
-        screening ? mc_svm_program_screen(ctx, s, t, &programme.dual, &entry, screened) : MERCER_OK;
+        screening ? mc_svm_program_screen(ctx, s, t, &programme.dual, &error, screened) : MERCER_OK;
     if (!status) {
         mc_dual_judge(&programme.dual, t->beta, t->f, &found);
         *screened = *screened && mc_svm_program_screened(s, t, &programme.dual, found.intercept);
@@ -256,14 +344,14 @@ static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, 
     mc_quadratic_program_close(&programme);
     if (status || *screened != screening)
         return status;
-    conclude(s, t, &found, entry);
+    conclude(s, t, &found, error);
     return s->path && t->error ? mc_svm_program_remember(ctx, t) : MERCER_OK;
 }
 
-static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double entry, bool *screened) {
+static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error error, bool *screened) {
     const bool screening = *screened;
     for (int64_t k = 0; k < s->tasks && *screened == screening; k++) {
-        MC_TRY(judge(ctx, s, &s->task[k], entry, screened));
+        MC_TRY(judge(ctx, s, &s->task[k], error, screened));
         f->intercept[k] = s->task[k].intercept;
         f->box[2 * k + 1] = s->task[k].epsilon;
     }
@@ -271,19 +359,19 @@ static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, double 
 }
 
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
-    double entry = 0;
+    mc_product_error error = {0};
     bool screened = mc_svm_screens(s);
     if (screened)
-        MC_TRY(judge_all(ctx, s, f, entry, &screened));
+        MC_TRY(judge_all(ctx, s, f, error, &screened));
     if (screened)
         return MERCER_OK;
-    MC_TRY(decide_all(ctx, s, f, &entry));
+    MC_TRY(decide_all(ctx, s, f, &error));
     for (int64_t k = 0; k < s->tasks; k++) {
         s->task[k].seen.error = 0;
         if (s->task[k].error)
             memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
     }
-    return judge_all(ctx, s, f, entry, &screened);
+    return judge_all(ctx, s, f, error, &screened);
 }
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {

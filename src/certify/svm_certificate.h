@@ -12,10 +12,10 @@ void mc_svm_report(const mc_svm *s, mercer_report *out);
 
 /* svm_screen.c: f of a task in double precision, from the rows and the multipliers, where it matters: rows with a
    multiplier, and those that may violate the margin or be nearest to it. Of the others the solver's f is within
-   t->error, which proves that they add nothing. *entry is raised to the bound on the error of one kernel value. */
+   t->error, which proves that they add nothing. *error is raised to that of the products made. */
 bool mc_svm_screens(const mc_svm *s);
 mercer_status mc_svm_program_screen(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                    double *entry, bool *sure);
+                                    mc_product_error *error, bool *sure);
 /* What was computed, for the next C of a path. */
 mercer_status mc_svm_program_remember(mercer_ctx *ctx, mc_svm_program *t);
 /* Whether the proof stands with the multipliers of the sums now found. */

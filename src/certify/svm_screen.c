@@ -1,8 +1,8 @@
 /* svm_screen.c: which rows the certificate need not compute in double precision. With the error of every f_i at most
-   e_i (products of the solver keep account of it, or the rows kept tell at the end: kernel_matrix.c) and b the
-   multiplier of the sum of its group, a row all of whose multipliers are 0 and whose slopes v are at least e_i on the
-   right side of b adds no loss, has no part in the norm, and is not the worst violator, for those free have slopes on
-   either side of b or at it. So its f enters no number of the certificate.
+   e_i (products of the solver keep account of it, or the rows kept tell at the end: learn/common/kernel_matrix.c) and b
+   the multiplier of the sum of its group, a row all of whose multipliers are 0 and whose slopes v are at least e_i on
+   the right side of b adds no loss, has no part in the norm, and is not the worst violator, for those free have slopes
+   on either side of b or at it. So its f enters no number of the certificate.
 
        screen     rows not proved to be like that against the rows with a multiplier, in double; where they are known
        twice, both must agree
@@ -60,9 +60,9 @@ typedef struct screen {
     const mc_svm *s;
     mc_svm_program *t;
     listed vectors, near, known, fresh, changed;
-    double *values;     /* n */
-    double mass, moved; /* sums of |c| over the vectors and over what has changed */
-    double entry;       /* how wrong a kernel value is at most */
+    double *values;         /* n */
+    double mass, moved;     /* sums of |c| over the vectors and over what has changed */
+    mc_product_error error; /* the worst of the products */
 } screen;
 
 enum { LISTS = 5 };
@@ -123,7 +123,7 @@ static mercer_status multiply(mercer_ctx *ctx, screen *x, const listed *rows, co
         status = mc_data_take(ctx, x->s->p.x, rows->rows, rows->count, &left);
     MC_THEN(status, mc_gram_open(ctx, x->s->p.kernel, rows ? left : right, rows ? right : NULL, MERCER_F64, &gram));
     if (!status) {
-        x->entry = fmax(x->entry, mc_gram_entry_error(gram));
+        mc_gram_raise_error(gram, 1, &x->error);
         status = mc_gram_apply(ctx, gram, 1, vectors->c, x->values);
     }
     mc_gram_close(gram);
@@ -135,7 +135,8 @@ static mercer_status multiply(mercer_ctx *ctx, screen *x, const listed *rows, co
 /* f of the rows listed is what was computed; from now on its error is that of the certificate. Whether both agree. */
 static bool take_values(const screen *x, const listed *rows, bool onwards) {
     mc_svm_program *t = x->t;
-    const double own = 2 * x->entry * x->mass + (onwards ? t->seen.error : 0);
+    const double own =
+        2 * mc_product_doubt(x->error, x->mass, mc_svm_program_top(x->s, t)) + (onwards ? t->seen.error : 0);
     bool agree = true;
     for (int64_t k = 0; k < rows->count; k++) {
         const int64_t i = rows->places[k];
@@ -159,7 +160,7 @@ static mercer_status compute(mercer_ctx *ctx, screen *x, bool *sure) {
 /* From what the last certificate computed: K c = K seen + K (c - seen). */
 static mercer_status go_on(mercer_ctx *ctx, screen *x, bool *sure) {
     MC_TRY(multiply(ctx, x, &x->known, &x->changed));
-    x->t->seen.error += (x->entry + (double)x->t->n * DBL_EPSILON * mc_svm_program_top(x->s, x->t)) * x->moved;
+    x->t->seen.error += mc_product_doubt(x->error, x->moved, mc_svm_program_top(x->s, x->t));
     *sure = take_values(x, &x->known, true);
     MC_TRY(multiply(ctx, x, &x->fresh, &x->vectors));
     *sure &= take_values(x, &x->fresh, false);
@@ -175,14 +176,14 @@ static bool goes_on(const screen *x) {
 }
 
 mercer_status mc_svm_program_screen(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                    double *entry, bool *sure) {
+                                    mc_product_error *error, bool *sure) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, need(t->n)));
-    screen x = {.s = s, .t = t, .entry = *entry};
+    screen x = {.s = s, .t = t, .error = *error};
     cut(&work, t->n, &x);
     list(&x, dual);
     const mercer_status status = goes_on(&x) ? go_on(ctx, &x, sure) : compute(ctx, &x, sure);
-    *entry = x.entry;
+    *error = x.error;
     mc_work_close(&work);
     return status;
 }

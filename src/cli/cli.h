@@ -1,17 +1,17 @@
 /* cli.h: what the files of the command share. One file per verb; each verb is a row of the table in main.c: its
    operands, its options and the function that runs it. Everything is done through mercer.h.
 
-   main.c      the table of verbs, help and version, the life of one run
-   args.c      options and operands from the command line, by the verb's tables and the settings rows of the machines
-   help.c      help texts, made from the same tables; complete.c: completion for shells and the manual page
-   session.c   the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
-   trace.c     the steps of a fit as a file
-   say.c       results for people; json.c: results for programs
-   input.c     kernels, data files and model files, as several verbs read them
-   report.c    rows and JSON that several verbs print
-   job.c       what fit and plan share: machine, settings, kernel and data from the options
-   folding.c   which rows leave together in cross-validation
-   tune.h      what tune and plan share of a search */
+   main.c           the table of verbs, help and version, the life of one run
+   args.c           options and operands, by the tables of the verb and the settings rows of the machines
+   help.c           help texts, made from the same tables; complete.c: completion for shells and the manual page
+   session.c        the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
+   trace.c          the steps of a fit as a file
+   say.c            results for people; json_output.c: results for programs
+   input_file.c     kernels, data files and model files, as several verbs read them
+   report_fields.c  rows and JSON that several verbs print
+   job.c            what fit and plan share: machine, settings, kernel and data from the options
+   folding.c        which rows leave together in cross-validation
+   tune_verb.h      what tune and plan share of a search */
 #ifndef MC_CLI_CLI_H
 #define MC_CLI_CLI_H
 
@@ -37,6 +37,12 @@ enum {
         const int try_ = (call);                                                                                       \
         if (try_ != EXIT_DONE)                                                                                         \
             return try_;                                                                                               \
+    } while (0)
+/* The next step, where there is something to undo: taken unless one before it has failed. */
+#define THEN(code, call)                                                                                               \
+    do {                                                                                                               \
+        if ((code) == EXIT_DONE)                                                                                       \
+            (code) = (call);                                                                                           \
     } while (0)
 
 /* ---- Options (args.c) ---- */
@@ -128,7 +134,7 @@ int help_for_programs(FILE *out, const char *what, const char *shell, const verb
 
 struct session {
     args args;
-    text kept[3];    /* names of operands that are kept (files.c) */
+    text kept[3];    /* names of operands that are kept (same_file.c) */
     int undelivered; /* why the result could not be printed: the exit status then; 0: it was, or is to be */
     mercer_ctx *ctx;
     FILE *out; /* where the report for people goes: standard error when standard output carries a file */
@@ -171,7 +177,7 @@ void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
             return session_fail((s), try_);                                                                            \
     } while (0)
 
-/* ---- Results (say.c, json.c) ---- */
+/* ---- Results (say.c, json_output.c) ---- */
 
 /* One sentence to standard error, after "mercer: "; returns EXIT_BAD. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -225,7 +231,7 @@ typedef struct report_column {
 void say_titles(session *s, const report_column *columns);
 void say_row(session *s, const json_t *row, const report_column *columns, const char *note);
 
-/* ---- Input (input.c, job.c) ---- */
+/* ---- Input (input_file.c, job.c) ---- */
 
 extern const option common_options[];  /* every verb: json, quiet, memory, threads, time limit, help */
 extern const option seed_options[];    /* verbs that draw random numbers */
@@ -241,8 +247,9 @@ int input_model(session *s, const char *path, mercer_model **out);
 /* A file read as the model's training file was; wanted: MERCER_TARGET_NUMBER to score one-class by, NONE where nothing
    is compared with the target, otherwise AUTO. */
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out);
-/* files.c: no output is a file that is read, under any name (run before a verb is); for a verb that looks at an operand
-   and then reads it: a pipe, a device or standard input is kept in a file without a name, which then is the operand. */
+/* same_file.c: no output is a file that is read, under any name (run before a verb is); for a verb that looks at an
+   operand and then reads it: a pipe, a device or standard input is kept in a file without a name, which then is the
+   operand. */
 int files_check(const args *a);
 int files_keep(session *s, int operand);
 bool is_plain_file(const char *path); /* one that can be looked at and read again */
@@ -273,6 +280,11 @@ text text_penalty(const mercer_report *report); /* "lambda 0.1", "noise variance
 void say_report(session *s, const json_t *report); /* of json_report: all that a machine has to say of its fit */
 void say_certificate(session *s, const json_t *report);
 json_t *json_report(const mercer_model *model);
+/* What the decisions of a model are called: "ash_elm" of a pair, "ash" against the rest, the name of a target. */
+typedef struct decision_name {
+    char bytes[600];
+} decision_name;
+decision_name name_decision(const mercer_model *model, int64_t k);
 /* A field of CSV, prefix and text as one, quoted where it must be. */
 void csv_field(FILE *out, const char *prefix, const char *field);
 int show_rows(session *s); /* show_rows.c: of a support vector machine */

@@ -55,14 +55,11 @@ static int run_verb(const verb *v, int argc, char **argv) {
         args_close(&s.args);
         return EXIT_DONE;
     }
-    if (code == EXIT_DONE)
-        code = files_check(&s.args);
+    THEN(code, files_check(&s.args));
     if (code == EXIT_DONE && v->computes)
         set_environment(argv);
-    if (code == EXIT_DONE)
-        code = session_open(&s);
-    if (code == EXIT_DONE)
-        code = v->run(&s);
+    THEN(code, session_open(&s));
+    THEN(code, v->run(&s));
     if (s.undelivered)
         code = s.undelivered;
     session_close(&s);

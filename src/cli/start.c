@@ -47,9 +47,8 @@ static int is_told(char **environment) {
 
 static void look_at_limits(int argc, char **argv, char **environment) {
     static const size_t buffer = (size_t)128 << 20, rest = (size_t)32 << 20;
-    static const char text[] =
-        "mercer: the limit on the address space (ulimit -v or -d) leaves less than the 160 MiB that the linear "
-        "algebra library takes as it starts; raise it to 500 MiB or more\n";
+    static const char text[] = "mercer: the limit on the address space (ulimit -v or -d) leaves less than the 160 MiB "
+                               "that the linear algebra library takes as it starts; raise it to 500 MiB or more\n";
     (void)argc;
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
         return;

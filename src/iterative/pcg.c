@@ -272,8 +272,7 @@ static mercer_status face_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
     s->h->result.column = k;
     return mc_fail(ctx, MERCER_NUMERIC,
                    "conjugate gradients met curvature %g in column %lld: K + lambda I is not positive definite; lambda "
-                   "must grow by more "
-                   "than %.2g",
+                   "must grow by more than %.2g",
                    curvature, (long long)k + 1, -curvature);
 }
 

@@ -164,7 +164,8 @@ static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
             p->s->V[k * p->s->f->n + i] = p->V[i * p->t + k];
 }
 
-/* part(segment, panel) <- F(segment, panel)' V(segment). A panel by columns is the block A of sweep.h by rows. */
+/* part(segment, panel) <- F(segment, panel)' V(segment). A panel by columns is the block A of backend/symv_f32.h by
+   rows. */
 static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
     const product *p = arg;

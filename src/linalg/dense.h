@@ -54,7 +54,7 @@ void mc_syrk(double alpha, mc_dense A, double beta, mc_dense C);
 void mc_trmm(double alpha, mc_dense L, bool transposed, mc_dense B);
 void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B);
 
-/* ---- On all threads, the same bits whatever their number (triangle.c, inverse.c, eigen.h) ---- */
+/* ---- On all threads, the same bits whatever their number (triangle.c, eigen.h) ---- */
 
 /* C <- A B. */
 mercer_status mc_multiply(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);

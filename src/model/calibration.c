@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include <math.h>
 
-/* From the values of a row, as proba.c has it: the winner's place, and its probability. */
+/* From the values of a row, as predict.c has it: the winner's place, and its probability. */
 static int64_t winner_of(const double *row, int64_t k, double *confidence) {
     int64_t best = 0;
     double sum = 0;

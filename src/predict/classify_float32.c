@@ -2,8 +2,8 @@
    where floats cannot tell.
 
    The decision of a pair of classes is d = P_a + P_b + intercept, a product with the centres of each. In it the
-   coefficients of a class have one sign, so that |P| is the sum of absolute values too, by which gram.h bounds the
-   error of a product:
+   coefficients of a class have one sign, so that |P| is the sum of absolute values too, by which gram/operator/gram.h
+   bounds the error of a product:
 
        |computed d - d| <= doubt = sum over both classes of relative |P| + rest sum |coefficient|
 

@@ -41,7 +41,7 @@ static mercer_status open_anew(mercer_ctx *ctx, const mc_fitted *f, int64_t c, c
 
 /* out <- K(rows, centres of class c) alpha; c < 0: all centres. */
 static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
-                             const double *alpha, int64_t width, double *out, double *entry) {
+                             const double *alpha, int64_t width, double *out, mc_product_error *error) {
     const int64_t place = c < 0 ? 0 : c;
     const mc_gram *kept = rows->n <= MC_KEPT_ROWS ? mc_packed_cache_find(f->kept, place) : NULL;
     mercer_data *own = NULL;
@@ -50,8 +50,8 @@ static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, con
     if (!status && !gram)
         status = open_anew(ctx, f, c, rows, &own, &gram);
     MC_THEN(status, mc_gram_apply(ctx, gram, width, alpha, out));
-    if (entry && gram)
-        *entry = fmax(*entry, mc_gram_entry_error(gram));
+    if (error && gram)
+        mc_gram_raise_error(gram, width, error);
     if (status || kept || rows->n > MC_KEPT_ROWS || !mc_packed_cache_put(ctx, f->kept, place, own, gram)) {
         mc_gram_close(gram);
         mercer_data_free(own);
@@ -63,30 +63,26 @@ static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, con
 
 /* Of the product with the centres of class c; c < 0: all. */
 static mercer_status measure_product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
-                                     int64_t width, double *entry, double *sum) {
+                                     int64_t width, mc_product_error *error) {
     mercer_data *own = NULL;
     mc_gram *gram = NULL;
     const mercer_status status = open_anew(ctx, f, c, rows, &own, &gram);
-    if (!status) {
-        *entry = fmax(*entry, mc_gram_entry_error(gram));
-        *sum = fmax(*sum, mc_gram_sum_error(gram, width));
-    }
+    if (!status)
+        mc_gram_raise_error(gram, width, error);
     mc_gram_close(gram);
     mercer_data_free(own);
     return status;
 }
 
-mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *entry,
-                                double *sum) {
-    *entry = *sum = 0;
+mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, mc_product_error *error) {
+    *error = (mc_product_error){0};
     if (f->form != MC_PAIRS || f->outputs == 2)
-        return f->centres->n == 0
-                   ? MERCER_OK
-                   : measure_product(ctx, f, -1, rows, mc_form_decisions(f->form, f->outputs), entry, sum);
+        return f->centres->n == 0 ? MERCER_OK
+                                  : measure_product(ctx, f, -1, rows, mc_form_decisions(f->form, f->outputs), error);
     for (int64_t c = 0; c < f->outputs; c++)
         if (f->class_start[c + 1] > f->class_start[c])
-            MC_TRY(measure_product(ctx, f, c, rows, f->outputs - 1, entry, sum));
-    *sum += DBL_EPSILON; /* the two classes of a pair are added */
+            MC_TRY(measure_product(ctx, f, c, rows, f->outputs - 1, error));
+    error->sum += DBL_EPSILON; /* the two classes of a pair are added */
     return MERCER_OK;
 }
 
@@ -104,21 +100,21 @@ static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *pa
 }
 
 static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, double *part,
-                                  double *out, double *entry) {
+                                  double *out, mc_product_error *error) {
     const int64_t width = f->outputs - 1;
-    MC_TRY(product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, entry));
+    MC_TRY(product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, error));
     add_class(f, c, rows->n, part, out);
     return MERCER_OK;
 }
 
 static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
-                                  double *entry) {
+                                  mc_product_error *error) {
     double *part = NULL;
     MC_TRY(MC_ALLOC(ctx, part, rows->n * (f->outputs - 1)));
     mercer_status status = MERCER_OK;
     for (int64_t c = 0; c < f->outputs && !status; c++)
         if (f->class_start[c + 1] > f->class_start[c])
-            status = decide_class(ctx, f, c, rows, part, out, entry);
+            status = decide_class(ctx, f, c, rows, part, out, error);
     mc_free(part);
     return status;
 }
@@ -147,7 +143,7 @@ static mercer_status decide_waves(mercer_ctx *ctx, const mc_fitted *f, const mer
 /* ---- The whole ---- */
 
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
-                               double *entry) {
+                               mc_product_error *error) {
     const int64_t decisions = mc_form_decisions(f->form, f->outputs);
     memset(out, 0, (size_t)(rows->n * decisions) * sizeof *out);
     mercer_status status = MERCER_OK;
@@ -158,9 +154,9 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     } else if (f->form == MC_NEIGHBOURS) {
         status = mc_neighbours_decide(ctx, f, rows, out);
     } else if (f->form == MC_PAIRS && f->outputs > 2) {
-        status = decide_pairs(ctx, f, rows, out, entry);
+        status = decide_pairs(ctx, f, rows, out, error);
     } else if (f->centres->n > 0) {
-        status = product(ctx, f, -1, rows, f->alpha, decisions, out, entry);
+        status = product(ctx, f, -1, rows, f->alpha, decisions, out, error);
     }
     MC_TRY(status);
     add_intercepts(f, rows->n, decisions, out);

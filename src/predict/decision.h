@@ -4,9 +4,7 @@
 
 #include "predict/fitted.h"
 
-/* The worst of the products that mc_fitted_decide would make for these rows: the error of one kernel value, and that of
-   adding up (mc_gram_sum_error). For decisions through centres. */
-mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *entry,
-                                double *sum);
+/* The worst of the products that mc_fitted_decide would make for these rows. For decisions through centres. */
+mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, mc_product_error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #define MC_PREDICT_FITTED_H
 
 #include "data/table/scale.h"
+#include "gram/operator/gram.h"
 
 /* What the decisions d(x) = sum_i coefficient_i k(x_i, x) + intercept mean.
 
@@ -78,10 +79,10 @@ typedef struct mc_pair_part {
 } mc_pair_part;
 mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other);
 
-/* Decisions for rows scaled as the centres are: n x decisions. *entry, where asked for, is raised to the bound on the
-   error of one kernel value. */
+/* Decisions for rows scaled as the centres are: n x decisions. *error, where asked for, is raised to that of
+   the products. */
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
-                               double *entry);
+                               mc_product_error *error);
 /* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */

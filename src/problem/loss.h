@@ -5,8 +5,8 @@
    attained at f = sum_i alpha_i k(x_i, .).
 
        loss.c             the losses, one table row each
-       loss_user.c        a loss of the caller's own, its conjugate by search where he has none
-       loss_user_check.c  whether its functions fit each other
+       loss_user.c        a loss of the caller's own, its conjugate by search where he has none, and
+                          whether its functions fit each other
        loss_terms.c       what a loss is on many rows: slopes, curvatures, and the dual side
 
    learn/loss solves, certify/loss_certificate.c checks what came out; both see the problem here and neither the
@@ -118,7 +118,7 @@ double mc_loss_conjugate(const mc_loss_task *t, const double *alpha);
 mercer_status mc_loss_check_slopes(mercer_ctx *ctx, const mc_loss_task *t, const double *g, const double *root);
 mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const double *f, const double *b, double sum);
 
-/* loss_user_check.c: an error where value, slope and conjugate of the caller's own loss do not fit each other around y
+/* loss_user.c: an error where value, slope and conjugate of the caller's own loss do not fit each other around y
    and F of the task. */
 mercer_status mc_loss_try_own(mercer_ctx *ctx, const mc_loss_task *t);
 

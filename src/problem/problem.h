@@ -5,6 +5,7 @@
 #ifndef MC_PROBLEM_PROBLEM_H
 #define MC_PROBLEM_PROBLEM_H
 
+#include <mercer.h>
 #include "data/table/scale.h"
 
 typedef struct mc_problem {
@@ -39,6 +40,9 @@ void mc_problem_close(mc_problem *problem);
 /* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
 int64_t mc_problem_places(const mercer_data *data, int64_t *place);
 
+static inline double mc_problem_root(const mc_problem *p, int64_t i) {
+    return p->root ? p->root[i] : 1;
+}
 static inline double mc_problem_weight(const mc_problem *p, int64_t i) {
     return p->root ? p->root[i] * p->root[i] : 1;
 }
@@ -55,5 +59,9 @@ void mc_problem_restore(mc_problem *problem);
 
 /* MERCER_DATA where the largest of these targets leaves no room for sums of squares in a double. who: fit, update. */
 mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const double *Y, int64_t count);
+
+/* out: one weight per class of labels; class_of: n. machine names the owner in messages. */
+mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char *text, const mercer_data *labels,
+                               const int32_t *class_of, int64_t n, double *out);
 
 #endif

@@ -181,6 +181,14 @@ double mc_svm_program_nu(const mc_svm *s, const mc_svm_program *t) {
     return t->nu > 0 ? t->nu : s->set->nu;
 }
 
+/* Each sign has nu W / 2. */
+void mc_svm_program_measure_nu(const mc_svm *s, mc_svm_program *t) {
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        sum += fabs(t->beta[i]);
+    t->nu = sum / (total_bound(s, t, 1) + total_bound(s, t, -1));
+}
+
 double mc_svm_program_highest_nu(const mc_svm *s, const mc_svm_program *t) {
     const double above = total_bound(s, t, 1), below = total_bound(s, t, -1);
     return 2 * fmin(above, below) / (above + below);
@@ -197,8 +205,7 @@ static mercer_status refuse_nu(mercer_ctx *ctx, const mc_svm *s, const mc_svm_pr
                        total_bound(s, t, 1) > 0 ? second : first);
     return mc_fail(ctx, MERCER_INVALID,
                    "nu-svc: nu = %g is infeasible for classes '%s' and '%s', of which the smaller has %.3g%% of the "
-                   "weight; nu must be at "
-                   "most %.6g",
+                   "weight; nu must be at most %.6g",
                    s->set->nu, first, second, 50 * highest, highest);
 }
 

@@ -66,8 +66,8 @@ typedef struct mc_svm {
     double *cost;            /* n: row weight x class weight */
     int64_t tasks;
     mc_svm_program *task;
-    double *diagonal; /* of K */
-    bool path;        /* solved for one C after the other */
+    double *diagonal;             /* of K */
+    bool path;                    /* solved for one C after the other */
     struct mc_svm_solver *solver; /* how it is being solved (learn/svm/svm.h): no certificate looks at it */
 } mc_svm;
 
@@ -94,6 +94,7 @@ mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const 
                                         mc_quadratic_program *out);
 void mc_quadratic_program_close(mc_quadratic_program *p);
 double mc_svm_program_nu(const mc_svm *s, const mc_svm_program *t);
+void mc_svm_program_measure_nu(const mc_svm *s, mc_svm_program *t);         /* of nu-svc: nu from the multipliers */
 double mc_svm_program_highest_nu(const mc_svm *s, const mc_svm_program *t); /* that nu-svc can have */
 /* A feasible start, with MERCER_INVALID when nu leaves none. */
 mercer_status mc_svm_program_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t);

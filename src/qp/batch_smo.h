@@ -24,7 +24,7 @@ typedef struct mc_batch_smo {
     double *const *beta; /* of each: a feasible start, then as far as it came */
     double *const *f;    /* K beta */
     int64_t *steps;      /* of each: are added to */
-    double begin, end;   /* of what is held (progress.h), this solution */
+    double begin, end;   /* of what is held (base/progress.h), this solution */
     mc_room *room;       /* MC_TOGETHER_ROOMS, for K of the sets and factors, left to the next solution */
 } mc_batch_smo;
 

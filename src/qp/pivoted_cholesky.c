@@ -1,6 +1,6 @@
 /* pivoted_cholesky.c: the next column of F is that of the row whose diagonal has most left, which is where K - F F'
-   is largest. The factor of gram/lowrank.h is drawn at random in floats, for preconditioners; this one is to be K
-   itself. */
+   is largest. The factor of gram/lowrank/lowrank.h is drawn at random in floats, for preconditioners; this one is to be
+   K itself. */
 #include "qp/pivoted_cholesky.h"
 #include "base/memory.h"
 #include "base/parallel.h"

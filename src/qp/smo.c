@@ -2,7 +2,7 @@
 
        repeat   choose a working set W                         smo_select.c; or all variables
                 fetch the rows of W, gather K_WW               smo_working_set.c; or K where it lies
-                minimise over W, two variables at a time       smo_body.inc.c: second-order choice of the pair
+                minimise over W, two variables at a time       the second-order choice (backend/cpu/smo_body.inc.c)
                 f <- f + K_W' (change of beta on W)            rows in float32, sums in float64
        until the violation is at most the tolerance
 

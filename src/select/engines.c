@@ -514,8 +514,7 @@ mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, c
     if (set->hold_out || set->ordered || set->repeats > 1 || is_approximate(settings))
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: a gradient search leaves rows or folds out in closed form, which goes with no hold-out, "
-                       "order of time, "
-                       "repeats or approximate solver; use search=grid or random");
+                       "order of time, repeats or approximate solver; use search=grid or random");
     if (set->halving)
         return mc_fail(
             ctx, MERCER_INVALID,

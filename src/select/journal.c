@@ -135,8 +135,7 @@ static mercer_status read_journal(mercer_ctx *ctx, mc_journal *j, uint64_t key) 
     if (strcmp(line, wanted) != 0)
         return mc_fail(ctx, MERCER_INVALID,
                        "the journal '%s' is of another search: its data, machine, candidates or splits differ; remove "
-                       "it or name another "
-                       "file",
+                       "it or name another file",
                        j->path);
     return read_lines(ctx, j);
 }

@@ -54,8 +54,7 @@ static mercer_status unknown(mercer_ctx *ctx, const char *name) {
         return mc_fail(ctx, MERCER_INVALID, "tune: there is no score '%.40s'; did you mean '%s'?", name, near);
     return mc_fail(ctx, MERCER_INVALID,
                    "tune: there is no score '%.40s'; there is accuracy, balanced-accuracy, log-loss, auc, f1, rmse, "
-                   "mae, r2, pinball, "
-                   "gcv and evidence",
+                   "mae, r2, pinball, gcv and evidence",
                    name);
 }
 

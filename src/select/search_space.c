@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/print.h"
 #include "base/status.h"
-#include "kernel/language/ranges_of_kernel.h"
+#include "kernel/language/parameters.h"
 #include <math.h>
 #include <string.h>
 

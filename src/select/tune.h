@@ -229,8 +229,8 @@ mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *journal, const mc_roun
 
 /* ---- The search ---- */
 
-/* By its own score, or as a fit does for which nothing is given: choose.c. Then there is one setting, and a second
-   kernel, if any, has parameters learned from the same rows: it must be clearly better than the first. */
+/* By its own score, or as a fit does for which nothing is given: choose_winner.c. Then there is one setting, and a
+   second kernel, if any, has parameters learned from the same rows: it must be clearly better than the first. */
 typedef enum mc_choosing { MC_BEST, MC_LEVEL } mc_choosing;
 
 struct mercer_search {
@@ -297,8 +297,8 @@ int64_t mc_descent_next(mc_descent *d);
 
 /* ---- What a search goes through ---- */
 
-/* Rows: share of all equal parts. Where candidates are measured one at a time, as descend.c asks: the level from 1, and
-   how many it mostly takes; 0 elsewhere. begin and end: of the whole search, by what its stages cost. */
+/* Rows: share of all equal parts. Where candidates are measured one at a time, as grid_descent.c asks: the level from
+   1, and how many it mostly takes; 0 elsewhere. begin and end: of the whole search, by what its stages cost. */
 typedef struct mc_stage {
     int64_t share, all, candidates;
     int level;

@@ -31,14 +31,20 @@ static inline sheet random_sheet(int64_t n, int64_t outputs, uint64_t item) {
     return s;
 }
 
-static inline mercer_data *data_of(mercer_ctx *ctx, const sheet *s) {
-    mercer_table table = {.size = sizeof table,
+/* With its weights whether the sheet is weighted or not, in a scenario whose memory may fail. */
+static inline mercer_table table_of_sheet(const sheet *s) {
+    return (mercer_table){.size = sizeof(mercer_table),
                           .n = s->n,
                           .d = s->d,
                           .dtype = MERCER_F64,
                           .values = s->x,
                           .target = s->y,
-                          .outputs = s->outputs};
+                          .outputs = s->outputs,
+                          .weights = s->w};
+}
+
+static inline mercer_data *data_of(mercer_ctx *ctx, const sheet *s) {
+    mercer_table table = table_of_sheet(s);
     table.weights = s->weighted ? s->w : NULL;
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
@@ -67,6 +73,18 @@ static inline mercer_model *fit_sheet(mercer_ctx *ctx, const char *kernel_text, 
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return model;
+}
+
+/* A fit that may fail. */
+static inline mercer_status try_sheet(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set) {
+    mercer_data *data = data_of(ctx, s);
+    mercer_kernel *kernel = kernel_of(ctx, text);
+    mercer_model *model = NULL;
+    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    return status;
 }
 
 /* Predictions of a model for the rows of a sheet: n x outputs. */

@@ -47,12 +47,7 @@ static mercer_ridge settings_of(const char *solver, int64_t rank) {
 }
 
 static mercer_model *fit(mercer_ctx *ctx, const mercer_data *data, const char *text, const mercer_ridge *set) {
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    assert_ok(ctx, mercer_fit(ctx, "ridge", set, kernel, data, &model));
-    mercer_kernel_free(kernel);
-    return model;
+    return fit_model(ctx, "ridge", set, text, data);
 }
 
 /* The root of the weighted sum of squares between the predictions of two models on the training rows. */
@@ -280,18 +275,7 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     const mercer_table table = {
         .size = sizeof table, .n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     const mercer_ridge set = settings_of(arg, 3);
-    mercer_data *data = NULL;
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    mercer_status status = mercer_data_make(ctx, &table, &data);
-    if (!status)
-        status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
-    if (!status)
-        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
+    return try_table(ctx, "ridge", &set, "rbf(gamma=1)", &table);
 }
 
 static void test_survives_failing_memory(void **state) {

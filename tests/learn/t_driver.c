@@ -19,7 +19,7 @@ typedef struct job {
     const char *machine;
     mercer_svm svm;
     mercer_loss loss;
-    bool is_loss, classes;
+    bool is_loss, classes, plain; /* plain: with the settings it has by itself */
 } job;
 
 static job job_of(const char *machine, bool is_loss) {
@@ -28,6 +28,10 @@ static job job_of(const char *machine, bool is_loss) {
                  .svm = plain(is_loss ? "svc" : machine, 1e-3),
                  .loss = settings(is_loss ? machine : "logistic", 0.1, 1e-3),
                  .classes = is_loss ? takes_classes(machine) : needs_classes(machine)};
+}
+
+static const void *settings_of(const job *j) {
+    return j->plain ? NULL : j->is_loss ? (const void *)&j->loss : &j->svm;
 }
 
 static mercer_model *fit_watched(const job *j, const table *t, watcher *w) {
@@ -39,8 +43,8 @@ static mercer_model *fit_watched(const job *j, const table *t, watcher *w) {
     assert_int_equal(mercer_open(&options, &w->ctx), MERCER_OK);
     w->looks = 0;
     mercer_model *model = NULL;
-    const mercer_status status = try_machine(w->ctx, j->machine, j->is_loss ? (const void *)&j->loss : &j->svm,
-                                             j->classes, "rbf(gamma=0.5)", t, &model);
+    const mercer_status status =
+        try_machine(w->ctx, j->machine, settings_of(j), j->classes, "rbf(gamma=0.5)", t, &model);
     /* nothing: stopped after the check, while the model is made ready for predictions */
     assert_true(status == (model ? MERCER_OK : MERCER_CANCELLED));
     return model;
@@ -55,11 +59,19 @@ static void close_watched(mercer_model *model, watcher *w) {
 static void assert_same_claims(const job *j, const watcher *w, const mercer_report *stopped,
                                const mercer_report *whole) {
     const mercer_certificate *a = &stopped->certificate, *b = &whole->certificate;
-    if (a->primal != b->primal || a->dual != b->dual || a->rounding != b->rounding || a->gap != b->gap
-        || a->prediction_error_bound != b->prediction_error_bound || stopped->norm != whole->norm)
-        fail_msg("%s, stopped at look %d: primal %g, dual %g, gap %g, bound %g; whole: %g, %g, %g, %g", j->machine,
-                 w->stop, a->primal, a->dual, a->gap, a->prediction_error_bound, b->primal, b->dual, b->gap,
-                 b->prediction_error_bound);
+    const double claims[][2] = {{a->primal, b->primal},
+                                {a->dual, b->dual},
+                                {a->rounding, b->rounding},
+                                {a->gap, b->gap},
+                                {a->residual, b->residual},
+                                {a->kkt_violation, b->kkt_violation},
+                                {a->objective_gap, b->objective_gap},
+                                {a->prediction_error_bound, b->prediction_error_bound},
+                                {stopped->norm, whole->norm}};
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+        if (claims[i][0] != claims[i][1] && !(isnan(claims[i][0]) && isnan(claims[i][1])))
+            fail_msg("%s, stopped at look %d: claim %zu is %g, that of the whole fit %g", j->machine, w->stop, i,
+                     claims[i][0], claims[i][1]);
 }
 
 static void stop_at_every_look(const job *j, const table *t) {
@@ -82,7 +94,7 @@ static void stop_at_every_look(const job *j, const table *t) {
         free(values);
         close_watched(model, &w);
     }
-    assert_true(kept > 0);
+    assert_true(kept > 0 || j->plain); /* those that solve in one go give nothing */
     free(expected);
     close_watched(whole, &calm);
 }
@@ -90,10 +102,20 @@ static void stop_at_every_look(const job *j, const table *t) {
 static void test_a_fit_stopped_in_its_check_is_certified_whole(void **state) {
     (void)state;
     const table t = random_table(80, 2, 31);
-    for (int i = 0; i < COUNT; i++)
-        stop_at_every_look(&(job[]){job_of(LOSSES[i], true)}[0], &t);
-    for (size_t i = 0; i < sizeof MACHINES / sizeof *MACHINES; i++)
-        stop_at_every_look(&(job[]){job_of(MACHINES[i], false)}[0], &t);
+    for (int i = 0; i < COUNT; i++) {
+        const job j = job_of(LOSSES[i], true);
+        stop_at_every_look(&j, &t);
+    }
+    for (size_t i = 0; i < sizeof MACHINES / sizeof *MACHINES; i++) {
+        const job j = job_of(MACHINES[i], false);
+        stop_at_every_look(&j, &t);
+    }
+    static const job others[] = {{.machine = "ridge", .plain = true},
+                                 {.machine = "gp", .plain = true},
+                                 {.machine = "pca", .plain = true},
+                                 {.machine = "lms", .plain = true}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        stop_at_every_look(&others[i], &t);
 }
 
 int main(void) {

@@ -583,18 +583,7 @@ static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     const sheet s = random_sheet(12, 1, 16);
     const mercer_table table = {
         .size = sizeof table, .n = s.n, .d = s.d, .dtype = MERCER_F64, .values = s.x, .target = s.y, .outputs = 1};
-    mercer_data *data = NULL;
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    mercer_status status = mercer_data_make(ctx, &table, &data);
-    if (!status)
-        status = mercer_kernel_parse(ctx, "poly(degree=2, c=1)", &kernel);
-    if (!status)
-        status = mercer_fit(ctx, "lms", set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
+    return try_table(ctx, "lms", set, "poly(degree=2, c=1)", &table);
 }
 
 static void test_failing_memory_is_survived(void **state) {

@@ -372,24 +372,13 @@ static void test_classes_get_an_output_each(void **state) {
 
 /* ---- Failures ---- */
 
-static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set) {
-    mercer_data *data = data_of(ctx, s);
-    mercer_kernel *kernel = kernel_of(ctx, text);
-    mercer_model *model = NULL;
-    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
-}
-
 /* The cure that a message offers must cure. */
 static void assert_offered_lambda_works(mercer_ctx *ctx, const char *text, const sheet *s, mercer_ridge set) {
     const char *offer = strstr(mercer_message(ctx), "lambda >= ");
     assert_non_null(offer);
     set.lambda = strtod(offer + strlen("lambda >= "), NULL);
     assert_true(set.lambda > 0);
-    assert_ok(ctx, try_fit(ctx, text, s, &set));
+    assert_ok(ctx, try_sheet(ctx, text, s, &set));
 }
 
 static void test_an_indefinite_kernel_fails_with_its_eigenvalue(void **state) {
@@ -401,9 +390,9 @@ static void test_an_indefinite_kernel_fails_with_its_eigenvalue(void **state) {
             s.weighted = weighted;
             mercer_ridge set = plain(1e-3);
             set.solver = solver ? "eigen" : "cholesky";
-            assert_fails(ctx, try_fit(ctx, "tanh(a=1, c=-1)", &s, &set), MERCER_NOT_A_KERNEL, "");
+            assert_fails(ctx, try_sheet(ctx, "tanh(a=1, c=-1)", &s, &set), MERCER_NOT_A_KERNEL, "");
             set.allow_indefinite = true;
-            assert_fails(ctx, try_fit(ctx, "tanh(a=1, c=-1)", &s, &set), MERCER_NUMERIC, "smallest eigenvalue");
+            assert_fails(ctx, try_sheet(ctx, "tanh(a=1, c=-1)", &s, &set), MERCER_NUMERIC, "smallest eigenvalue");
             assert_offered_lambda_works(ctx, "tanh(a=1, c=-1)", &s, set);
         }
     close_clean(ctx);
@@ -431,13 +420,13 @@ static void test_a_lambda_lost_in_rounding_is_said_to_be(void **state) {
     for (int64_t i = 1; i < ROWS; i += 2)
         memcpy(s.x + i * s.d, s.x + (i - 1) * s.d, (size_t)s.d * 8); /* pairs of equal rows: K is singular */
     mercer_ridge set = plain(1e-18);
-    assert_fails(ctx, try_fit(ctx, "rbf(gamma=0.4)", &s, &set), MERCER_NUMERIC, "rounding");
+    assert_fails(ctx, try_sheet(ctx, "rbf(gamma=0.4)", &s, &set), MERCER_NUMERIC, "rounding");
     assert_offered_lambda_works(ctx, "rbf(gamma=0.4)", &s, set);
     set.lambda = 0;
     set.solver = "cholesky";
-    assert_fails(ctx, try_fit(ctx, "rbf(gamma=0.4)", &s, &set), MERCER_NUMERIC, "minimum-norm");
+    assert_fails(ctx, try_sheet(ctx, "rbf(gamma=0.4)", &s, &set), MERCER_NUMERIC, "minimum-norm");
     set.solver = "auto";
-    assert_ok(ctx, try_fit(ctx, "rbf(gamma=0.4)", &s, &set));
+    assert_ok(ctx, try_sheet(ctx, "rbf(gamma=0.4)", &s, &set));
     close_clean(ctx);
 }
 
@@ -446,12 +435,12 @@ static void test_what_cannot_be_fitted_is_refused(void **state) {
     mercer_ctx *ctx = open_ctx(1);
     sheet s = random_sheet(10, 1, 19);
     mercer_ridge set = plain(-1);
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "lambda must be in [0");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "lambda must be in [0");
     set = plain(NAN);
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "got nan");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "got nan");
     set = plain(1);
     set.solver = "magic";
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "'magic'");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "'magic'");
     mercer_table table = {.size = sizeof table, .n = 10, .d = 3, .dtype = MERCER_F64, .values = s.x};
     const char *same[10] = {"a", "a", "a", "a", "a", "a", "a", "a", "a", "a"}, *latin[10];
     mercer_data *bare = NULL, *alike = NULL, *strange = NULL;
@@ -478,14 +467,7 @@ static void test_what_cannot_be_fitted_is_refused(void **state) {
 
 static mercer_status fit_everything(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.size = sizeof table,
-                          .n = s->n,
-                          .d = s->d,
-                          .dtype = MERCER_F64,
-                          .values = s->x,
-                          .target = s->y,
-                          .outputs = 1,
-                          .weights = s->w};
+    const mercer_table table = table_of_sheet(s);
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;

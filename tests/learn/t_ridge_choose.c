@@ -1,6 +1,6 @@
 /* lambda from a norm or from degrees of freedom: the way back from what a fit with a known lambda reports, and the ends
    of both ranges; and the slopes a search for lambda and the kernel follows. */
-#include "kernel/language/ranges_of_kernel.h"
+#include "kernel/language/parameters.h"
 #include "learn/ridge/ridge_gradient.h"
 #include "machines_of_test.h"
 #include "model/model.h"
@@ -117,17 +117,6 @@ static void test_degrees_of_freedom_are_met(void **state) {
     close_clean(ctx);
 }
 
-static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set) {
-    mercer_data *data = data_of(ctx, s);
-    mercer_kernel *kernel = kernel_of(ctx, text);
-    mercer_model *model = NULL;
-    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
-}
-
 static void test_wishes_that_cannot_be_met_are_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -136,29 +125,29 @@ static void test_wishes_that_cannot_be_met_are_refused(void **state) {
     for (int i = 0; i < 4; i++) {
         mercer_ridge set = mercer_ridge_defaults();
         set.norm_bound = bad[i];
-        assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "norm-bound must be in");
+        assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "norm-bound must be in");
     }
     mercer_ridge set = mercer_ridge_defaults();
     set.dof = -1;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "dof must be in");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "dof must be in");
     set.dof = 3;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "above 0 and below 3 on these rows, got 3");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "above 0 and below 3 on these rows, got 3");
     set.intercept = true;
-    assert_ok(ctx, try_fit(ctx, "linear", &s, &set));
+    assert_ok(ctx, try_sheet(ctx, "linear", &s, &set));
     set.dof = 1;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "above 1 and below 4");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "above 1 and below 4");
     set.dof = 2;
     set.norm_bound = 1;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "give one of them");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "give one of them");
     set.dof = 0;
     set.lambda = 0.5;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "lambda = 0.5 and norm-bound");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "lambda = 0.5 and norm-bound");
     set.lambda = 1;
     set.solver = "cholesky";
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "must be auto, eigen or primal");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "must be auto, eigen or primal");
     set.solver = "auto";
     set.allow_indefinite = true;
-    assert_fails(ctx, try_fit(ctx, "linear", &s, &set), MERCER_INVALID, "proved");
+    assert_fails(ctx, try_sheet(ctx, "linear", &s, &set), MERCER_INVALID, "proved");
     close_clean(ctx);
 }
 
@@ -357,14 +346,7 @@ static void test_slopes_of_gcv_are_differences_along_the_path(void **state) {
 
 static mercer_status fit_both(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.size = sizeof table,
-                          .n = s->n,
-                          .d = s->d,
-                          .dtype = MERCER_F64,
-                          .values = s->x,
-                          .target = s->y,
-                          .outputs = 1,
-                          .weights = s->w};
+    const mercer_table table = table_of_sheet(s);
     static const int64_t fold[12] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;

@@ -132,18 +132,7 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
         .size = sizeof table, .n = 7, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
     mercer_ridge set = mercer_ridge_defaults();
     set.solver = "mixed";
-    mercer_data *data = NULL;
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    mercer_status status = mercer_data_make(ctx, &table, &data);
-    if (!status)
-        status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
-    if (!status)
-        status = mercer_fit(ctx, "ridge", &set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
+    return try_table(ctx, "ridge", &set, "rbf(gamma=1)", &table);
 }
 
 static void test_survives_failing_memory(void **state) {

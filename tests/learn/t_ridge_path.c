@@ -433,14 +433,7 @@ static void test_bad_input_is_refused(void **state) {
 
 static mercer_status run_everything(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.size = sizeof table,
-                          .n = s->n,
-                          .d = s->d,
-                          .dtype = MERCER_F64,
-                          .values = s->x,
-                          .target = s->y,
-                          .outputs = 1,
-                          .weights = s->w};
+    const mercer_table table = table_of_sheet(s);
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_ridge set = mercer_ridge_defaults();

@@ -52,12 +52,7 @@ static mercer_ridge settings_of(const char *solver, double lambda) {
 }
 
 static mercer_model *fit_table(mercer_ctx *ctx, const mercer_data *data, const char *text, const mercer_ridge *set) {
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    assert_ok(ctx, mercer_fit(ctx, "ridge", set, kernel, data, &model));
-    mercer_kernel_free(kernel);
-    return model;
+    return fit_model(ctx, "ridge", set, text, data);
 }
 
 static void test_it_agrees_with_the_factorisation(void **state) {
@@ -506,18 +501,7 @@ static mercer_status fit_small(mercer_ctx *ctx, void *arg) {
     const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {1, 0, 2, 1, 3, 1, 0, 1};
     const mercer_table table = {
         .size = sizeof table, .n = 8, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
-    mercer_data *data = NULL;
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    mercer_status status = mercer_data_make(ctx, &table, &data);
-    if (!status)
-        status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
-    if (!status)
-        status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
+    return try_table(ctx, "ridge", set, "rbf(gamma=1)", &table);
 }
 
 static void test_survives_failing_memory(void **state) {

@@ -162,27 +162,16 @@ static void test_threads_do_not_change_a_bit(void **state) {
     assert_true(loo[0] == loo[1]);
 }
 
-static mercer_status try_fit(mercer_ctx *ctx, const char *text, const sheet *s, const mercer_ridge *set) {
-    mercer_data *data = data_of(ctx, s);
-    mercer_kernel *kernel = kernel_of(ctx, text);
-    mercer_model *model = NULL;
-    const mercer_status status = mercer_fit(ctx, "ridge", set, kernel, data, &model);
-    mercer_model_free(model);
-    mercer_kernel_free(kernel);
-    mercer_data_free(data);
-    return status;
-}
-
 static void test_it_is_refused_where_it_has_no_meaning(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     const sheet s = random_sheet(20, 1, 63);
     mercer_ridge set = plain(1);
     set.solver = "primal";
-    assert_fails(ctx, try_fit(ctx, "rbf(gamma=1)", &s, &set), MERCER_INVALID, "explicit features");
-    assert_fails(ctx, try_fit(ctx, "poly(degree=4)", &s, &set), MERCER_INVALID, "as there are rows");
+    assert_fails(ctx, try_sheet(ctx, "rbf(gamma=1)", &s, &set), MERCER_INVALID, "explicit features");
+    assert_fails(ctx, try_sheet(ctx, "poly(degree=4)", &s, &set), MERCER_INVALID, "as there are rows");
     set.lambda = 1e-300;
-    assert_fails(ctx, try_fit(ctx, "linear + linear[1]", &s, &set), MERCER_NUMERIC, "lost in the rounding");
+    assert_fails(ctx, try_sheet(ctx, "linear + linear[1]", &s, &set), MERCER_NUMERIC, "lost in the rounding");
     close_clean(ctx);
 }
 
@@ -311,14 +300,7 @@ static void test_weights_learn_new_rows_as_centres_do(void **state) {
 
 static mercer_status fit_once(mercer_ctx *ctx, void *arg) {
     const sheet *s = arg;
-    mercer_table table = {.size = sizeof table,
-                          .n = s->n,
-                          .d = s->d,
-                          .dtype = MERCER_F64,
-                          .values = s->x,
-                          .target = s->y,
-                          .outputs = 1,
-                          .weights = s->w};
+    const mercer_table table = table_of_sheet(s);
     mercer_data *data = NULL;
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL;

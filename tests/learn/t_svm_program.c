@@ -129,15 +129,15 @@ static void test_rows_left_out_of_a_certificate_add_nothing_to_it(void **state) 
     static const double errors[] = {1e-6, 1e-3, 0.05};
     for (int trial = 0; trial < 12; trial++) {
         const double error = errors[trial % 3];
-        double entry = 0;
+        mc_product_error made = {0};
         bool sure = false;
         solved a;
         open_solved(ctx, &a, trial % 2 ? MC_SVR : MC_SVC, 150 + 10 * trial, 2, 800 + (uint64_t)trial);
         blur(ctx, &a, error, 820 + (uint64_t)trial);
         mc_svm_program *t = &a.s.task[0];
         assert_true(mc_svm_screens(&a.s));
-        assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &entry, &sure));
-        assert_true(sure && entry > 0 && entry < 1e-12);
+        assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &made, &sure));
+        assert_true(sure && made.entry > 0 && made.entry < 1e-12);
         if (mc_svm_program_screened(&a.s, t, &a.program.dual, t->result.intercept)) {
             const int64_t left_out = check_screen(&a, t->result.intercept);
             assert_true(error > 1e-2 || left_out > 10); /* there was something to gain */
@@ -152,7 +152,7 @@ static void test_rows_left_out_of_a_certificate_add_nothing_to_it(void **state) 
 static void test_a_value_beyond_its_error_is_noticed(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    double entry = 0;
+    mc_product_error error = {0};
     bool sure = true;
     solved a;
     open_solved(ctx, &a, MC_SVC, 200, 2, 840);
@@ -163,7 +163,7 @@ static void test_a_value_beyond_its_error_is_noticed(void **state) {
             t->f[i] += 3 * t->error[i];
             done = 1;
         }
-    assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &entry, &sure));
+    assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &error, &sure));
     assert_false(sure);
     close_solved(&a);
     close_clean(ctx);
@@ -173,13 +173,13 @@ static void test_a_value_beyond_its_error_is_noticed(void **state) {
 static void test_what_was_computed_serves_the_next_certificate(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    double entry = 0;
+    mc_product_error error = {0};
     bool sure = false;
     solved a;
     open_solved(ctx, &a, MC_SVC, 250, 2, 850);
     blur(ctx, &a, 1e-6, 851);
     mc_svm_program *t = &a.s.task[0];
-    assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &entry, &sure));
+    assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &error, &sure));
     assert_ok(ctx, mc_svm_program_remember(ctx, t));
     int64_t moved = 0; /* two multipliers of one class change places, so that the sum stays */
     for (int64_t i = 0, last = -1; i < t->split && moved < 3; i++)
@@ -194,7 +194,7 @@ static void test_what_was_computed_serves_the_next_certificate(void **state) {
     assert_true(moved > 0);
     blur(ctx, &a, 1e-6, 852);
     t->tolerance = 1e-2; /* the multipliers are no longer a solution: what rests does so by more */
-    assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &entry, &sure));
+    assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &error, &sure));
     assert_true(sure && t->seen.error > 0); /* it went on */
     check_screen(&a, t->result.intercept);
     close_solved(&a);

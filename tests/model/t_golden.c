@@ -69,12 +69,7 @@ static mercer_model *fit_case(mercer_ctx *ctx, int k, const mercer_data *data) {
     set.lambda = cases[k].lambda;
     set.scale = cases[k].scale;
     set.intercept = cases[k].intercept;
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    assert_ok(ctx, mercer_kernel_parse(ctx, cases[k].kernel, &kernel));
-    assert_ok(ctx, mercer_fit(ctx, "ridge", &set, kernel, data, &model));
-    mercer_kernel_free(kernel);
-    return model;
+    return fit_model(ctx, "ridge", &set, cases[k].kernel, data);
 }
 
 static const char *path_of(int k, const char *folder) {

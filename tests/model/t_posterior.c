@@ -32,12 +32,7 @@ static mercer_data *noisy_sine(mercer_ctx *ctx, int64_t n, uint64_t item, bool w
 }
 
 static mercer_model *fit(mercer_ctx *ctx, const char *text, const mercer_data *data, const mercer_gp *set) {
-    mercer_kernel *kernel = NULL;
-    mercer_model *model = NULL;
-    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
-    assert_ok(ctx, mercer_fit(ctx, "gp", set, kernel, data, &model));
-    mercer_kernel_free(kernel);
-    return model;
+    return fit_model(ctx, "gp", set, text, data);
 }
 
 /* Gauss-Jordan in long double, so that nothing is shared with the library. */

@@ -134,7 +134,7 @@ static inline void as_regression(sample *s, double C, double epsilon) {
     }
 }
 
-/* Claims of t_interior.c and t_together.c, which t_smo.c runs. */
+/* Claims of t_interior.c and t_batch_smo.c, which t_smo.c runs. */
 void test_an_interior_point_finds_the_optimum_at_any_C(void **state);
 void test_an_interior_point_keeps_two_sums(void **state);
 void test_an_interior_point_needs_no_upper_bound(void **state);

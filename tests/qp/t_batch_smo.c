@@ -1,4 +1,4 @@
-/* t_together.c: quadratic programs over one matrix solved together; run with the tests of SMO. */
+/* t_batch_smo.c: quadratic programs over one matrix solved together; run with the tests of SMO. */
 #include "smo_of_test.h"
 #include "qp/newton_free.h"
 

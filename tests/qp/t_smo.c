@@ -1,4 +1,4 @@
-/* t_smo.c: quadratic programs by SMO, judged by the raw numbers; it runs t_interior.c and t_together.c too. */
+/* t_smo.c: quadratic programs by SMO, judged by the raw numbers; it runs t_interior.c and t_batch_smo.c too. */
 #include "smo_of_test.h"
 #include "qp/interior.h"
 #include <stdio.h>

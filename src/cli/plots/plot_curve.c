@@ -152,10 +152,8 @@ int draw_curve(session *s, picture *p) {
     if (columns_asked(s, p, 1, &c.column) < 0)
         return EXIT_BAD;
     int code = curve_take(s, p, &c);
-    if (code == EXIT_DONE)
-        code = compute(s, p, &c);
-    if (code == EXIT_DONE)
-        code = draw(p, &c);
+    THEN(code, compute(s, p, &c));
+    THEN(code, draw(p, &c));
     curve_free(&c);
     return code;
 }

@@ -49,8 +49,7 @@ int draw_profile(session *s, picture *p) {
     int code = bind_to_one_column(s, p->kernel, &bound);
     mercer_shape shape = {.size = sizeof shape};
     const bool stationary = code == EXIT_DONE && mercer_kernel_shape(bound, 1, &shape) && shape.stationary;
-    if (code == EXIT_DONE)
-        code = profile(s, bound, stationary ? 0 : 1, stationary ? 0 : -3, at, value);
+    THEN(code, profile(s, bound, stationary ? 0 : 1, stationary ? 0 : -3, at, value));
     if (code == EXIT_DONE)
         draw_profile_chart(p, bound, stationary, at, value);
     mercer_kernel_free(bound);
@@ -118,8 +117,7 @@ int draw_spectrum(session *s, picture *p) {
     const int64_t count = rank < COMPONENTS ? rank : COMPONENTS;
     if (code == EXIT_DONE && count == 0)
         code = complain("spectrum: all values of %s on these rows are zero", short_kernel(p->kernel).bytes);
-    if (code == EXIT_DONE)
-        code = eigenvalues(s, p, rows, count, at, value);
+    THEN(code, eigenvalues(s, p, rows, count, at, value));
     if (code == EXIT_DONE)
         draw_eigenvalues(p, mercer_data_rows(rows), rank, at, value, count);
     mercer_data_free(rows);

@@ -125,8 +125,7 @@ int draw_gram(session *s, picture *p) {
     const int64_t count = order_rows(p, order);
     double *K = session_take(s, count, count, sizeof *K);
     int code = K ? gram_of(s, p, order, count, K) : EXIT_MEMORY;
-    if (code == EXIT_DONE)
-        code = draw_cells(s, p, order, count, K);
+    THEN(code, draw_cells(s, p, order, count, K));
     free(K);
     return code;
 }
@@ -205,8 +204,7 @@ int draw_confusion(session *s, picture *p) {
                         classes < 2 ? "the model predicts numbers" : "the data have none");
     int64_t *table = session_take(s, classes, classes, sizeof *table);
     int code = table ? count_pairs(s, p, table) : EXIT_MEMORY;
-    if (code == EXIT_DONE)
-        code = draw_table(s, p, table);
+    THEN(code, draw_table(s, p, table));
     free(table);
     return code;
 }

@@ -264,10 +264,8 @@ int draw_regions(session *s, picture *p) {
         return complain("regions are for classes, and '%s' predicts numbers; try --kind curve or --kind residuals",
                         p->model_path);
     int code = plane_take(s, p, &q);
-    if (code == EXIT_DONE)
-        code = project(s, p, &q);
-    if (code == EXIT_DONE)
-        code = draw_on_plane(s, p, &q);
+    THEN(code, project(s, p, &q));
+    THEN(code, draw_on_plane(s, p, &q));
     plane_free(&q);
     return code;
 }

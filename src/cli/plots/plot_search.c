@@ -146,12 +146,9 @@ static int draw_surface_cells(session *s, picture *p, const surface *f) {
 int draw_surface(session *s, picture *p) {
     surface f = {0};
     int code = read_surface(s, p, &f);
-    if (code == EXIT_DONE)
-        code = fill_surface(s, &f);
-    if (code == EXIT_DONE)
-        code = range_of(s, &f);
-    if (code == EXIT_DONE)
-        code = draw_surface_cells(s, p, &f);
+    THEN(code, fill_surface(s, &f));
+    THEN(code, range_of(s, &f));
+    THEN(code, draw_surface_cells(s, p, &f));
     json_decref(f.search);
     free(f.kernel.text);
     free(f.setting.text);
@@ -231,16 +228,13 @@ static int learn(session *s, const picture *p, learning *l, int64_t turn, int64_
     mercer_data *some = NULL, *rest = NULL;
     mercer_model *model = NULL;
     int code = take_parts(s, p, l, turn * held, held, &rest);
-    if (code == EXIT_DONE)
-        code = take_parts(s, p, l, (turn + 1) * held, count, &some);
+    THEN(code, take_parts(s, p, l, (turn + 1) * held, count, &some));
     const mercer_status status =
         code == EXIT_DONE ? mercer_fit(s->ctx, l->machine->name, l->settings, p->kernel, some, &model) : MERCER_OK;
     if (status)
         code = session_fail(s, status);
-    if (code == EXIT_DONE)
-        code = error_on(s, model, some, &l->learned[l->sizes]);
-    if (code == EXIT_DONE)
-        code = error_on(s, model, rest, &l->held[l->sizes]);
+    THEN(code, error_on(s, model, some, &l->learned[l->sizes]));
+    THEN(code, error_on(s, model, rest, &l->held[l->sizes]));
     l->at[l->sizes] += some ? (double)mercer_data_rows(some) / TURNS : 0;
     mercer_model_free(model);
     mercer_data_free(some);
@@ -290,8 +284,7 @@ static void draw_learning(picture *p, const learning *l) {
 int draw_learning_curve(session *s, picture *p) {
     learning l = {0};
     int code = open_learning(s, p, &l);
-    if (code == EXIT_DONE)
-        code = learn_all(s, p, &l);
+    THEN(code, learn_all(s, p, &l));
     if (code == EXIT_DONE)
         draw_learning(p, &l);
     free(l.settings);

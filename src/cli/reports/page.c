@@ -202,27 +202,22 @@ static const char *certificate_words(const char *kind) {
         const char *kind, *words;
     } table[] = {
         {"residual", "The coefficients were put back into the equations they should solve, from the raw rows and by "
-                     "code that does not know "
-                     "how they were found. What is left over bounds how far any prediction can be from that of the "
-                     "exact optimum: the "
-                     "solver need not be trusted, only this check."},
-        {"gradient", "At the optimum the slope of the objective is zero. The slope at this answer was computed from "
-                     "the raw rows by code that "
-                     "does not know how it was found; its size says how far the answer still is from the bottom."},
+                     "code that does not know how they were found. What is left over bounds how far any prediction can "
+                     "be from that of the exact optimum: the solver need not be trusted, only this check."},
+        {"gradient",
+         "At the optimum the slope of the objective is zero. The slope at this answer was computed from the raw rows "
+         "by code that does not know how it was found; its size says how far the answer still is from the bottom."},
         {"gap", "The problem has a twin, its dual. Every value of the dual is below the optimum, every value of the "
-                "problem above it, and "
-                "both were computed from the raw rows. The gap between the two is the most by which the answer can "
-                "still be improved."},
-        {"numerical gap", "The problem has a twin, its dual; the gap between their two values is the most by which the "
-                          "answer can still be "
-                          "improved. The loss came without a conjugate, which was found by search."},
+                "problem above it, and both were computed from the raw rows. The gap between the two is the most by "
+                "which the answer can still be improved."},
+        {"numerical gap",
+         "The problem has a twin, its dual; the gap between their two values is the most by which the answer can still "
+         "be improved. The loss came without a conjugate, which was found by search."},
         {"sampled residual",
-         "This is an approximation, and the certificate measures it against the exact problem: its "
-         "equations were checked "
-         "on the rows that weigh most and on others drawn at random, which estimates what is left over."},
+         "This is an approximation, and the certificate measures it against the exact problem: its equations were "
+         "checked on the rows that weigh most and on others drawn at random, which estimates what is left over."},
         {"eigenvalues", "Each component was multiplied by the matrix again; by how far the result is not a multiple of "
-                        "it bounds how far its "
-                        "eigenvalue is from a true one."},
+                        "it bounds how far its eigenvalue is from a true one."},
         {"exact", "Nothing is optimised here: a prediction looks at all rows, and there is nothing to be wrong about."},
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
@@ -372,8 +367,7 @@ static int write_page(session *s, page *p) {
     const bool whole = fclose(p->out) == 0;
     if (code == EXIT_DONE && !whole)
         code = session_fail(s, MERCER_MEMORY);
-    if (code == EXIT_DONE)
-        code = finish(s, p, bytes, size);
+    THEN(code, finish(s, p, bytes, size));
     free(bytes);
     return code;
 }
@@ -381,8 +375,7 @@ static int write_page(session *s, page *p) {
 static int run_report(session *s) {
     page p = {0};
     int code = picture_open(s, &p.of);
-    if (code == EXIT_DONE)
-        code = write_page(s, &p);
+    THEN(code, write_page(s, &p));
     picture_close(&p.of);
     return code;
 }

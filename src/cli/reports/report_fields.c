@@ -6,7 +6,8 @@
        {path:.2g}    a number in this format of printf
        {path:%.2g}   a share, in per cent
        {path:row}    a count with its noun: 1 row, 2 rows
-       {path:size}   bytes; {path:time}: seconds
+       {path:size}   bytes; {path:time}: seconds, which may be unknown
+       {path:8size}  any of these at the right of so many columns; {path:-8}: at the left
        [ ... ]       left out where a field in it is not known
 
    A row is printed where all fields of its sentence are known, and what stands under when holds: conditions with spaces
@@ -14,6 +15,7 @@
    may stand for either), !path<path. */
 #include "cli/cli.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,8 +88,8 @@ static void put_number(FILE *out, double value, const char *format) {
     fprintf(out, whole, value); /* the formats are those of the tables of this command */
 }
 
-static void put_field(FILE *out, const json_t *value, const char *format) {
-    const double number = json_number_value(value);
+static void put_plain(FILE *out, const json_t *value, const char *format) {
+    const double number = value ? json_number_value(value) : NAN;
     if (json_is_string(value))
         fputs(json_string_value(value), out);
     else if (!*format && json_is_integer(value))
@@ -103,6 +105,19 @@ static void put_field(FILE *out, const json_t *value, const char *format) {
         fputs(text_seconds(number).bytes, out);
     else
         fputs(text_count((int64_t)number, format).bytes, out);
+}
+
+static void put_field(FILE *out, const json_t *value, const char *format) {
+    char *kind, cell[4 * NAME] = "";
+    const int width = (int)strtol(format, &kind, 10);
+    FILE *inner = width ? fmemopen(cell, sizeof cell, "w") : NULL;
+    put_plain(inner ? inner : out, value, kind);
+    if (inner && fclose(inner) == 0)
+        fprintf(out, "%*s", width, cell);
+}
+
+static bool is_time(const char *format) {
+    return strcmp(format + strspn(format, "-0123456789"), "time") == 0;
 }
 
 /* ---- One sentence ---- */
@@ -134,8 +149,9 @@ static bool put_sentence(FILE *out, const json_t *object, const char *p, const c
             if (format)
                 *format++ = '\0';
             const json_t *value = find(object, part);
-            known &= value != NULL;
-            if (value)
+            const bool known_one = value || (format && is_time(format));
+            known &= known_one;
+            if (known_one)
                 put_field(out, value, format ? format : "");
         }
         p = close;

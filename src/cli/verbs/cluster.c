@@ -127,8 +127,7 @@ static int run_cluster(session *s) {
         s->out = stderr;
     if (code == EXIT_DONE && path)
         code = write_groups(s, &g, path);
-    if (code == EXIT_DONE)
-        code = report(s, &g, path);
+    THEN(code, report(s, &g, path));
     free(g.group);
     free(g.eigenvalues);
     mercer_data_free(g.data);

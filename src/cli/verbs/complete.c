@@ -265,8 +265,7 @@ static void write_man(FILE *out, const verb *const *verbs, int count) {
         fputc('\n', out);
     }
     fprintf(out, ".SH EXIT STATUS\n0 done; 1 a negative answer (refuted, no plan); 2 bad usage or input; 3 unknown; 4 "
-                 "stopped early; "
-                 "5 out of memory; 6 a numerical failure.\n.SH DETAILS\n");
+                 "stopped early; 5 out of memory; 6 a numerical failure.\n.SH DETAILS\n");
     for (int i = 0; i < count; i++)
         man_verb(out, verbs[i]);
 }

@@ -254,11 +254,9 @@ const verb verb_folds = {
     .usage = "DATA [-k KERNEL] [--lambda LAMBDA] [--folds K] [--groups COLUMN] [-o FILE] [options]",
     .notes =
         "Cross-validation of ridge by closed forms: one inverse gives the prediction of every row by the machine "
-        "fitted to the "
-        "other folds.\n"
+        "fitted to the other folds.\n"
         "Without --folds and --groups every row is a fold: leave-one-out. --groups alone makes every group a fold; "
-        "with --folds "
-        "whole groups\n"
+        "with --folds whole groups\n"
         "are dealt out. Of the settings of ridge it takes --lambda, --intercept, --scale and --allow-indefinite.\n\n"
         "  mercer folds houses.csv --lambda 0.1 --intercept\n"
         "  mercer folds houses.csv --folds 10 --lambda 0.1 -o left_out.csv\n"

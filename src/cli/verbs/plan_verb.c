@@ -25,64 +25,78 @@ static json_t *json_search(const mercer_tune_plan *p) {
     return object;
 }
 
-static void report_json(session *s, const job *j, const mercer_plan *plan, const mercer_tune_plan *search) {
+/* What is planned for, and under which limits. */
+static void put_frame(session *s, const job *j, json_t *object) {
+    json_put(object, "machine", json_text(j->machine->name));
+    json_put(object, "machine_reason", json_text(j->chosen));
+    json_put(object, "n", json_integer(mercer_data_rows(j->data)));
+    json_put(object, "d", json_integer(mercer_data_columns(j->data)));
+    json_put(object, "data_bytes", json_integer((json_int_t)mercer_memory_used(s->ctx)));
+    json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
+    json_put(object, "threads", json_integer(mercer_threads(s->ctx)));
+    json_put(object, "time_limit", s->time_limit > 0 ? json_value(s->time_limit) : json_null());
+}
+
+static json_t *json_plan(session *s, const job *j, const mercer_plan *plan, const mercer_tune_plan *search) {
     json_t *object = json_choice(&plan->chosen), *others = json_array();
     for (int i = 0; i < plan->alternative_count; i++)
         json_array_append_new(others, json_choice(&plan->alternatives[i]));
     json_put(object, "alternatives", others);
     json_put(object, "search", search->candidates ? json_search(search) : json_null());
-    json_put(object, "machine", json_text(j->machine->name));
     json_put(object, "kernel", json_text(mercer_kernel_text(j->kernel)));
-    json_put(object, "n", json_integer(mercer_data_rows(j->data)));
-    json_put(object, "d", json_integer(mercer_data_columns(j->data)));
-    json_put(object, "data_bytes", json_integer((json_int_t)mercer_memory_used(s->ctx)));
-    json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
-    json_finish(s, object);
+    put_frame(s, j, object);
+    return object;
 }
 
-static void say_choice(session *s, const char *label, const mercer_choice *c) {
-    const bool costs = c->memory_bytes > 0; /* nothing where it cannot be done at any price */
-    say(s, label, "%-8s  %8s  %7s  %s%s", c->solver, costs ? text_size(c->memory_bytes).bytes : "-",
-        costs ? text_seconds(c->seconds).bytes : "-", c->possible ? "" : "not possible: ", c->reason);
-}
+#define COSTS "{solver:-8}  {memory_bytes:8size}  {seconds_estimate:7time}  "
+#define NO_COSTS "{solver:-8}         -        -  " /* where it cannot be done at any price */
 
+static const report_row machine_rows[] = {{"machine", NULL, "{machine}[ ({machine_reason})]"}, {0}};
+static const report_row limit_rows[] = {
+    {"limit", NULL, "{memory_limit_bytes:size} of memory, {threads} threads[, {time_limit:.6g} s]"},
+    {"search", "search",
+     "before    {search.memory_bytes:8size}  {search.seconds_estimate:7time}  since no parameter is given: "
+     "{search.candidates} candidates on {search.rows} rows; fit says what it chose"},
+    {0},
+};
 /* When the way taken cannot end in time: what becomes of it, and what would. */
-static void say_late(session *s, const mercer_plan *plan) {
-    if (s->time_limit <= 0 || plan->chosen.seconds <= s->time_limit)
-        return;
-    say(s, "late", "%s is not done within %g s%s", plan->chosen.solver, s->time_limit,
-        strcmp(plan->chosen.solver, "pcg") ? "" : "; it hands over its best answer then");
-    for (int i = 0; i < plan->alternative_count; i++) {
-        const mercer_choice *c = &plan->alternatives[i];
-        if (c->possible && c->seconds <= s->time_limit)
-            say(s, "", "%s would be: %s", c->solver, c->reason);
-    }
+static const report_row late_rows[] = {
+    {"late", "time_limit time_limit<seconds_estimate solver!=pcg", "{solver} is not done within {time_limit:.6g} s"},
+    {"late", "time_limit time_limit<seconds_estimate solver=pcg",
+     "{solver} is not done within {time_limit:.6g} s; it hands over its best answer then"},
+    {0},
+};
+static const report_row in_time_rows[] = {{"", NULL, "{solver} would be: {reason}"}, {0}};
+
+static void say_choice(session *s, const char *label, const json_t *choice) {
+    const report_row rows[] = {
+        {label, "possible 0<memory_bytes", COSTS "{reason}"},
+        {label, "possible !0<memory_bytes", NO_COSTS "{reason}"},
+        {label, "!possible 0<memory_bytes", COSTS "not possible: {reason}"},
+        {label, "!possible !0<memory_bytes", NO_COSTS "not possible: {reason}"},
+        {0},
+    };
+    say_fields(s, choice, rows);
 }
 
-/* Before the fit of a machine for which nothing is given. */
-static void say_search(session *s, const mercer_tune_plan *p) {
-    if (p->candidates)
-        say(s, "search",
-            "%-8s  %8s  %7s  since no parameter is given: %lld candidates on %lld rows; fit says what it chose",
-            "before", text_size(p->memory_bytes).bytes, text_seconds(p->seconds).bytes, (long long)p->candidates,
-            (long long)p->rows);
+static bool is_late(const session *s, const mercer_choice *c) {
+    return s->time_limit > 0 && c->seconds > s->time_limit;
 }
 
-static void report_people(session *s, const job *j, const mercer_plan *plan, const mercer_tune_plan *search) {
-    say(s, "machine", "%s%s%s%s", j->machine->name, j->chosen ? " (" : "", j->chosen ? j->chosen : "",
-        j->chosen ? ")" : "");
+static int report(session *s, const job *j, const mercer_plan *plan, json_t *object) {
+    const json_t *others = json_object_get(object, "alternatives");
+    say_fields(s, object, machine_rows);
     say_kernel(s, j->kernel, "");
     say_data(s, j->path, j->data);
-    char seconds[48] = "";
-    if (s->time_limit > 0)
-        snprintf(seconds, sizeof seconds, ", %g s", s->time_limit);
-    say(s, "limit", "%s of memory, %d threads%s", text_size(mercer_memory_limit(s->ctx)).bytes, mercer_threads(s->ctx),
-        seconds);
-    say_search(s, search);
-    say_choice(s, "solver", &plan->chosen);
-    for (int i = 0; i < plan->alternative_count; i++)
-        say_choice(s, i ? "" : "instead", &plan->alternatives[i]);
-    say_late(s, plan);
+    say_fields(s, object, limit_rows);
+    say_choice(s, "solver", object);
+    for (size_t i = 0; i < json_array_size(others); i++)
+        say_choice(s, i ? "" : "instead", json_array_get(others, i));
+    say_fields(s, object, late_rows);
+    for (size_t i = 0; is_late(s, &plan->chosen) && i < json_array_size(others); i++)
+        if (plan->alternatives[i].possible && !is_late(s, &plan->alternatives[i]))
+            say_fields(s, json_array_get(others, i), in_time_rows);
+    return json_finish(s, object);
 }
 
 /* Where fit would find nothing to choose by, it goes without; so does the plan. */
@@ -103,10 +117,7 @@ static int plan_job(session *s, job *j) {
     mercer_tune_plan search = {.size = sizeof search};
     TRY(plan_default(s, j, &search));
     TRY_CTX(s, mercer_plan_fit(s->ctx, j->machine->name, j->settings, j->kernel, j->data, &plan));
-    if (s->json)
-        report_json(s, j, &plan, &search);
-    else
-        report_people(s, j, &plan, &search);
+    TRY(report(s, j, &plan, json_plan(s, j, &plan, &search)));
     return plan.chosen.possible ? EXIT_DONE : EXIT_NEGATIVE;
 }
 
@@ -116,16 +127,6 @@ static const option search_options[] = {
     {"tune", 0, NULL, "forecast a search by tune, with its options, instead of a fit"},
     {0},
 };
-
-static int search_json(session *s, const tuning *t, const mercer_tune_plan *p) {
-    json_t *object = json_search(p);
-    json_put(object, "machine", json_text(t->job.machine->name));
-    json_put(object, "n", json_integer(mercer_data_rows(t->job.data)));
-    json_put(object, "d", json_integer(mercer_data_columns(t->job.data)));
-    json_put(object, "data_bytes", json_integer((json_int_t)mercer_memory_used(s->ctx)));
-    json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
-    return json_finish(s, object);
-}
 
 /* What fit would choose is found first, as tune does. */
 static void add_first(session *s, const tuning *t, mercer_tune_plan *p) {
@@ -138,32 +139,35 @@ static void add_first(session *s, const tuning *t, mercer_tune_plan *p) {
     p->memory_bytes = first.memory_bytes > p->memory_bytes ? first.memory_bytes : p->memory_bytes;
 }
 
+static const report_row search_rows[] = {
+    {"candidates", NULL, "{candidates} on {splits:split}"},
+    {"measured by", NULL, "{engine}"},
+    {"fits", NULL, "{fits} that cannot be had from another"},
+    {"in all", "possible", "{seconds_estimate:time} with the fit of the best, {memory_bytes:size}"},
+    {"in all", "!possible",
+     "{seconds_estimate:time} with the fit of the best, {memory_bytes:size}; not possible under the memory limit"},
+    {"late", "time_limit time_limit<seconds_estimate",
+     "not done within {time_limit:.6g} s: the search would be halved and hand over its best then"},
+    {0},
+};
+
 static int plan_search(session *s, const tuning *t) {
     mercer_tune_plan p = {.size = sizeof p};
     TRY_CTX(s, mercer_plan_tune(s->ctx, t->job.machine->name, t->job.settings, &t->set, t->job.data, &p));
     add_first(s, t, &p);
-    if (s->json) {
-        search_json(s, t, &p);
-        return p.possible ? EXIT_DONE : EXIT_NEGATIVE;
-    }
-    say(s, "machine", "%s", t->job.machine->name);
+    json_t *object = json_search(&p);
+    put_frame(s, &t->job, object);
+    say_fields(s, object, machine_rows);
     say_data(s, t->job.path, t->job.data);
-    say(s, "candidates", "%lld on %lld split%s", (long long)p.candidates, (long long)p.splits,
-        p.splits == 1 ? "" : "s");
-    say(s, "measured by", "%s", p.engine);
-    say(s, "fits", "%lld that cannot be had from another", (long long)p.fits);
-    say(s, "in all", "%s with the fit of the best, %s%s", text_seconds(p.seconds).bytes,
-        text_size(p.memory_bytes).bytes, p.possible ? "" : "; not possible under the memory limit");
-    if (s->time_limit > 0 && p.seconds > s->time_limit)
-        say(s, "late", "not done within %g s: the search would be halved and hand over its best then", s->time_limit);
+    say_fields(s, object, search_rows);
+    TRY(json_finish(s, object));
     return p.possible ? EXIT_DONE : EXIT_NEGATIVE;
 }
 
 static int run_search_plan(session *s) {
     tuning t = {0};
     int code = tuning_open(s, &t);
-    if (code == EXIT_DONE)
-        code = plan_search(s, &t);
+    THEN(code, plan_search(s, &t));
     tuning_close(&t);
     return code;
 }
@@ -182,8 +186,7 @@ static int run_plan(session *s) {
         return run_search_plan(s);
     TRY(refuse_search_options(s));
     int code = job_open(s, &j);
-    if (code == EXIT_DONE)
-        code = plan_job(s, &j);
+    THEN(code, plan_job(s, &j));
     job_close(&j);
     return code;
 }

@@ -253,8 +253,7 @@ static int run_plot(session *s) {
     if (!format_of(path))
         return complain("-o %s: the name must end in .svg, .png or .pdf", path);
     int code = picture_open(s, &p);
-    if (code == EXIT_DONE)
-        code = draw(s, &p, path);
+    THEN(code, draw(s, &p, path));
     picture_close(&p);
     return code;
 }
@@ -269,9 +268,7 @@ const verb verb_plot = {
              "calibration, scatter\n"
              "(scores of pca), learning-curve (the error as more rows are learned from). Of a model alone: surface\n"
              "(the scores of the search that chose it). Of a file of 'mercer fit --trace': convergence. Of rows and\n"
-             "a kernel: gram (a heat map, ordered by "
-             "class), spectrum (eigenvalues). Of a "
-             "kernel alone: profile.\n\n"
+             "a kernel: gram (a heat map, ordered by class), spectrum (eigenvalues). Of a kernel alone: profile.\n\n"
              "  mercer plot flowers.mercer flowers.csv -o regions.svg\n"
              "  mercer plot flowers.csv -k 'rbf(gamma=0.5)' --kind gram -o gram.png\n"
              "  mercer plot -k 'matern(nu=1.5, length_scale=1) + 0.2' -o profile.pdf",

@@ -79,16 +79,6 @@ static int compute_uncertainty(session *s, prediction *p) {
 
 /* ---- CSV ---- */
 
-/* decision_A of a class, decision_A_B of a pair. */
-static void put_decision(FILE *out, const prediction *p, int64_t k) {
-    int64_t first, second;
-    char name[600];
-    mercer_model_decision(p->model, k, &first, &second);
-    snprintf(name, sizeof name, "%s%s%s", mercer_model_label(p->model, first), second < 0 ? "" : "_",
-             second < 0 ? "" : mercer_model_label(p->model, second));
-    csv_field(out, "decision_", name);
-}
-
 /* sample_1, sample_2, ... of the first target; sample_2_1, ... of the second. */
 static void write_sample_names(FILE *out, const prediction *p) {
     for (int64_t k = 0; k < p->outputs; k++)
@@ -111,7 +101,7 @@ static void write_header(FILE *out, const prediction *p) {
     }
     for (int64_t k = 0; p->decision && k < p->decisions; k++) {
         fputc(',', out);
-        put_decision(out, p, k);
+        csv_field(out, "decision_", name_decision(p->model, k).bytes);
     }
     fputs(p->std ? ",std" : "", out);
     write_sample_names(out, p);

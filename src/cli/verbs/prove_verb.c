@@ -118,8 +118,7 @@ static int prove(session *s, const mercer_kernel *kernel) {
 static int run_prove(session *s) {
     mercer_kernel *kernel = NULL;
     int code = input_kernel(s, s->args.operand[0], &kernel);
-    if (code == EXIT_DONE)
-        code = prove(s, kernel);
+    THEN(code, prove(s, kernel));
     mercer_kernel_free(kernel);
     return code;
 }

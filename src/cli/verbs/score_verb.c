@@ -39,8 +39,8 @@ static const report_row score_rows[] = {
     {"AUC", NULL, "{auc:.4g}"},
     {"log loss", NULL, "{log_loss:.4g}"},
     {"calibration", NULL,
-     "error {ece:%.3g}: how far the probability of the predicted class is from the share that is right, in "
-     "{ece_bins} bins"},
+     "error {ece:%.3g}: how far the probability of the predicted class is from the share that is right, in {ece_bins} "
+     "bins"},
     {"RMSE", NULL, "{rmse:.4g} ({n:row})"},
     {"MAE", NULL, "{mae:.4g}"},
     {"R2", NULL, "{r2:.4g}"},
@@ -189,10 +189,8 @@ static int run_score(session *s) {
     mercer_model *model = NULL;
     mercer_data *data = NULL;
     int code = input_model(s, s->args.operand[0], &model);
-    if (code == EXIT_DONE)
-        code = input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data);
-    if (code == EXIT_DONE)
-        code = score(s, model, data);
+    THEN(code, input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data));
+    THEN(code, score(s, model, data));
     mercer_data_free(data);
     mercer_model_free(model);
     return code;
@@ -202,13 +200,12 @@ const verb verb_score = {
     .name = "score",
     .summary = "measure a saved model on data with a known target",
     .usage = "MODEL DATA [options]",
-    .notes =
-        "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, for "
-        "two classes, the area\n"
-        "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
-        "  mercer score houses.mercer new.csv\n"
-        "  mercer score flowers.mercer flowers.csv --bins 10\n"
-        "  mercer score houses.mercer new.csv --json",
+    .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, "
+             "for two classes, the area\n"
+             "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
+             "  mercer score houses.mercer new.csv\n"
+             "  mercer score flowers.mercer flowers.csv --bins 10\n"
+             "  mercer score houses.mercer new.csv --json",
     .least = 2,
     .most = 2,
     .tables = {options, missing_options, common_options},

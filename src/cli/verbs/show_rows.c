@@ -39,31 +39,31 @@ static bool has_numbers(const rows *r) {
     return mercer_model_classes(r->model) == 0;
 }
 
-/* "ash_elm" of a pair, "ash" against the rest, the name of a target. */
-static void name_of(const rows *r, int64_t k, char *bytes, size_t size) {
+decision_name name_decision(const mercer_model *model, int64_t k) {
+    decision_name name;
     int64_t first, second;
-    mercer_model_decision(r->model, k, &first, &second);
+    mercer_model_decision(model, k, &first, &second);
     if (first < 0)
-        snprintf(bytes, size, "%s", mercer_model_target_name(r->model, k));
+        snprintf(name.bytes, sizeof name.bytes, "%s", mercer_model_target_name(model, k));
     else
-        snprintf(bytes, size, "%s%s%s", mercer_model_label(r->model, first), second < 0 ? "" : "_",
-                 second < 0 ? "" : mercer_model_label(r->model, second));
+        snprintf(name.bytes, sizeof name.bytes, "%s%s%s", mercer_model_label(model, first), second < 0 ? "" : "_",
+                 second < 0 ? "" : mercer_model_label(model, second));
+    return name;
 }
 
 /* ---- CSV ---- */
 
 static void write_lines(FILE *out, const void *arg) {
     const rows *r = arg;
-    char name[600], number[32];
+    char number[32];
     fprintf(out, "row,decision,%s,slack,alpha,state\n", has_numbers(r) ? "residual" : "margin");
     for (int64_t i = 0; i < r->n; i++)
         for (int64_t k = 0; k < r->decisions; k++) {
             const mercer_svm_view *v = &r->view[i * r->decisions + k];
             if (v->state == MERCER_VECTOR_ABSENT)
                 continue;
-            name_of(r, k, name, sizeof name);
             fprintf(out, "%lld,", (long long)i + 1);
-            csv_field(out, "", name);
+            csv_field(out, "", name_decision(r->model, k).bytes);
             fprintf(out, ",%s", mc_number_text(v->margin, number));
             fprintf(out, ",%s", mc_number_text(v->slack, number));
             fprintf(out, ",%s,%s\n", mc_number_text(v->alpha, number), states[v->state]);
@@ -100,13 +100,12 @@ static json_t *json_total(const rows *r, int64_t k, const char *name) {
 
 static json_t *json_rows(const rows *r, const char *path) {
     json_t *object = json_object(), *decisions = json_array(), *lines = json_array();
-    char name[600];
     for (int64_t k = 0; k < r->decisions; k++) {
-        name_of(r, k, name, sizeof name);
-        json_array_append_new(decisions, json_total(r, k, name));
+        const decision_name name = name_decision(r->model, k);
+        json_array_append_new(decisions, json_total(r, k, name.bytes));
         for (int64_t i = 0; !path && i < r->n; i++)
             if (r->view[i * r->decisions + k].state != MERCER_VECTOR_ABSENT)
-                json_array_append_new(lines, json_line(r, i, k, name));
+                json_array_append_new(lines, json_line(r, i, k, name.bytes));
     }
     json_put(object, "type", json_text("rows"));
     json_put(object, "n", json_integer(r->n));
@@ -120,8 +119,7 @@ static json_t *json_rows(const rows *r, const char *path) {
 static const report_row total_rows[] = {
     {"", NULL,
      "{decision}: C {C:.6g}[, epsilon {epsilon:.6g}]; {free} free, {bounded} bounded, {unused} unused; slacks add up "
-     "to "
-     "{slack:.6g}"},
+     "to {slack:.6g}"},
     {0},
 };
 static const report_row written_rows[] = {{"written", NULL, "{output}"}, {0}};

@@ -86,8 +86,7 @@ static int report(session *s, const testing *t) {
 static int run_test(session *s) {
     testing t = {.permutations = 999, .result.size = sizeof(mercer_test)};
     int code = compute(s, &t);
-    if (code == EXIT_DONE)
-        code = report(s, &t);
+    THEN(code, report(s, &t));
     mercer_data_free(t.x);
     mercer_data_free(t.z);
     mercer_kernel_free(t.kernel);

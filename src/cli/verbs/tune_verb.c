@@ -52,8 +52,7 @@ static int read_numbers(session *s, tuning *t) {
     TRY(args_choice(&s->args, "search", "grid|random|gradient", &way));
     if (args_text(&s->args, "candidates") && way == 0)
         return complain("--candidates is the number of random ones, or of starts; --search random or gradient asks for "
-                        "them, --points "
-                        "sets the grid");
+                        "them, --points sets the grid");
     t->set.search = ways[way];
     t->set.seed = (uint64_t)seed;
     return EXIT_DONE;
@@ -195,10 +194,8 @@ static int search(session *s, tuning *t) {
 static int run_tune(session *s) {
     tuning t = {0};
     int code = choose_model_path(s, t.path, sizeof t.path);
-    if (code == EXIT_DONE)
-        code = tuning_open(s, &t);
-    if (code == EXIT_DONE)
-        code = search(s, &t);
+    THEN(code, tuning_open(s, &t));
+    THEN(code, search(s, &t));
     tuning_close(&t);
     return code;
 }
@@ -208,21 +205,16 @@ const verb verb_tune = {
     .summary = "search kernels, their parameters and the machine's settings; fit and save the best",
     .usage = "DATA [-m MACHINE] [-k KERNEL ...] [--SETTING RANGE] [-o MODEL] [options]",
     .notes = "A range low..high or a set {a, b} may stand for a number in a kernel and for a number of a setting; "
-             "ranges of positive "
-             "numbers are\n"
+             "ranges of positive numbers are\n"
              "cut on a logarithmic scale. Without -k the gamma of rbf is searched around its default (not for knn: "
-             "every gamma has "
-             "the same\n"
+             "every gamma has the same\n"
              "neighbours), and a setting that decides much (C, lambda, nu, neighbors) is searched unless it is given. "
-             "Ridge is "
-             "measured on every\n"
+             "Ridge is measured on every\n"
              "row left out, exactly and without refitting; svc and svr along paths of C; the others by a fit on every "
-             "fold. The best "
-             "candidate is\n"
+             "fold. The best candidate is\n"
              "fitted to all rows and saved.\n"
              "Stopped by --time-limit or Ctrl-C, the best so far is fitted and saved, for which it has five seconds "
-             "more, and the exit "
-             "status is 4.\n\n"
+             "more, and the exit status is 4.\n\n"
              "  mercer tune houses.csv -k 'rbf(gamma=1e-3..10)' -k 'matern(nu={0.5, 1.5, 2.5}, length_scale=0.1..10)'\n"
              "  mercer tune moons.csv -m svc -k 'rbf(gamma=1e-3..10)' --C 0.1..1000 --folds 10 -o moons.mercer\n"
              "  mercer tune moons.csv -m logistic --search random --candidates 100 --halving --journal search.log\n"

@@ -138,11 +138,9 @@ const verb verb_update = {
     .summary = "let a saved model learn new rows",
     .usage = "MODEL DATA [-o MODEL] [--budget N] [--step S] [options]",
     .notes = "Every row of DATA becomes a centre of the model and takes a step against the model's error on it (least "
-             "mean squares), "
-             "in the order\n"
+             "mean squares), in the order\n"
              "of the file. Beyond the budget the centres with the smallest |coefficients| sqrt(k(x,x)) are dropped. "
-             "The kernel, the scaling "
-             "and the\n"
+             "The kernel, the scaling and the\n"
              "intercept stay. For lms models, and for ridge models, whose function is then the start: the result is an "
              "lms model.\n"
              "An update that meets the new rows worse than the model did says so, exit status 6, and MODEL stays as it "

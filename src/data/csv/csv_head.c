@@ -73,13 +73,11 @@ mercer_status mc_csv_fail_ragged(mercer_ctx *ctx, const mc_raw *raw, const char 
 
 mercer_status mc_csv_fail_cell(mercer_ctx *ctx, const mc_raw *raw, const mc_cell *cell) {
     static const char *const sentence[] = {
-        [MC_CELL_STRAY_QUOTE] =
-            "a double quote stands inside a field that does not begin with one; quote the whole field and double the "
-            "quotes inside",
+        [MC_CELL_STRAY_QUOTE] = "a double quote stands inside a field that does not begin with one; quote the whole "
+                                "field and double the quotes inside",
         [MC_CELL_OPEN_QUOTE] = "the double quote that opens here is never closed",
-        [MC_CELL_RETURN] =
-            "a carriage return stands inside a field; where lines end with carriage returns alone, replace "
-            "them by newlines (tr '\\r' '\\n')",
+        [MC_CELL_RETURN] = "a carriage return stands inside a field; where lines end with carriage returns alone, "
+                           "replace them by newlines (tr '\\r' '\\n')",
         [MC_CELL_AFTER_QUOTE] = "text follows the closing double quote; a quote inside a quoted field is written twice",
     };
     return mc_fail_line(ctx, raw->input, cell->begin, "%s", sentence[cell->fault]);

@@ -53,8 +53,7 @@ static mercer_status build(mercer_ctx *ctx, const mc_reading *reading, const mc_
     *out = NULL;
     return mc_fail(ctx, MERCER_DATA,
                    "%s, row %lld, %s: a label of 2^53 or more is not told from its neighbours as a double; number the "
-                   "classes from 0, or "
-                   "write them as text in CSV",
+                   "classes from 0, or write them as text in CSV",
                    raw->input->name, (long long)row + 1, mc_column_title(raw, column).text);
 }
 

@@ -100,8 +100,7 @@ static mercer_status check_room(mercer_ctx *ctx, const mc_raw *raw, int64_t d, m
         return MERCER_OK;
     return mc_fail(ctx, MERCER_MEMORY,
                    "%s: one-hot text makes %lld columns, %.3g GiB, past the memory limit; %s alone has %lld distinct "
-                   "values: keep it "
-                   "as text or leave it out",
+                   "values: keep it as text or leave it out",
                    raw->input->name, (long long)d, bytes / (1 << 30), mc_column_title(raw, widest).text,
                    (long long)raw->column[widest].levels);
 }

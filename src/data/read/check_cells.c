@@ -42,12 +42,12 @@ static bool may_be_bad(const mc_reading *reading, const mc_file_column *c) {
 static mercer_status fail_missing(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
     const mc_file_column *c = &raw->column[j];
     if (!fills(c))
-        return mc_raw_fail(ctx, raw, i, j,
-                           "the value of a %s is missing and cannot be filled in; give it, or drop such rows "
-                           "(--missing drop)",
-                           c->kind == MC_COLUMN_TARGET   ? "target"
-                           : c->kind == MC_COLUMN_WEIGHT ? "weight"
-                                                         : "text");
+        return mc_raw_fail(
+            ctx, raw, i, j,
+            "the value of a %s is missing and cannot be filled in; give it, or drop such rows (--missing drop)",
+            c->kind == MC_COLUMN_TARGET   ? "target"
+            : c->kind == MC_COLUMN_WEIGHT ? "weight"
+                                          : "text");
     return mc_raw_fail(
         ctx, raw, i, j,
         "the value is missing; give it, fill in means (--missing mean) or drop such rows (--missing drop)");

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "base/print.h"
 #include "base/status.h"
-#include "base/wait.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

@@ -32,16 +32,33 @@ static bool is_libsvm(const mc_input *input) {
            || has_ending(input->name, ".svmlight");
 }
 
+/* CSV is what nothing else recognises. */
+static bool is_text(const mc_input *input) {
+    (void)input;
+    return true;
+}
+
+/* The first that recognises the input reads it. */
+static const struct format {
+    bool (*is)(const mc_input *input);
+    mercer_status (*read)(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out);
+} formats[] = {{is_npy, mc_npy_read}, {is_libsvm, mc_libsvm_read}, {is_text, mc_csv_read}};
+
+static const struct format *format_of(const mc_input *input) {
+    const struct format *f = formats;
+    while (!f->is(input))
+        f++;
+    return f;
+}
+
 bool mc_is_csv(const mc_input *input) {
-    return !mc_is_gzip(input->bytes, input->size) && !is_npy(input) && !is_libsvm(input);
+    return !mc_is_gzip(input->bytes, input->size) && format_of(input)->read == mc_csv_read;
 }
 
 static mercer_status dispatch(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {
     if (input->size == 0)
         return mc_fail(ctx, MERCER_DATA, "%s is empty", input->name);
-    if (is_npy(input))
-        return mc_npy_read(ctx, input, reading, out);
-    return is_libsvm(input) ? mc_libsvm_read(ctx, input, reading, out) : mc_csv_read(ctx, input, reading, out);
+    return format_of(input)->read(ctx, input, reading, out);
 }
 
 static mercer_status check_settings(mercer_ctx *ctx, const mercer_read *set) {

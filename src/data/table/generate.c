@@ -1,6 +1,6 @@
 /* generate.c: made-up data. A generator is one row of a table: how many columns, numbers or classes, and a function
    that makes row i from a random stream of its own, so rows are the same whatever thread makes them, and the same bits
-   on every machine (steady.h).
+   on every machine (base/portable_math.h).
 
    noise is the standard deviation of what is added: to the coordinates where the target is a class, to the target
    otherwise. */

@@ -227,8 +227,7 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_node *node) {
     MC_TRY(mc_node_print(ctx, node, &text));
     mc_fail_at(ctx, MERCER_INVALID, node->offset,
                "random Fourier features are for kernels made of rbf, laplacian, exponential, matern, rq, periodic and "
-               "positive constants; "
-               "'%s' is none",
+               "positive constants; '%s' is none",
                text);
     mc_free(text);
     return MERCER_INVALID;
@@ -242,8 +241,7 @@ static mercer_status check_draws(mercer_ctx *ctx, const mc_node *node, double dr
     MC_TRY(mc_node_print(ctx, node, &text));
     mc_fail_at(ctx, MERCER_INVALID, node->offset,
                "random Fourier features: one frequency of '%s' would take %.3g draws, and %d are the most; take a "
-               "smaller power or factor, "
-               "or a longer length scale",
+               "smaller power or factor, or a longer length scale",
                text, draws, DRAWS);
     mc_free(text);
     return MERCER_INVALID;

@@ -81,21 +81,19 @@ static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int
     const char *where = g->symmetric ? "" : " of the other rows";
     const char *values = mc_gram_given(g) && !g->judged ? "the values" : "the columns";
     if (isnan(value) && mc_node_any(g->kernel->root, takes_root))
-        return mc_fail(
-            ctx, MERCER_NUMERIC,
-            "the kernel of row %lld and row %lld%s has no value: a power that is not whole, of a number below "
-            "0; take a whole exponent",
-            x, z, where);
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "the kernel of row %lld and row %lld%s has no value: a power that is not whole, of a number "
+                       "below 0; take a whole exponent",
+                       x, z, where);
     if (isnan(value))
         return mc_fail(ctx, MERCER_NUMERIC,
                        "the kernel of row %lld and row %lld%s has no value: it is what is left of numbers beyond those "
                        "that a double holds, or a function of weigh has none there; scale %s down",
                        x, z, where, values);
-    return mc_fail(
-        ctx, MERCER_NUMERIC,
-        "the kernel of row %lld and row %lld%s is %g, beyond the numbers that %s holds; take a kernel with a "
-        "smaller factor or exponent, or scale %s down",
-        x, z, where, value, isfinite(value) ? "single precision" : "a double", values);
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "the kernel of row %lld and row %lld%s is %g, beyond the numbers that %s holds; take a kernel with "
+                   "a smaller factor or exponent, or scale %s down",
+                   x, z, where, value, isfinite(value) ? "single precision" : "a double", values);
 }
 
 mercer_status mc_fault_report(mercer_ctx *ctx, const mc_gram *g) {

@@ -1,11 +1,17 @@
 /* gram.c: opening and closing the operator: compile the expression, pack the points, have the reference evaluator give
    the diagonal. */
+#include "gram/operator/gram.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/status.h"
+#include "data/table/columns.h"
+#include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
+#include "kernel/language/fits.h"
+#include "kernel/language/localise.h"
 #include <float.h>
 #include <math.h>
 
@@ -122,6 +128,11 @@ double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
     return sum < 0.5 ? sum / (1 - sum) : INFINITY;
 }
 
+void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error) {
+    error->entry = fmax(error->entry, mc_gram_entry_error(gram));
+    error->sum = fmax(error->sum, mc_gram_sum_error(gram, t));
+}
+
 /* What floats lose near 0 is far below a rounding of the largest. */
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest) {
     const double sum = mc_gram_sum_error(gram, t);
@@ -135,4 +146,126 @@ void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, dou
 
 double mc_gram_entry_size(const mc_gram *gram) {
     return gram->bound.size;
+}
+
+/* ---- Pairs ---- */
+
+/* Single entries of K by the tiles, to the same bits as blocks of it have: an entry is summed up in its own
+   lane, whatever stands beside it. Entries of one panel of columns are made together, as many rows at a time as a tile
+   has. */
+
+enum { GRAIN = 256 };
+
+typedef struct pairs {
+    const mc_gram *gram;
+    const int64_t *row, *column;
+    double *out;
+    mc_tile_space *space; /* per thread */
+} pairs;
+
+typedef struct run {
+    const pairs *p;
+    int64_t begin;
+} run;
+
+static void pick(void *arg, const mc_strip *strip) {
+    const run *r = arg;
+    const mc_gram *g = r->p->gram;
+    const int64_t width = g->ops->columns;
+    for (int64_t k = 0; k < strip->space->count; k++) {
+        const int64_t at = k * width + r->p->column[r->begin + k] - strip->panel * width;
+        r->p->out[r->begin + k] = g->precision == MERCER_F32 ? (double)((const float *)strip->values)[at]
+                                                             : ((const double *)strip->values)[at];
+    }
+}
+
+static void fill_pairs(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const pairs *p = arg;
+    const mc_gram *g = p->gram;
+    mc_tile_space *space = &p->space[thread];
+    for (int64_t from = begin, to; from < end; from = to) {
+        const int64_t panel = p->column[from] / g->ops->columns;
+        for (to = from + 1; to < end && to - from < g->ops->rows && p->column[to] / g->ops->columns == panel;)
+            to++;
+        mc_tile_space_rows(g, space, p->row + from, 0, to - from);
+        run r = {p, from};
+        mc_tile_space_walk(g, space, 0, 1, panel, panel + 1, pick, &r);
+    }
+}
+
+mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t *row, const int64_t *column,
+                            int64_t count, double *out) {
+    pairs p = {.gram = gram, .row = row, .column = column, .out = out};
+    mc_work work;
+    MC_TRY(mc_tile_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunks(count, GRAIN)), 1, &work, &p.space));
+    const mercer_status status = mc_for(ctx, count, GRAIN, fill_pairs, &p);
+    mc_work_close(&work);
+    return status ? status : mc_fault_report(ctx, gram);
+}
+
+/* ---- The public calls ---- */
+
+/* The Gram matrix and its products, as mercer.h offers them: an operator opened for one call. */
+
+/* The operator of two tables that keep the same columns, with a kernel in the numbers of these. */
+typedef struct opened {
+    mc_aligned rows;
+    mercer_kernel *bound; /* NULL: the kernel that was given will do */
+    mc_gram *gram;
+} opened;
+
+static mercer_status bind_rows(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                               const mercer_data *other, opened *o) {
+    const bool all = !data->used && !(other && other->used);
+    o->rows = (mc_aligned){.x = data, .z = other};
+    if (all && !kernel->shown)
+        return MERCER_OK;
+    MC_TRY(mc_kernel_check_ready(ctx, kernel, mc_data_width(data)));
+    MC_TRY(mc_align(ctx, kernel, data, other, &o->rows));
+    return mc_kernel_bind(ctx, kernel, o->rows.x, &o->bound);
+}
+
+static void close_opened(opened *o) {
+    mc_gram_close(o->gram);
+    mercer_kernel_free(o->bound);
+    mc_aligned_free(&o->rows);
+}
+
+mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                          const mercer_data *other, double *out) {
+    MC_NEED(ctx, kernel, data, out);
+    mc_begin(ctx);
+    opened o = {0};
+    mercer_status status = bind_rows(ctx, kernel, data, other, &o);
+    const mercer_kernel *k = o.bound ? o.bound : kernel;
+    if (!status)
+        status = other ? mc_gram_open(ctx, k, o.rows.x, o.rows.z, MERCER_F64, &o.gram)
+                       : mc_gram_open_as_given(ctx, k, o.rows.x, &o.gram);
+    if (!status) {
+        const int64_t n = mc_gram_rows(o.gram), m = mc_gram_columns(o.gram);
+        mc_phase(ctx, "gram");
+        status = mc_gram_block(ctx, o.gram, 0, n, 0, m, MERCER_F64, out, m);
+    }
+    close_opened(&o);
+    return status;
+}
+
+mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
+                                double *out) {
+    MC_NEED(ctx, kernel, data, v, out);
+    mc_begin(ctx);
+    if (t < 1)
+        return mc_fail(ctx, MERCER_INVALID, "gram_apply: t must be at least 1 column, got %lld", (long long)t);
+    opened o = {0};
+    mercer_status status = bind_rows(ctx, kernel, data, other, &o);
+    if (!status)
+        status = mc_gram_open(ctx, o.bound ? o.bound : kernel, o.rows.x, o.rows.z, precision, &o.gram);
+    if (!status) {
+        mc_phase(ctx, "product");
+        status = mc_gram_apply(ctx, o.gram, t, v, out);
+    }
+    close_opened(&o);
+    return status;
 }

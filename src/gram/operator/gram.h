@@ -87,6 +87,15 @@ void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, dou
 /* The part of it that summing up makes: |computed (K c)_i - (K c)_i| <= (1 + this) entry sum |c| + this sum_j |K_ij
    c_j| with entry that of mc_gram_entry_error. It counts the additions that are made one after the other, not n. */
 double mc_gram_sum_error(const mc_gram *gram, int64_t t);
+/* These two, and what they make of a product with c: mass = sum |c|, no |K_ij| above size. */
+typedef struct mc_product_error {
+    double entry, sum;
+} mc_product_error;
+/* The worse of *error and of products of gram, t of them at once. */
+void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error);
+static inline double mc_product_doubt(mc_product_error error, double mass, double size) {
+    return mass * ((1 + error.sum) * error.entry + error.sum * size);
+}
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);
 

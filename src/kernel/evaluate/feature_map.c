@@ -8,10 +8,14 @@
 
    Everything else has no finite map. A map of dimension D costs D numbers a row and no more than that in scratch. */
 #include "kernel/evaluate/feature_map.h"
+#include "base/ctx.h"
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
 #include "base/status.h"
-#include "kernel/language/node.h"
+#include "data/table/columns.h"
 #include "kernel/evaluate/view.h"
+#include "kernel/language/node.h"
 #include <math.h>
 #include <string.h>
 
@@ -289,8 +293,8 @@ mercer_status mc_features_open(mercer_ctx *ctx, const mc_node *root, int64_t d, 
     const int64_t dimension = mc_features_count(root, d, LIMIT);
     if (dimension < 0)
         return mc_fail(ctx, MERCER_INVALID,
-                       "this kernel has no feature map of at most %d dimensions; linear, poly, form, cosine and "
-                       "their sums, products, powers, weighings and normalisations have one",
+                       "this kernel has no feature map of at most %d dimensions; linear, poly, form, cosine and their "
+                       "sums, products, powers, weighings and normalisations have one",
                        LIMIT);
     mc_features *map = NULL;
     MC_TRY(MC_ALLOC(ctx, map, 1));
@@ -324,4 +328,59 @@ int64_t mc_features_scratch(const mc_features *map) {
 void mc_features_row(const mc_features *map, const double *x, double *scratch, double *phi) {
     const mc_view all = {.d = map->d};
     write_node(map, map->root, &all, x, scratch, phi);
+}
+
+/* ---- Over the rows of data ---- */
+
+/* The explicit map of a kernel over the rows of data, for everybody. */
+
+enum { ROWS = 64 };
+
+typedef struct mapping {
+    const mc_features *map;
+    const mercer_data *data;
+    double *scratch, *out;
+    int64_t room; /* numbers of scratch a thread has */
+} mapping;
+
+static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const mapping *m = arg;
+    double *row = m->scratch + thread * m->room;
+    for (int64_t i = begin; i < end; i++) {
+        mc_data_values(m->data, i, row);
+        mc_features_row(m->map, row, row + m->data->d, m->out + i * mc_features_dimension(m->map));
+    }
+}
+
+static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out) {
+    mapping m = {.map = map, .data = data, .out = out, .room = data->d + mc_features_scratch(map)};
+    MC_TRY(MC_ALLOC(ctx, m.scratch, m.room * ctx->threads));
+    mc_phase(ctx, "features");
+    const mercer_status status = mc_for(ctx, data->n, ROWS, map_rows, &m);
+    mc_free(m.scratch);
+    return status;
+}
+
+static mercer_status features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out) {
+    mercer_kernel *bound = NULL;
+    mc_features *map = NULL;
+    MC_TRY(mc_kernel_bind(ctx, kernel, data, &bound));
+    mercer_status status = mc_features_open(ctx, bound->root, data->d, &map);
+    MC_THEN(status, map_data(ctx, map, data, out));
+    mc_features_close(map);
+    mercer_kernel_free(bound);
+    return status;
+}
+
+mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out) {
+    MC_NEED(ctx, kernel, data, out);
+    mc_begin(ctx);
+    if (!data->used)
+        return features(ctx, kernel, data, out);
+    mercer_data *all = NULL; /* features are numbered by all columns */
+    MC_TRY(mc_data_spread(ctx, data, &all));
+    const mercer_status status = features(ctx, kernel, all, out);
+    mercer_data_free(all);
+    return status;
 }

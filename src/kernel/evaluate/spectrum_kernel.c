@@ -71,10 +71,9 @@ mercer_status mc_parse_text(mc_parser *p, mc_node **columns) {
     if (!mc_node_any(node->child[0], is_spectrum))
         return MERCER_OK;
     if (!takes_text(node->child[0]))
-        return mc_lex_fail(
-            &p->lexer, node->offset,
-            "spectrum reads a column of text and other kernels columns of numbers: give each its own, as in rbf[1:8] + "
-            "spectrum(p=3)[name]");
+        return mc_lex_fail(&p->lexer, node->offset,
+                           "spectrum reads a column of text and other kernels columns of numbers: give each its own, "
+                           "as in rbf[1:8] + spectrum(p=3)[name]");
     if (node->columns != 1)
         return mc_lex_fail(&p->lexer, node->offset, "spectrum reads one column of text, not %lld",
                            (long long)node->columns);

@@ -9,4 +9,17 @@ mercer_status mc_slots_fill(mercer_ctx *ctx, mercer_kernel *kernel);
 /* Slots of one value of an atom: none for what is open, a range, a choice or a whole number. */
 int64_t mc_slots_of_value(const mc_node *atom, int parameter);
 
+/* A range or a set, in the order they are printed. */
+typedef struct mc_open_value {
+    const mc_value *value;
+    const mc_atom_row *atom;
+    const mc_parameter_row *parameter;
+} mc_open_value;
+
+/* How many there are; writes at most room. */
+int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t room);
+/* The same kernel with one number for each of them. Not bound. */
+mercer_status mc_kernel_choose(mercer_ctx *ctx, const mercer_kernel *kernel, const double *numbers,
+                               mercer_kernel **out);
+
 #endif

@@ -71,8 +71,7 @@ static mercer_status next_number(mercer_ctx *ctx, const char **at, int64_t n, in
     if (!after || value != floor(value) || value < 1 || value > (double)n)
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: landmarks must be 'pivots', 'uniform', how many, or row numbers from 1 to %lld "
-                       "separated by commas, "
-                       "got '%.40s'",
+                       "separated by commas, got '%.40s'",
                        (long long)n, text);
     *out = (int64_t)value - 1;
     *at = *after == ',' ? after + 1 : after;

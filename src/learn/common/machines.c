@@ -16,15 +16,15 @@
       "least squares with a penalty on the norm; numbers (several outputs) or classes")                                \
     X(GP, "gp", mc_gp_settings, mercer_gp, mc_gp_learner, AUTO,                                                        \
       "Gaussian process regression: mean and uncertainty, the kernel's parameters learned")                            \
-    X(SVC, "svc", mc_svc_settings, mercer_svm, mc_svc_learner, CLASS,                                                  \
+    X(SVC, "svc", mc_svc_settings, mercer_svm, mc_svm_learner, CLASS,                                                  \
       "support vector classification: the widest margin at the price C for rows inside it")                            \
-    X(NU_SVC, "nu-svc", mc_nu_svc_settings, mercer_svm, mc_nu_svc_learner, CLASS,                                      \
+    X(NU_SVC, "nu-svc", mc_nu_svc_settings, mercer_svm, mc_svm_learner, CLASS,                                         \
       "support vector classification with a share nu of the rows allowed inside the margin")                           \
-    X(SVR, "svr", mc_svr_settings, mercer_svm, mc_svr_learner, NUMBER,                                                 \
+    X(SVR, "svr", mc_svr_settings, mercer_svm, mc_svm_learner, NUMBER,                                                 \
       "support vector regression: errors below epsilon cost nothing")                                                  \
-    X(NU_SVR, "nu-svr", mc_nu_svr_settings, mercer_svm, mc_nu_svr_learner, NUMBER,                                     \
+    X(NU_SVR, "nu-svr", mc_nu_svr_settings, mercer_svm, mc_svm_learner, NUMBER,                                        \
       "support vector regression with a share nu of the rows allowed outside the tube")                                \
-    X(ONE_CLASS, "one-class", mc_one_class_settings, mercer_svm, mc_one_class_learner, NONE,                           \
+    X(ONE_CLASS, "one-class", mc_one_class_settings, mercer_svm, mc_svm_learner, NONE,                                 \
       "the region that holds all but a share nu of the rows: 1 inside, -1 outside")                                    \
     X(LMS, "lms", mc_lms_settings, mercer_lms, mc_lms_learner, AUTO,                                                   \
       "least squares by steps against the error, stopped early; batch or one sample at a time, and updates")           \
@@ -32,15 +32,15 @@
       "kernel principal components: the directions of most variance in feature space, and scores of rows")             \
     X(KNN, "knn", mc_knn_settings, mercer_knn, mc_knn_learner, AUTO,                                                   \
       "the nearest rows in feature space decide: classes by votes, numbers by their mean")                             \
-    X(LOGISTIC, "logistic", mc_logistic_settings, mercer_loss, mc_logistic_learner, CLASS,                             \
+    X(LOGISTIC, "logistic", mc_logistic_settings, mercer_loss, mc_loss_learner, CLASS,                                 \
       "classes with probabilities: the likeliest function under a penalty; softmax for more than two")                 \
-    X(SQUARED_HINGE, "squared-hinge", mc_squared_hinge_settings, mercer_loss, mc_squared_hinge_learner, CLASS,         \
+    X(SQUARED_HINGE, "squared-hinge", mc_squared_hinge_settings, mercer_loss, mc_loss_learner, CLASS,                  \
       "classes by a margin whose violations count by their squares; more than two one against the rest")               \
-    X(HUBER, "huber", mc_huber_settings, mercer_loss, mc_huber_learner, NUMBER,                                        \
+    X(HUBER, "huber", mc_huber_settings, mercer_loss, mc_loss_learner, NUMBER,                                         \
       "regression that outliers do not pull: squares up to delta, sizes beyond")                                       \
-    X(QUANTILE, "quantile", mc_quantile_settings, mercer_loss, mc_quantile_learner, NUMBER,                            \
+    X(QUANTILE, "quantile", mc_quantile_settings, mercer_loss, mc_loss_learner, NUMBER,                                \
       "the tau quantile of the target given the row")                                                                  \
-    X(ABSOLUTE, "absolute", mc_absolute_settings, mercer_loss, mc_absolute_learner, NUMBER,                            \
+    X(ABSOLUTE, "absolute", mc_absolute_settings, mercer_loss, mc_loss_learner, NUMBER,                                \
       "least absolute errors: the median of the target given the row")                                                 \
     X(OWN_LOSS, "own-loss", mc_logistic_settings, mercer_loss, mc_own_loss_learner, AUTO,                              \
       "a convex loss that the calling program brings along")
@@ -168,6 +168,7 @@ mercer_status mc_settings_read(mercer_ctx *ctx, const char *machine, const void 
     MC_TRY(mc_sized_check(ctx, out->machine->type, given));
     MC_TRY(check_owner(ctx, out->machine, ((const mc_settings_head *)given)->machine));
     MC_TRY(mc_sized_read(ctx, out->machine->type, given, out->values, out->machine->size));
+    ((mc_settings_head *)(void *)out->values)->machine = out->machine->name; /* ours, which lasts */
     MC_TRY(check_foreign(ctx, out->machine, out->values, defaults.values));
     return mc_settings_check(ctx, machine, out->machine->settings, out->machine->count, out->values);
 }

@@ -83,7 +83,7 @@ enum {
 extern const mercer_setting mc_svc_settings[MC_SVC_SETTINGS], mc_nu_svc_settings[MC_NU_SVC_SETTINGS],
     mc_svr_settings[MC_SVR_SETTINGS], mc_nu_svr_settings[MC_NU_SVR_SETTINGS],
     mc_one_class_settings[MC_ONE_CLASS_SETTINGS];
-extern const mc_learner mc_svc_learner, mc_nu_svc_learner, mc_svr_learner, mc_nu_svr_learner, mc_one_class_learner;
+extern const mc_learner mc_svm_learner;
 
 enum {
     MC_LOGISTIC_SETTINGS = 7,
@@ -95,7 +95,6 @@ enum {
 extern const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS],
     mc_squared_hinge_settings[MC_SQUARED_HINGE_SETTINGS], mc_huber_settings[MC_HUBER_SETTINGS],
     mc_quantile_settings[MC_QUANTILE_SETTINGS], mc_absolute_settings[MC_ABSOLUTE_SETTINGS];
-extern const mc_learner mc_own_loss_learner, mc_logistic_learner, mc_squared_hinge_learner, mc_huber_learner,
-    mc_quantile_learner, mc_absolute_learner;
+extern const mc_learner mc_loss_learner, mc_own_loss_learner;
 
 #endif

@@ -9,9 +9,9 @@
    step; on held-out rows they weigh the error.
 
    Order of work: rows are held out (a seeded choice among those of positive weight) before anything is learned from
-   them, scaling and bandwidths included; problem.c makes the others ready; lms_values.c and lms_steps.c run;
-   certificate.c (certificate_primal.c for weights) measures the gradient of the unpenalised problem at what came out,
-   however early it stopped. */
+   them, scaling and bandwidths included; problem/problem.c makes the others ready; lms_values.c and lms_steps.c run;
+   certify/ridge_certificate.c (certify/ridge_certificate_primal.c for weights) measures the gradient of the unpenalised
+   problem at what came out, however early it stopped. */
 #include "learn/lms/lms.h"
 #include "base/clock.h"
 #include "base/ctx.h"

@@ -47,10 +47,6 @@ static bool by_sample(const state *s) {
     return strcmp(s->run->set->mode, "sample") == 0;
 }
 
-static double weight_of(const mc_problem *p, int64_t i) {
-    return p->root ? p->root[i] * p->root[i] : 1;
-}
-
 /* ---- The length of a step ---- */
 
 typedef struct scaled {
@@ -88,7 +84,7 @@ static mercer_status measure_diagonal(mercer_ctx *ctx, state *s) {
     const mercer_status status = mc_gram_diagonal(ctx, gram, s->before);
     mc_gram_close(gram);
     for (int64_t i = 0; i < p->n && !status; i++)
-        s->scale = fmax(s->scale, weight_of(p, i) * s->before[i]);
+        s->scale = fmax(s->scale, mc_problem_weight(p, i) * s->before[i]);
     return status;
 }
 
@@ -128,14 +124,14 @@ static mercer_status choose_step(mercer_ctx *ctx, state *s) {
 static double distance(const mc_problem *p, const double *a, const double *b) {
     double sum = 0;
     for (int64_t i = 0; i < p->n * p->outputs; i++)
-        sum += weight_of(p, i / p->outputs) * (a[i] - b[i]) * (a[i] - b[i]);
+        sum += mc_problem_weight(p, i / p->outputs) * (a[i] - b[i]) * (a[i] - b[i]);
     return sqrt(sum);
 }
 
 static void step_all(const state *s) {
     const mc_problem *p = s->run->p;
     for (int64_t i = 0; i < p->n * p->outputs; i++)
-        s->run->alpha[i] += s->run->step * weight_of(p, i / p->outputs) * (p->Y[i] - s->F[i]);
+        s->run->alpha[i] += s->run->step * mc_problem_weight(p, i / p->outputs) * (p->Y[i] - s->F[i]);
 }
 
 static mercer_status step_each(mercer_ctx *ctx, const state *s, int64_t epoch) {

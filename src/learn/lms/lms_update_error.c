@@ -88,8 +88,7 @@ mercer_status mc_update_refuse(mercer_ctx *ctx, const mc_updating *u, const mc_t
                  100 * after->right / after->weight, 100 * before->right / before->weight);
     return mc_fail(ctx, MERCER_NUMERIC,
                    "update: the new rows would be met worse than before (RMSE %.4g instead of %.4g%s); the model stays "
-                   "as it was: give "
-                   "%s%s%.3g",
+                   "as it was: give %s%s%.3g",
                    sqrt(after->left / cells), sqrt(before->left / cells), classes,
                    u->set->budget > 0 ? "a larger budget, or " : "",
                    u->set->step > 0 ? "no step, so that it is chosen, or one below " : "a step below ", u->step);

@@ -7,7 +7,6 @@
                   single precision hid it, go on from the exact values
        certify    the gap of each from the rows
        finish     rows with a coefficient are kept */
-#include "certify/certificate.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -16,7 +15,7 @@
 #include "data/table/columns.h"
 #include "kernel/language/kernel.h"
 #include "certify/ridge_certificate.h"
-#include "problem/class_weight.h"
+#include "problem/problem.h"
 #include "learn/loss/loss_machine.h"
 #include <float.h>
 #include <math.h>
@@ -317,31 +316,6 @@ static void count_bounded(const machine *m, mercer_report *r) {
         }
 }
 
-static void write_certificate(const machine *m, mercer_report *r) {
-    mercer_certificate *c = &r->certificate;
-    double norm2 = 0, zero = 0;
-    *c = mc_certificate_blank(m->own && !m->own->conjugate ? "numerical gap" : "gap");
-    c->primal = c->dual = c->rounding = c->prediction_error_bound = c->prediction_error_constant =
-        c->prediction_error_slope = 0;
-    for (int64_t j = 0; j < m->count; j++) {
-        const mc_loss_findings *found = &m->found[j];
-        c->primal += found->primal;
-        c->dual += found->dual;
-        c->rounding += found->rounding;
-        norm2 += found->square_norm;
-        zero += found->zero;
-        c->prediction_error_slope = fmax(c->prediction_error_slope, found->distance);
-        c->prediction_error_constant = fmax(c->prediction_error_constant, found->intercept);
-        c->prediction_error_bound =
-            fmax(c->prediction_error_bound, found->intercept + found->distance * sqrt(found->reach) + found->each);
-    }
-    mc_certify_gap(c, zero);
-    c->objective_gap = c->gap;
-    c->distance = sqrt(c->objective_gap / m->lambda);
-    r->objective = c->primal;
-    r->norm = sqrt(norm2);
-}
-
 static void write_report(const machine *m, mercer_status stopped, const mc_fitted *f, mercer_report *r) {
     const char *solver = !m->loss->smooth ? "smo" : m->cholesky ? "cholesky" : "pcg";
     *r = (mercer_report){.machine = m->loss->name, .solver = solver, .scale = mc_scaling_names[m->p.scale.kind]};
@@ -362,7 +336,7 @@ static void write_report(const machine *m, mercer_status stopped, const mc_fitte
         r->stopped = stopped == MERCER_TIME ? "time" : "caller";
     r->support_vectors = f->centres->n;
     count_bounded(m, r);
-    write_certificate(m, r);
+    mc_loss_report(m->task, m->count, m->found, r);
 }
 
 /* ---- The machine ---- */
@@ -441,8 +415,9 @@ const mc_learner mc_own_loss_learner = {.fit = fit_own};
 
 /* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500
    to 2000 rows. */
-static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, const mc_problem *p, mc_options *out) {
-    const mc_loss *loss = &mc_losses[kind];
+static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+    const mercer_loss *set = settings;
+    const mc_loss *loss = mc_loss_named(set->machine);
     const double n = (double)p->n;
     const int64_t k = loss->probabilities && p->outputs > 2 ? p->outputs : 1;
     const bool cholesky = loss->smooth && by_cholesky(ctx, loss, set, p);
@@ -462,23 +437,17 @@ static void weigh(mercer_ctx *ctx, mc_loss_kind kind, const mercer_loss *set, co
                     : "exact; the quadratic programme of the dual, K stored for some thousand rows at a time";
 }
 
-#define MACHINE(own_name, kind)                                                                                        \
-    static mercer_status fit_##own_name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
-                                        const mercer_data *data, mc_fitted *out) {                                     \
-        machine m = {.loss = &mc_losses[kind], .set = settings};                                                       \
-        return fit(ctx, &m, kernel, data, out);                                                                        \
-    }                                                                                                                  \
-    static mercer_status prepare_##own_name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,        \
-                                            const mercer_data *data, mc_problem *out) {                                \
-        return open_problem(ctx, mc_losses[kind].name, &mc_losses[kind], settings, kernel, data, out);                 \
-    }                                                                                                                  \
-    static void weigh_##own_name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {        \
-        weigh(ctx, kind, settings, p, out);                                                                            \
-    }                                                                                                                  \
-    const mc_learner mc_##own_name##_learner = {.fit = fit_##own_name,                                                 \
-                                                .plan = {prepare_##own_name, weigh_##own_name, NULL}};
-MACHINE(logistic, MC_LOGISTIC)
-MACHINE(squared_hinge, MC_SQUARED_HINGE)
-MACHINE(huber, MC_HUBER)
-MACHINE(quantile, MC_QUANTILE)
-MACHINE(absolute, MC_ABSOLUTE)
+static mercer_status fit_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                              const mercer_data *data, mc_fitted *out) {
+    const mercer_loss *set = settings;
+    machine m = {.loss = mc_loss_named(set->machine), .set = set};
+    return fit(ctx, &m, kernel, data, out);
+}
+
+static mercer_status prepare_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                  const mercer_data *data, mc_problem *out) {
+    const mc_loss *loss = mc_loss_named(((const mercer_loss *)settings)->machine);
+    return open_problem(ctx, loss->name, loss, settings, kernel, data, out);
+}
+
+const mc_learner mc_loss_learner = {.fit = fit_loss, .plan = {prepare_loss, weigh, NULL}};

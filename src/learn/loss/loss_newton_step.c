@@ -1,6 +1,6 @@
 /* loss_newton_step.c: one Newton step as a linear system that is symmetric and never singular. With W = L L'
-   (loss_terms.c) and rho = rho0 + L tau, rho0 on the rows whose curvature is too small to divide by, D = rho0/lambda +
-   L u turns
+   (problem/loss_terms.c) and rho = rho0 + L tau, rho0 on the rows whose curvature is too small to divide by, D =
+   rho0/lambda + L u turns
 
        lambda D + W (K D + db) = rho    into    (lambda I + L'K L) u + L'db = tau - L'K rho0/lambda.
 

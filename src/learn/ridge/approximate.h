@@ -2,7 +2,7 @@
    share.
 
    nystrom: k(z_j, .) at m landmarks; fourier: cosines and sines of m/2 random frequencies. Both fit the same data with
-   the same lambda, and both are measured against the exact problem (sampled_residual.c). */
+   the same lambda, and both are measured against the exact problem (certify/sampled_residual.c). */
 #ifndef MC_LEARN_RIDGE_APPROXIMATE_H
 #define MC_LEARN_RIDGE_APPROXIMATE_H
 

@@ -1,8 +1,8 @@
 /* estimate_cg_iterations.c: how many columns and steps conjugate gradients will take, from SAMPLE of the n rows.
 
    The eigenvalues of K are close to n/s times those of K on s rows drawn at random, so that what a column of a
-   preconditioner gains there, times n/s, is what it will gain on all rows. The rule of preconditioner_rank.c is
-   followed with gains seen on the sample up to a quarter of its rows, and carried on by the power that the last
+   preconditioner gains there, times n/s, is what it will gain on all rows. The rule of iterative/preconditioner_rank.c
+   is followed with gains seen on the sample up to a quarter of its rows, and carried on by the power that the last
    doubling shows. */
 #include "base/ctx.h"
 #include "base/memory.h"

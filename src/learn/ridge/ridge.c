@@ -6,8 +6,8 @@
    intercept). Several outputs share the matrix. Classes are fitted as one output per class, +1 on its rows and -1 on
    the others; the largest wins.
 
-   Order of work: problem.c makes rows and targets ready, ridge_cost.c picks a way to solve and says no while it is
-   cheap, ridge_solve.c solves, certificate.c recomputes the residual from the rows. */
+   Order of work: problem/problem.c makes rows and targets ready, ridge_cost.c picks a way to solve and says no while it
+   is cheap, ridge_solve.c solves, certify/ridge_certificate.c recomputes the residual from the rows. */
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"

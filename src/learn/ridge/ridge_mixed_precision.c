@@ -50,21 +50,18 @@ size_t mc_ridge_mixed_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t column
            + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t) + 32 * MC_ALIGN;
 }
 
-static double root_at(const mixed *s, int64_t i) {
-    return s->r->p->root ? s->r->p->root[i] : 1;
-}
-
 /* ---- The factor ---- */
 
 /* A run of entries (i, j), (i, j + 1), ... as they lie in a row of the panel and of the packed triangle. */
 static void put_run(const mixed *s, const float *from, int64_t i, int64_t j, int64_t count, float *to) {
     for (int64_t k = 0; k < count; k++) {
-        const float v = (float)(root_at(s, i) * root_at(s, j + k)) * from[k];
+        const float v = (float)(mc_problem_root(s->r->p, i) * mc_problem_root(s->r->p, j + k)) * from[k];
         to[k] = fabsf(v) < FLUSH ? 0 : v;
     }
 }
 
-/* Columns of the first half lie along the column, rows of the second along the row (cholesky.h): both are rows of K. */
+/* Columns of the first half lie along the column, rows of the second along the row (linalg/cholesky.h): both are rows
+   of K. */
 static mercer_status pack(mercer_ctx *ctx, const mixed *s) {
     const int64_t n = s->n, half = n - n / 2;
     for (int64_t begin = 0; begin < n;) {
@@ -90,7 +87,7 @@ static mercer_status fits_floats(mercer_ctx *ctx, const mixed *s, bool *fits) {
     double most = 0;
     MC_TRY(mc_gram_diagonal(ctx, s->exact, s->diagonal));
     for (int64_t i = 0; i < s->n; i++)
-        most = fmax(most, root_at(s, i) * root_at(s, i) * s->diagonal[i]);
+        most = fmax(most, mc_problem_root(s->r->p, i) * mc_problem_root(s->r->p, i) * s->diagonal[i]);
     *fits = s->r->lambda > SAFE * (double)s->n * most && most < 1e30 && most > 1e-15;
     for (int64_t i = 0; i < s->n; i++)
         s->diagonal[i] = s->r->lambda;
@@ -116,10 +113,10 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t,
 static mercer_status apply_scaled(mercer_ctx *ctx, const mixed *s, const mc_matrix K, int64_t t, const double *V,
                                   double *Y) {
     for (int64_t i = 0; i < s->n * t; i++)
-        s->V[i] = root_at(s, i / t) * V[i];
+        s->V[i] = mc_problem_root(s->r->p, i / t) * V[i];
     MC_TRY(K.apply(ctx, K.self, t, s->V, Y));
     for (int64_t i = 0; i < s->n * t; i++)
-        Y[i] *= root_at(s, i / t);
+        Y[i] *= mc_problem_root(s->r->p, i / t);
     return MERCER_OK;
 }
 

@@ -10,7 +10,8 @@
    (Rudi, Carratino and Rosasco, 2017), with the preconditioner from rows rather than landmarks, so that any landmarks
    will do.
 
-   Landmarks: random pivots (lowrank.c) among all rows or a sample of them, rows drawn uniformly, or those listed. */
+   Landmarks: random pivots (gram/lowrank/lowrank.c) among all rows or a sample of them, rows drawn uniformly, or those
+   listed. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -13,7 +13,7 @@ mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const 
                             const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
                             mc_left_out *each, void *arg, mercer_path_row *out);
 
-/* What it takes with all residuals shown, beside the problem: bytes, and operations in the units of ridge_flops.c.
+/* What it takes with all residuals shown, beside the problem: bytes, and operations in the units of plan/cost.h.
    largest: rows of the largest fold; folds: how many; 0: every row leaves alone. */
 size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest, int64_t count);
 void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out);

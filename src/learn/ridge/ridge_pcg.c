@@ -4,10 +4,10 @@
 
    Order of work: operators (K in float tiles for the steps, in double tiles for the residuals that count; or, where its
    entries are dear and memory allows, K made once in double and kept, as floats for the steps and with what these round
-   off for the residuals), columns of K by random pivots as far as they pay (preconditioner_rank.c), the inverse of F F'
-   + lambda I as the preconditioner, then steps until every column has a residual, measured in double, below the
-   tolerance. S K S - F F' is positive semidefinite, so the condition number is at most 1 + tr(S K S - F F')/lambda:
-   known, and said, before the first step.
+   off for the residuals), columns of K by random pivots as far as they pay (iterative/preconditioner_rank.c), the
+   inverse of F F' + lambda I as the preconditioner, then steps until every column has a residual, measured in double,
+   below the tolerance. S K S - F F' is positive semidefinite, so the condition number is at most 1 + tr(S K S - F
+   F')/lambda: known, and said, before the first step.
 
    Where a step finds A not to be positive definite, the direction it took starts a search for the smallest eigenvalue,
    so that the error can name it and a lambda that would do.

@@ -143,24 +143,20 @@ mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *r, const 
     if (r->p->proved && r->lambda >= enough)
         return mc_fail(ctx, MERCER_NUMERIC,
                        "ridge: the steps end far from the solution at lambda = %g, though it is above the rounding of "
-                       "%s (%.2g); take "
-                       "solver cholesky or a larger lambda",
+                       "%s (%.2g); take solver cholesky or a larger lambda",
                        r->lambda, of_matrix(r), rounding);
     if (r->p->proved || depth < rounding)
-        return mc_fail(
-            ctx, MERCER_NUMERIC,
-            "ridge: lambda = %g is lost in the rounding of %s, whose largest eigenvalue is about %.3g and whose "
-            "smallest is "
-            "about %.1g; lambda >= %.2g would work%s",
-            r->lambda, of_matrix(r), ends->high, ends->low, enough,
-            r->lambda > 0 ? ", or lambda = 0 for the minimum-norm solution"
-                          : ", or solver eigen for the minimum-norm solution");
-    return mc_fail(
-        ctx, MERCER_NUMERIC,
-        "ridge: K + lambda I is not positive definite: the smallest eigenvalue of %s is %s %.6g (estimated in %lld "
-        "steps, within %.1g) and lambda = %g; lambda >= %.2g %s",
-        of_matrix(r), settled ? "about" : "at most", low, (long long)ends->steps, ends->error, r->lambda, enough,
-        settled ? "would work" : "should work");
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "ridge: lambda = %g is lost in the rounding of %s, whose largest eigenvalue is about %.3g and "
+                       "whose smallest is about %.1g; lambda >= %.2g would work%s",
+                       r->lambda, of_matrix(r), ends->high, ends->low, enough,
+                       r->lambda > 0 ? ", or lambda = 0 for the minimum-norm solution"
+                                     : ", or solver eigen for the minimum-norm solution");
+    return mc_fail(ctx, MERCER_NUMERIC,
+                   "ridge: K + lambda I is not positive definite: the smallest eigenvalue of %s is %s %.6g (estimated "
+                   "in %lld steps, within %.1g) and lambda = %g; lambda >= %.2g %s",
+                   of_matrix(r), settled ? "about" : "at most", low, (long long)ends->steps, ends->error, r->lambda,
+                   enough, settled ? "would work" : "should work");
 }
 
 mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *r) {

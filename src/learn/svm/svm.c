@@ -14,7 +14,8 @@
 #include "base/status.h"
 #include "certify/svm_certificate.h"
 #include "data/table/columns.h"
-#include "problem/class_weight.h"
+#include "problem/problem.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,34 +132,43 @@ static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_sv
                    first, second, mc_svm_program_nu(s, t));
 }
 
-enum { RAISES = 12 }; /* steps from nu to the highest there is, each of the same factor */
+/* Relative to the mean of the diagonal: a margin below the first is none; the second is that of the nearest nu, whose
+   function is then that of svc with C = 1000 over that mean. */
+static const double NO_MARGIN = 1e-9, NEAREST_MARGIN = 1e-3;
 
-/* Start again with a nu that is closer to the highest. */
-static mercer_status raise_nu(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, double factor) {
-    t->nu = fmin(factor * mc_svm_program_nu(s, t), mc_svm_program_highest_nu(s, t));
-    t->tolerance = SAFETY * s->set->tolerance;
+/* The nu whose margin is r, and its answer: that of svc with C = 1/r, whose multipliers are 1/r times those of nu-svc.
+   nu falls as C grows, to the least mean hinge loss there is, so no lower nu has a margin of r. */
+static mercer_status solve_for_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, double r) {
+    mc_svm svc = *s;
+    svc.kind = MC_SVC;
+    svc.row = &mc_svm_rows[MC_SVC];
+    svc.C = 1 / r;
     memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
-    MC_TRY(mc_svm_program_start(ctx, s, t));
-    MC_TRY(mc_svm_program_product(ctx, s, t));
-    return mc_svm_program_solve(ctx, s, t);
+    t->tolerance = SAFETY * s->set->tolerance;
+    MC_TRY(mc_svm_program_product(ctx, &svc, t));
+    MC_TRY(mc_svm_program_is_steep(&svc, t) ? mc_svm_program_climb(ctx, &svc, t) : mc_svm_program_solve(ctx, &svc, t));
+    const double b = t->result.intercept[0];
+    mc_svm_program_scale(s, t, r);
+    mc_svm_program_measure_nu(s, t);
+    t->tolerance *= r;
+    t->result.intercept[0] = r * (b - 1);
+    t->result.intercept[1] = r * (b + 1);
+    return MERCER_OK;
 }
 
 /* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with
    it. A tolerance above the kernel's own size says nothing: the next one is below it at once. */
 static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
-    const double least = 1e-9 * mc_svm_program_mean_diagonal(s, t), highest = mc_svm_program_highest_nu(s, t);
-    const double factor = pow(highest / mc_svm_program_nu(s, t), 1.0 / RAISES);
-    for (int raises = 0;;) {
-        const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2;
-        if (r > 4 * t->tolerance)
-            return MERCER_OK;
-        const bool settled = !(t->tolerance > least),
-                   raised = settled && s->set->nearest_nu && mc_svm_program_nu(s, t) < highest;
-        if (settled && !raised)
+    const double mean = mc_svm_program_mean_diagonal(s, t), least = NO_MARGIN * mean;
+    while (!((t->result.intercept[1] - t->result.intercept[0]) / 2 > 4 * t->tolerance)) {
+        if (s->set->nearest_nu && !(t->tolerance > NEAREST_MARGIN / 8 * mean))
+            return solve_for_margin(ctx, s, t, NEAREST_MARGIN * mean);
+        if (!(t->tolerance > least))
             return refuse_margin(ctx, s, t);
-        t->tolerance = fmin(t->tolerance / 10, 1e8 * least);
-        MC_TRY(raised ? raise_nu(ctx, s, t, ++raises < RAISES ? factor : INFINITY) : mc_svm_program_solve(ctx, s, t));
+        t->tolerance = fmin(t->tolerance / 10, 0.1 * mean);
+        MC_TRY(mc_svm_program_solve(ctx, s, t));
     }
+    return MERCER_OK;
 }
 
 mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
@@ -335,47 +345,47 @@ mc_driver mc_svm_driver(mc_svm *s) {
     return (mc_driver){.steps = &steps, .self = s, .p = &s->p};
 }
 
-static mercer_status fit(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                         const mercer_data *data, mc_fitted *out) {
-    mc_svm s = {.kind = kind, .set = set};
+/* ---- The five machines ---- */
+
+static mc_svm_kind kind_of(const mercer_svm *set) {
+    int kind = 0;
+    while (kind < MC_SVM_KINDS && strcmp(mc_svm_rows[kind].name, set->machine) != 0)
+        kind++;
+    assert(kind < MC_SVM_KINDS); /* settings are checked before a learner sees them */
+    return (mc_svm_kind)kind;
+}
+
+static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                         mc_fitted *out) {
+    mc_svm s = {.kind = kind_of(settings), .set = settings};
     mc_driver driver = mc_svm_driver(&s);
     return mc_drive(ctx, &driver, kernel, data, out);
 }
 
+static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, kind_of(settings), settings, kernel, data, out);
+}
+
 /* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the
    seconds alone. */
-static void weigh(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mc_problem *p, mc_options *out) {
+static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+    const mercer_svm *set = settings;
+    const mc_svm_row *row = &mc_svm_rows[kind_of(set)];
     const double n = (double)p->n;
-    const int64_t m = mc_svm_rows[kind].doubled ? 2 * p->n : p->n;
+    const int64_t m = row->doubled ? 2 * p->n : p->n;
     mercer_dtype dtype;
-    if (mc_svm_fit_dtype(ctx, &mc_svm_rows[kind], set, p, &dtype))
+    if (mc_svm_fit_dtype(ctx, row, set, p, &dtype))
         dtype = MERCER_F64; /* no memory to look: the larger */
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
-    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (mc_svm_rows[kind].classes ? mc_svm_programs_bytes(set, p) : 0);
+    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (row->classes ? mc_svm_programs_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
-    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, &mc_svm_rows[kind], p, dtype), dtype);
+    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
     o->reason = !o->possible                           ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                        : "exact; K is stored for some thousand rows at a time";
 }
 
-#define MACHINE(name, kind)                                                                                            \
-    static mercer_status fit_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,                \
-                                    const mercer_data *data, mc_fitted *out) {                                         \
-        return fit(ctx, kind, settings, kernel, data, out);                                                            \
-    }                                                                                                                  \
-    static mercer_status prepare_##name(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,            \
-                                        const mercer_data *data, mc_problem *out) {                                    \
-        return open_problem(ctx, kind, settings, kernel, data, out);                                                   \
-    }                                                                                                                  \
-    static void weigh_##name(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {            \
-        weigh(ctx, kind, settings, p, out);                                                                            \
-    }                                                                                                                  \
-    const mc_learner mc_##name##_learner = {.fit = fit_##name, .plan = {prepare_##name, weigh_##name, NULL}};
-MACHINE(svc, MC_SVC)
-MACHINE(nu_svc, MC_NU_SVC)
-MACHINE(svr, MC_SVR)
-MACHINE(nu_svr, MC_NU_SVR)
-MACHINE(one_class, MC_ONE_CLASS)
+const mc_learner mc_svm_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};

@@ -8,8 +8,7 @@
        svm_initial.c     multipliers to start from: none, or those of a model
        svm_checkpoint.c  the state of the quadratic programs in a file
        svm_predictor.c    the next C of a path, first among the rows next to the margin
-       svm_path.c      one solution after the other along C
-       svm_warm_start.c   from one C to the next
+       svm_path.c      one solution after the other along C, each from the last
        svm_folds.c     many splits and values of C over one K
        fold_matrix.c   that K, as each of their quadratic programs sees it
        svm_duplicates.c     equal rows */
@@ -108,7 +107,7 @@ mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
 
-/* svm_warm_start.c: after C has been multiplied by rise, a feasible start with its f from the solution for the last C.
+/* svm_path.c: after C has been multiplied by rise, a feasible start with its f from the solution for the last C.
    twin: of each variable the one of the other sign on an equal row, -1: none; NULL: there are none. */
 mercer_status mc_svm_program_restart(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
                                      const mc_matrix *matrix, const int64_t *twin, double rise);

@@ -2,10 +2,10 @@
 
        open    rows made ready as for one fit of all of them (svm.c), equal ones made one (svm_duplicates.c), K stored
        walk    costs of the rows learned from, 0 for the others; for every quadratic program a rising C, each solution
-               from the last (svm_warm_start.c), all splits together (qp/batch_smo.h) and each to its end alone
+               from the last (svm_path.c), all splits together (qp/batch_smo.h) and each to its end alone
                (qp/active_set.h), over the K of fold_matrix.c
        values  of quadratic programs over all rows they stand in f; of pairs among more classes they are products of the
-               rows left out with the coefficients of all C at once, class by class (decision.c)
+               rows left out with the coefficients of all C at once, class by class (predict/decision.c)
 
    The solver's own values end the walk: nothing is certified here, and the one model that is kept is fitted anew. */
 #include "learn/svm/svm_folds.h"
@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "problem/class_weight.h"
+#include "problem/problem.h"
 #include "gram/operator/gram.h"
 #include "learn/svm/fold_matrix.h"
 #include "qp/newton_free.h"

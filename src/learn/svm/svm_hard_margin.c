@@ -82,21 +82,17 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_svm_prog
     if (t->b >= 0)
         MC_TRY(find_twins(ctx, s, t, &a, &b));
     if (a >= 0)
-        return mc_fail(
-            ctx, MERCER_NUMERIC,
-            "svc: no margin separates '%.80s' from '%.80s': rows %lld and %lld are of different classes and the same "
-            "to this "
-            "kernel in double precision; take a finite C%s",
-            first, second, (long long)a + 1, (long long)b + 1,
-            s->p.scale.kind == MC_SCALE_NONE && !mc_kernel_precomputed(s->p.kernel)
-                ? ", or --scale standard where the columns lie far from 0"
-                : "");
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "svc: no margin separates '%.80s' from '%.80s': rows %lld and %lld are of different classes and "
+                       "the same to this kernel in double precision; take a finite C%s",
+                       first, second, (long long)a + 1, (long long)b + 1,
+                       s->p.scale.kind == MC_SCALE_NONE && !mc_kernel_precomputed(s->p.kernel)
+                           ? ", or --scale standard where the columns lie far from 0"
+                           : "");
     return mc_fail(ctx, MERCER_NUMERIC,
                    "svc: no margin that double precision can tell separates '%.80s' from '%.80s': in feature space "
-                   "they come within "
-                   "%.3g of each other, where rows are %.3g long (at C = %.3g %lld rows are still inside the margin); "
-                   "take a finite C "
-                   "or another kernel",
+                   "they come within %.3g of each other, where rows are %.3g long (at C = %.3g %lld rows are still "
+                   "inside the margin); take a finite C or another kernel",
                    first, second, sqrt(nearest), sqrt(mc_svm_program_top(s, t)), s->C, (long long)count_bounded(s, t));
 }
 

@@ -1,9 +1,9 @@
 /* pca.c: kernel principal components, the machine: the directions u of feature space along which the rows vary most,
    and the scores <u, phi(x) - mu> of rows.
 
-   Order of work: problem.c makes the rows ready; pca_solve.c finds vectors, whole or by Krylov spaces;
-   pca_certificate.c turns them into scores, eigenvalues and residuals. Where products in float leave a residual above
-   the tolerance, the search goes on from there in double. */
+   Order of work: problem/problem.c makes the rows ready; pca_solve.c finds vectors, whole or by Krylov spaces;
+   certify/pca_certificate.c turns them into scores, eigenvalues and residuals. Where products in float leave a residual
+   above the tolerance, the search goes on from there in double. */
 #include "certify/pca_certificate.h"
 #include "learn/unsupervised/pca.h"
 #include "base/clock.h"
