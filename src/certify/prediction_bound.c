@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "predict/decision.h"
+#include "predict/fitted.h"
 #include "predict/feature_weights.h"
 #include <float.h>
 #include <math.h>

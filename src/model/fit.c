@@ -6,7 +6,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "predict/check_finite.h"
+#include "predict/fitted.h"
 #include "learn/loss/loss_solver.h"
 #include "learn/common/machines.h"
 #include "model/file/format.h"

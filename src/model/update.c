@@ -5,7 +5,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "predict/check_finite.h"
+#include "predict/fitted.h"
 #include "learn/lms/lms.h"
 #include "model/widen.h"
 

@@ -83,6 +83,8 @@ mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other);
    the products. */
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
                                mc_product_error *error);
+/* The worst of the products that mc_fitted_decide would make for these rows. For decisions through centres. */
+mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, mc_product_error *error);
 /* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */
@@ -91,5 +93,11 @@ int64_t mc_winner(const double *values, int64_t count);
    afterwards where that did not pay. */
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,
                                  int64_t *out);
+
+/* What a machine hands out is made of numbers; where it is not, the error names the row, the value and what helps:
+   coefficients, intercepts, weights and the objective of a function that was just fitted. */
+mercer_status mc_finite_fitted(mercer_ctx *ctx, const mc_fitted *f);
+/* Values of rows, n x width. */
+mercer_status mc_finite_values(mercer_ctx *ctx, const mercer_data *rows, int64_t width, const double *values);
 
 #endif

@@ -1,15 +1,12 @@
 /* svm_dual.c: a machine as quadratic programs and back. Variable t of sign s has multiplier beta in [0, bound] (s = 1)
    or [-bound, 0] (s = -1) and adds beta q to the objective 1/2 beta' K beta:
 
-                   variables         q                bound     sums kept            from the multipliers b0, b1 of the
-                   sums
-       svc         y_i alpha_i       -y_i             C_i       0                    b = b0
-       nu-svc      y_i alpha_i       0                w_i       +- nu W / 2          r = (b1 - b0) / 2, b = (b0 + b1) /
-       2, both over r
-       svr         alpha, -alpha*    -y_i +- epsilon  C_i       0                    b = b0
-       nu-svr      alpha, -alpha*    -y_i             C_i       +- C nu W / 2        b = (b0 + b1) / 2, epsilon = (b0 -
-       b1) / 2
-       one-class   alpha_i           0                w_i       nu W                 b = b0
+                   variables        q                bound  sums kept    from the multipliers b0, b1 of the sums
+       svc         y_i alpha_i      -y_i             C_i    0            b = b0
+       nu-svc      y_i alpha_i      0                w_i    +- nu W/2    r = (b1 - b0)/2, b = (b0 + b1)/2, both over r
+       svr         alpha, -alpha*   -y_i +- epsilon  C_i    0            b = b0
+       nu-svr      alpha, -alpha*   -y_i             C_i    +- C nu W/2  b = (b0 + b1)/2, epsilon = (b0 - b1)/2
+       one-class   alpha_i          0                w_i    nu W         b = b0
 
    w_i is the row's weight times that of its class, C_i = C w_i, W the sum of w over the quadratic program. The function
    of nu-svc is f / r: then its margin is 1 and it solves svc with C = 1/r. Schoelkopf, Smola, Williamson and Bartlett
@@ -21,6 +18,14 @@
 #include "problem/svm_problem.h"
 #include <float.h>
 #include <math.h>
+
+const mc_svm_row mc_svm_rows[MC_SVM_KINDS] = {
+    [MC_SVC] = {.name = "svc", .classes = true, .costly = true},
+    [MC_NU_SVC] = {.name = "nu-svc", .classes = true, .grouped = true},
+    [MC_SVR] = {.name = "svr", .doubled = true, .costly = true},
+    [MC_NU_SVR] = {.name = "nu-svr", .doubled = true, .grouped = true, .costly = true},
+    [MC_ONE_CLASS] = {.name = "one-class"},
+};
 
 int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *t, int64_t i) {
     return t->b < 0 ? i : i < t->split ? s->start[t->a] + i : s->start[t->b] + i - t->split;

@@ -37,11 +37,3 @@ const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, NEAREST, MULT
 const mercer_setting mc_svr_settings[MC_SVR_SETTINGS] = {COST, EPSILON, COMMON};
 const mercer_setting mc_nu_svr_settings[MC_NU_SVR_SETTINGS] = {COST, NU, COMMON};
 const mercer_setting mc_one_class_settings[MC_ONE_CLASS_SETTINGS] = {NU, COMMON};
-
-const mc_svm_row mc_svm_rows[MC_SVM_KINDS] = {
-    [MC_SVC] = {.name = "svc", .classes = true, .costly = true},
-    [MC_NU_SVC] = {.name = "nu-svc", .classes = true, .grouped = true},
-    [MC_SVR] = {.name = "svr", .doubled = true, .costly = true},
-    [MC_NU_SVR] = {.name = "nu-svr", .doubled = true, .grouped = true, .costly = true},
-    [MC_ONE_CLASS] = {.name = "one-class"},
-};
