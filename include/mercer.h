@@ -728,9 +728,10 @@ typedef struct mercer_certificate {
        unbiased. */
     int64_t sampled_rows; /* 0: all rows were looked at */
     double residual_estimate;
-    /* "gap": values of the problem and its dual, summed over the quadratic programs; gap, their difference and its
-       rounding, bounds how far the objective is from its optimum. gap_relative: beside them, or beside the objective of
-       f = 0 where they are rounding. NaN otherwise. */
+    /* "gap": values of the problem and its dual, summed over the quadratic programs, the first raised and the second
+       lowered by what rounding can have done to it: dual <= optimum <= primal. gap, their difference, bounds how far
+       the objective is from its optimum. gap_relative: beside them, or beside the objective of f = 0 where they are
+       rounding. NaN otherwise. */
     double primal, dual, gap, gap_relative;
     double kkt_violation; /* the largest over the quadratic programs, in the unit of the tolerance */
     /* convex losses, svc, svr and one-class: |f - f*| in H is no more (over all functions); NaN otherwise */
@@ -743,9 +744,10 @@ typedef struct mercer_report {
     bool approximate;      /* by nystrom or fourier: another problem was solved, close to the one asked for */
     const char *scale;     /* what was done to the columns: none, standard, minmax */
     int64_t n, d, outputs; /* n: rows that count, those of weight zero left out */
-    double lambda, norm;   /* norm: sqrt(sum over outputs of |f|^2) */
-    double objective;
-    double loo_rmse; /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
+    /* norm: sqrt(sum over outputs of |f|^2), as computed, or the most it can be where rounding is as large as that */
+    double lambda, norm;
+    double objective; /* as computed; of a "gap" right to within the rounding of the certificate */
+    double loo_rmse;  /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
     /* ridge by primal always, by cholesky or eigen with loo_rmse: effective degrees of freedom, the intercept counted,
        and generalised cross-validation as in mercer_path_row; NaN otherwise */
     double dof, gcv;

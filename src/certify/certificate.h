@@ -1,4 +1,4 @@
-/* certificate.h: a certificate that claims nothing yet. */
+/* certificate.h: a certificate that claims nothing yet, and what certificates of different machines share. */
 #ifndef MC_CERTIFY_CERTIFICATE_H
 #define MC_CERTIFY_CERTIFICATE_H
 
@@ -21,6 +21,12 @@ static inline mercer_certificate mc_certificate_blank(const char *kind) {
                                 .gap_relative = NAN,
                                 .kkt_violation = NAN,
                                 .distance = NAN};
+}
+
+/* A norm from its square as computed, which is no more wrong than error; where that is all there is of it, from the most
+   that it can be: never 0 because terms cancelled. */
+static inline double mc_certified_norm(double square, double error) {
+    return sqrt(square > error ? square : fmax(square, 0) + error);
 }
 
 #endif

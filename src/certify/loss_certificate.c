@@ -4,10 +4,10 @@
        primal  sum c l(y, F) + lambda/2 alpha'f        dual  -sum c l*(y, v) - lambda/2 alpha'f,
 
    and since alpha is feasible, dual <= optimum <= primal. Both sides are lambda-strongly convex in f: lambda |f - f*|^2
-   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within
-   what the operator says of its products (mc_product_doubt), the terms have slope at most |g| + lambda |alpha|
-   in it (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each is itself
-   right to a few units.
+   <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within what the
+   operator says of its products (mc_product_doubt), the terms have slope at most lambda |alpha| / 2 in it, those of the
+   primal |g| more (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each
+   is itself right to a few units. The report raises the primal and lowers the dual by that.
 
    The intercept is bounded by the slopes of the losses around f (certify/intercept.c), those of many classes by the
    shares that the classes must have (certify/softmax_intercepts.c).
@@ -121,24 +121,31 @@ static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *fou
 /* g and root are room for n x k each. */
 static void measure(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
                     mc_loss_findings *out) {
-    long double energy = 0, slopes = 0, bends = 0, mass = 0, size = 0;
+    long double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
     if (t->loss->smooth)
         mc_loss_look(t, false, g, root);
     for (int64_t i = 0; i < t->n * t->k; i++) {
         const double slope = t->loss->smooth ? g[i] : t->cost[i] * steepest(t, i);
         energy += (long double)t->alpha[i] * t->f[i];
-        slopes += fabs(slope) + t->lambda * fabs(t->alpha[i]);
+        slopes += fabs(slope);
         bends += t->loss->smooth ? t->cost[i / t->k] : 0;
         mass += fabs(t->alpha[i]);
-        size += t->lambda * fabs(t->alpha[i] * t->f[i]) + fabs(slope * (t->f[i] + t->b[i % t->k]));
+        sizes += fabs(t->alpha[i] * t->f[i]);
+        lost += fabs(slope * (t->f[i] + t->b[i % t->k]));
+        gains += t->lambda * fabs(t->alpha[i] * (t->k > 1 ? 1 : t->y[i]));
     }
     const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
     const double each = 1.01 * mc_product_doubt(error, (double)mass, reach);
-    out->square_norm = fmax(0, (double)energy);
+    const double half = (double)(mass * each / 2 + 4 * DBL_EPSILON * sizes);
+    out->square_norm = (double)energy;
+    out->square_error = 2 * half;
     out->primal = (double)(loss + t->lambda / 2 * energy);
     out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * energy) : -INFINITY;
+    out->primal_rounding = (double)(t->lambda * half + slopes * each + bends * each * each
+                                    + 8 * DBL_EPSILON * (fabs(loss) + fabs(out->primal) + lost));
     out->rounding =
-        (double)(slopes * each + bends * each * each + 8 * DBL_EPSILON * (fabs(loss) + fabs(conjugate) + size));
+        out->primal_rounding
+        + (double)(t->lambda * half + 8 * DBL_EPSILON * (fabs(conjugate) + t->lambda * fabsl(energy) + gains + lost));
     out->rounding += infeasibility(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;
@@ -189,7 +196,7 @@ static const char *kind_of(const mercer_own_loss *own) {
 
 void mc_loss_report(const mc_loss_task *tasks, int64_t count, const mc_loss_findings *all, mercer_report *r) {
     mercer_certificate *c = &r->certificate;
-    double norm2 = 0, zero = 0;
+    double norm2 = 0, error = 0, zero = 0, raised = 0;
     *c = mc_certificate_blank(kind_of(tasks[0].own));
     c->primal = c->dual = c->rounding = c->prediction_error_bound = c->prediction_error_constant =
         c->prediction_error_slope = 0;
@@ -197,16 +204,18 @@ void mc_loss_report(const mc_loss_task *tasks, int64_t count, const mc_loss_find
         c->primal += found->primal;
         c->dual += found->dual;
         c->rounding += found->rounding;
+        raised += found->primal_rounding;
         norm2 += found->square_norm;
+        error += found->square_error;
         zero += found->zero;
         c->prediction_error_slope = fmax(c->prediction_error_slope, found->distance);
         c->prediction_error_constant = fmax(c->prediction_error_constant, found->intercept);
         c->prediction_error_bound =
             fmax(c->prediction_error_bound, found->intercept + found->distance * sqrt(found->reach) + found->each);
     }
-    mc_certify_gap(c, zero);
+    r->objective = c->primal;
+    r->norm = mc_certified_norm(norm2, error);
+    mc_certify_gap(c, raised, zero);
     c->objective_gap = c->gap;
     c->distance = sqrt(c->objective_gap / tasks[0].lambda);
-    r->objective = c->primal;
-    r->norm = sqrt(norm2);
 }

@@ -6,12 +6,14 @@
 #include "problem/problem.h"
 
 typedef struct mc_loss_findings {
-    double primal, dual, rounding, square_norm;
-    double zero;      /* the objective of f = 0 */
-    double reach;     /* largest k(x, x) */
-    double each;      /* what a computed f can be wrong by */
-    double distance;  /* |f - f*| in H is no more */
-    double intercept; /* nor is |b - b*| */
+    double primal, dual, rounding;
+    double primal_rounding;           /* the part of rounding that is of primal */
+    double square_norm, square_error; /* and what it can be wrong by */
+    double zero;                      /* the objective of f = 0 */
+    double reach;                     /* largest k(x, x) */
+    double each;                      /* what a computed f can be wrong by */
+    double distance;                  /* |f - f*| in H is no more */
+    double intercept;                 /* nor is |b - b*| */
 } mc_loss_findings;
 /* t->f <- K alpha in double precision from the rows, for all columns of the tasks, and what follows from it. */
 mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,

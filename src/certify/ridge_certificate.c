@@ -185,6 +185,16 @@ static void residual_column(const check *c, int64_t k, column *out) {
     out->objective = out->loss + c->lambda * out->square_norm;
 }
 
+/* What alpha' K alpha can be wrong by. */
+static double square_error(const check *c, int64_t k, const sums *t) {
+    long double error = 0;
+    for (int64_t i = 0; i < c->p->n; i++) {
+        const int64_t at = i * c->p->outputs + k;
+        error += fabs(c->alpha[at]) * (product_error(c, i, k, t) + DBL_EPSILON * fabs(c->KA[at]));
+    }
+    return slack * (double)error;
+}
+
 /* The most that rounding can make of a prediction at a row like those of the fit. */
 static double prediction_error(const check *c, int64_t k, const sums *t) {
     double worst = 0;
@@ -256,12 +266,14 @@ void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_col
         all.loss += columns[k].loss;
         all.objective += columns[k].objective;
         all.square_norm += columns[k].square_norm;
+        all.square_error += columns[k].square_error;
         all.gap += columns[k].gap;
         all.prediction = fmax(all.prediction, columns[k].prediction);
         all.constant = fmax(all.constant, columns[k].constant);
         all.slope = fmax(all.slope, columns[k].slope);
     }
-    *out = (mc_residual_findings){.objective = all.objective, .loss = all.loss, .norm = sqrt(all.square_norm)};
+    *out = (mc_residual_findings){
+        .objective = all.objective, .loss = all.loss, .norm = mc_certified_norm(all.square_norm, all.square_error)};
     mercer_certificate *c = &out->certificate;
     *c = mc_certificate_blank(kind);
     c->residual_relative = all.residual > 0 ? all.residual / all.target : 0;
@@ -278,10 +290,12 @@ double mc_gap_scale(double primal, double dual, double rounding, double zero) {
     return size > rounding && size > 16 * DBL_EPSILON * zero ? size : fmax(zero, size);
 }
 
-void mc_certify_gap(mercer_certificate *c, double zero) {
+void mc_certify_gap(mercer_certificate *c, double raised, double zero) {
     const double scale = mc_gap_scale(c->primal, c->dual, c->rounding, zero);
     c->gap = fmax(c->primal - c->dual, 0) + c->rounding;
     c->gap_relative = c->gap > 0 ? c->gap / fmax(scale, DBL_MIN) : 0;
+    c->primal += raised;
+    c->dual -= c->rounding - raised;
 }
 
 /* Whether a product with |alpha| can make the bounds smaller. */
@@ -326,6 +340,7 @@ static void bound_columns(const check *c, column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++) {
         const sums t = sum_column(c, k);
         columns[k].rounding = rounding_column(c, k, &t);
+        columns[k].square_error = square_error(c, k, &t);
         bound_column(c, k, &t, &columns[k]);
     }
 }

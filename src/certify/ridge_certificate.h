@@ -26,6 +26,7 @@ typedef struct mc_residual_findings {
 /* What one output adds, and the sum of all. */
 typedef struct mc_certify_column {
     double residual, rounding, target, objective, loss, square_norm, gap;
+    double square_error;                /* what square_norm can be wrong by */
     double prediction, constant, slope; /* of a prediction: on rows like those of the fit; at any x */
 } mc_certify_column;
 void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns,
@@ -33,8 +34,9 @@ void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_col
 
 /* What a gap is compared with: the objective, or, where rounding is all there is of it, what the function 0 costs. */
 double mc_gap_scale(double primal, double dual, double rounding, double zero);
-/* gap and gap_relative from primal, dual and rounding. */
-void mc_certify_gap(mercer_certificate *c, double zero);
+/* gap and gap_relative from primal, dual and rounding as computed; then primal is raised by its part of the rounding
+   and dual lowered by the rest, so that the optimum lies between them. */
+void mc_certify_gap(mercer_certificate *c, double raised, double zero);
 
 /* Bytes beside the operator. */
 size_t mc_certify_bytes(int64_t n, int64_t outputs);

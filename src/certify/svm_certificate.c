@@ -14,13 +14,14 @@
    A hard margin has no loss: f is feasible once it is divided by the smallest margin m = min y (f + b), and the primal
    is |f|^2 / (2 m^2).
 
-   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the
-   evaluation itself can be wrong by: every f is right to within what the operator says of its products
-   (mc_product_doubt), where no |k| of a kernel is above the largest k(x, x), and every term of the gap has slope at
-   most |c_i| + C_i in it, C_i of the rows whose true loss may be above 0; what the terms are made of is right to a
-   few units. The sum of the coefficients, which is to be the same for all b, is off by a rounding: that times a
-   bound on |b*| comes on top. Some b* makes a row's loss bend, so it is no larger than 1, |y| + epsilon or 0 and the
-   largest |f*| <= sqrt(2 k(x,x) P), P the primal or, of one-class, less the dual. */
+   The multipliers are feasible, so dual <= optimum <= primal in exact arithmetic. rounding bounds what the evaluation
+   itself can be wrong by: every f is right to within what the operator says of its products (mc_product_doubt), where
+   no |k| of a kernel is above the largest k(x, x), and the terms have slopes of at most |c_i| / 2 in it, those of the
+   primal C_i more, of the rows whose true loss may be above 0; what the terms are made of is right to a few units. The
+   report raises the primal and lowers the dual by that: they hold as they stand. The sum of the coefficients, which is
+   to be the same for all b, is off by a rounding: that times a bound on |b*| comes on top. Some b* makes a row's loss
+   bend, so it is no larger than 1, |y| + epsilon or 0 and the largest |f*| <= sqrt(2 k(x,x) P), P the primal or, of
+   one-class, less the dual. */
 #include "certify/svm_certificate.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -116,8 +117,9 @@ static double off_balance(const mc_svm *s, const mc_svm_program *t, double sum, 
 /* What the certificate adds up over the rows of a task. */
 typedef struct totals {
     long double norm2, loss, gain, weight, sum, zero; /* zero: the loss of f = 0 */
-    long double slopes, terms; /* of the gap in f, and of what its terms are made of, over the rows that count */
-    double margin, bend;
+    long double mass, steep;        /* slopes in f: of the norm, and of the losses of the rows that count */
+    long double gains, sizes, lost; /* what the terms of the gain, of the norm and of these losses are made of */
+    double margin, doubt, bend;     /* doubt: of the margin */
 } totals;
 
 static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals *all) {
@@ -128,12 +130,18 @@ static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals 
     const bool counts = lost > -error - 8 * DBL_EPSILON * terms; /* the true loss may be above 0 */
     all->norm2 += (long double)c * f;
     all->loss += (long double)steep * fmax(lost, 0);
-    all->margin = isfinite(bound) ? all->margin : fmin(all->margin, mc_svm_program_sign(s, t, i) * (f + t->intercept));
+    if (!isfinite(bound)) {
+        all->margin = fmin(all->margin, mc_svm_program_sign(s, t, i) * (f + t->intercept));
+        all->doubt = fmax(all->doubt, error + 8 * DBL_EPSILON * terms);
+    }
     all->gain += gain_of(s, t, i, c);
     all->sum += c;
     all->weight += bound;
-    all->slopes += fabs(c) + (counts ? steep : 0);
-    all->terms += fabs(c) * (bend + fabs(f)) + (counts ? steep * terms : 0);
+    all->mass += fabs(c);
+    all->gains += fabs(c) * bend;
+    all->sizes += fabs(c * f);
+    all->steep += counts ? steep : 0;
+    all->lost += counts ? steep * terms : 0;
     all->bend = fmax(all->bend, bend);
     all->zero += (long double)steep * fmax(loss_of(s, t, i, 0), 0);
 }
@@ -150,22 +158,38 @@ static double error_of(const mc_svm *s, const mc_svm_program *t, mc_product_erro
     return (1.01 * made + 8 * DBL_EPSILON * (double)reach) / t->unit;
 }
 
+/* A hard margin is as wide as the nearest row is far, to within what its f can be wrong by. */
+static double hard_primal(const mc_svm_program *t, double margin, double error) {
+    return margin > 0 ? (t->norm2 + error) / (2 * margin * margin) : INFINITY;
+}
+
+/* What the values of a task can be wrong by; those of all tasks are added up. */
+static void bound_rounding(const mc_svm *s, mc_svm_program *t, const totals *all, double extra) {
+    const double error = t->unit * t->seen.error, u = DBL_EPSILON * (double)s->tasks;
+    const double half = (double)(all->mass * error / 2 + 4 * DBL_EPSILON * all->sizes);
+    const double dual = half + 8 * DBL_EPSILON * (double)all->gains + u * fabs(t->dual)
+                        + off_balance(s, t, (double)all->sum, (double)all->weight, all->bend);
+    t->norm2_rounding = 2 * half;
+    t->primal_rounding =
+        half + (double)(all->steep * error + 8 * DBL_EPSILON * all->lost) + u * (fabs(t->primal) + fabs(extra));
+    if (isfinite(all->margin) && isfinite(t->primal))
+        t->primal_rounding = hard_primal(t, all->margin - all->doubt, 2 * half) * (1 + 8 * u) - t->primal * (1 - u);
+    t->rounding = t->primal_rounding + dual;
+}
+
 static void measure(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
     totals all = {.margin = INFINITY};
     t->seen.error = fmax(t->seen.error, error_of(s, t, error));
     for (int64_t i = 0; i < t->n; i++)
         add_row(s, t, i, &all);
+    const double extra = s->kind == MC_ONE_CLASS ? (double)(t->intercept * s->set->nu * all.weight) : 0;
     t->norm2 = (double)all.norm2;
-    t->primal = (double)(all.norm2 / 2 + all.loss);
+    t->primal = (double)(all.norm2 / 2 + all.loss) + extra;
     if (isfinite(all.margin))
-        t->primal = all.margin > 0 ? t->norm2 / (2 * all.margin * all.margin) : INFINITY;
-    if (s->kind == MC_ONE_CLASS)
-        t->primal += (double)(t->intercept * s->set->nu * all.weight);
+        t->primal = hard_primal(t, all.margin, 0);
     t->dual = (double)(all.gain - all.norm2 / 2);
     t->zero = (double)all.zero;
-    t->rounding = (double)(all.slopes * t->unit * t->seen.error + 8 * DBL_EPSILON * all.terms)
-                  + DBL_EPSILON * (fabs(t->primal) + fabs(t->dual))
-                  + off_balance(s, t, (double)all.sum, (double)all.weight, all.bend);
+    bound_rounding(s, t, &all, extra);
     t->own = 2 * t->seen.error;
 }
 
@@ -376,7 +400,7 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {
     mercer_certificate *c = &out->certificate;
-    double norm2 = 0, zero = 0, apart = 0;
+    double norm2 = 0, error = 0, zero = 0, apart = 0, raised = 0;
     *c = mc_certificate_blank("gap");
     c->primal = c->dual = c->rounding = c->kkt_violation = 0;
     c->prediction_error_bound = c->prediction_error_constant = c->prediction_error_slope = 0;
@@ -391,16 +415,18 @@ void mc_svm_report(const mc_svm *s, mercer_report *out) {
         c->prediction_error_bound =
             fmax(c->prediction_error_bound,
                  t->drift + t->distance * sqrt(mc_svm_program_top(s, t)) + t->unit * t->seen.error);
+        raised += t->primal_rounding;
         norm2 += t->norm2;
+        error += t->norm2_rounding;
         zero += t->zero;
         apart += t->distance * t->distance;
         out->iterations += t->result.steps;
         out->free_vectors += t->free;
         out->bounded_vectors += t->bounded;
     }
-    mc_certify_gap(c, zero);
+    out->objective = c->primal;
+    out->norm = mc_certified_norm(norm2, error);
+    mc_certify_gap(c, raised, zero);
     c->objective_gap = s->p.proved ? c->gap : INFINITY;
     c->distance = isfinite(apart) ? sqrt(apart) : NAN;
-    out->objective = c->primal;
-    out->norm = sqrt(fmax(norm2, 0));
 }

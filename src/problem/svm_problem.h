@@ -49,6 +49,7 @@ typedef struct mc_svm_program {
     double intercept, epsilon;
     mc_smo_result result;
     double primal, dual, norm2, violation, rounding; /* by the certificate */
+    double primal_rounding, norm2_rounding;          /* the part of rounding that is of primal; that of norm2 */
     double zero;                                     /* the objective of f = 0 */
     /* of the decision: |f - f*| in H and |b - b*| are no more; infinite where nothing is known */
     double distance, drift;

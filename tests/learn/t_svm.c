@@ -70,10 +70,10 @@ static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer
     assert_string_equal(c->kind, "gap");
     assert_true(c->kkt_violation <= set->tolerance);
     if (strcmp(machine, "nu-svr") != 0) { /* its epsilon is found and not told */
-        assert_close(c->primal, (double)s.primal, 1e-9);
-        assert_close(c->dual, (double)s.dual, 1e-9);
+        assert_close(r->objective, (double)s.primal, 1e-9);
+        assert_true(fabs(c->dual - (double)s.dual) <= c->rounding + 1e-9 * fabs(c->dual));
     }
-    assert_true(c->gap == fmax(c->primal - c->dual, 0) + c->rounding && c->primal - c->dual > -c->rounding);
+    assert_true(c->gap >= c->primal - c->dual - 1e-14 * fabs(c->primal) && c->primal >= c->dual);
     assert_true(c->gap <= set->tolerance * (fabs(c->primal) + fmax(C, 1) * (double)t->n));
     assert_true(r->support_vectors == mercer_model_centres(model)
                 && r->free_vectors + r->bounded_vectors >= r->support_vectors);

@@ -79,7 +79,7 @@ static bool has_margins(const mercer_report *r) {
 /* Of a gap: how far above the optimum, which is at least the dual, the objective can be, in per cent where that says
    something. */
 #define ABOVE(bound)                                                                                                   \
-    "objective {certificate.primal:.8g}, at most " bound " above the optimum (dual {certificate.dual:.8g})"            \
+    "objective {objective:.8g}, at most " bound " above the optimum (dual {certificate.dual:.8g})"                     \
     "[; largest violation {certificate.kkt_violation:.2g}]"
 
 /* Whether k(x,x) is the same for all rows. */
@@ -134,10 +134,10 @@ text_line text_prediction_bound(const mercer_model *model, double bound) {
 static const report_row certificate_rows[] = {
     {"certificate", "solver=libsvm", "none: a model of LIBSVM carries none"},
     {"certificate", "certificate.kkt_violation certificate.unbounded",
-     "a stationary point (largest violation {certificate.kkt_violation:.2g}) with objective {certificate.primal:.8g}: "
+     "a stationary point (largest violation {certificate.kkt_violation:.2g}) with objective {objective:.8g}: "
      "nothing bounds how far"},
-    {"certificate", "!certificate.kkt_violation certificate.unbounded",
-     "a point with objective {certificate.primal:.8g}: nothing bounds how far"},
+    {"certificate", "!certificate.kkt_violation certificate.unbounded certificate.primal",
+     "a point with objective {objective:.8g}: nothing bounds how far"},
     {"", "certificate.primal", "the least one is, because {certificate.unbounded}"},
     {"certificate", "!certificate.unbounded certificate.kind!=none", ABOVE("{certificate.gap_share:%.2g}")},
     {"certificate", "!certificate.unbounded !certificate.gap_share certificate.kind!=none certificate.gap",
