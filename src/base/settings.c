@@ -1,8 +1,10 @@
 /* settings.c: one row per setting; everything else reads the row. */
 #include "base/settings.h"
 #include "base/number.h"
+#include "base/print.h"
 #include "base/status.h"
 #include "base/suggest.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,9 +44,24 @@ void mc_settings_fill(const mercer_setting *rows, int count, void *settings) {
         fill_one(&rows[i], settings);
 }
 
+const char *mc_seen_text(double seen, double low, double high, char text[32]) {
+    char bound[32];
+    if (seen != 0 && fabs(seen) < DBL_MIN)
+        return mc_number_text(seen, text);
+    mc_print(text, 32, "%g", seen);
+    const double ends[] = {low, high};
+    for (int i = 0; i < 2; i++) {
+        mc_print(bound, sizeof bound, "%g", ends[i]);
+        if (strcmp(text, bound) == 0)
+            return mc_number_text(seen, text);
+    }
+    return text;
+}
+
 static mercer_status fail_range(mercer_ctx *ctx, const char *owner, const mercer_setting *row, double seen) {
-    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be in [%g, %g], got %g", owner, row->name, row->low, row->high,
-                   seen);
+    char text[32];
+    return mc_fail(ctx, MERCER_INVALID, "%s: %s must be in [%g, %g], got %s", owner, row->name, row->low, row->high,
+                   mc_seen_text(seen, row->low, row->high, text));
 }
 
 static mercer_status fail_choice(mercer_ctx *ctx, const char *owner, const mercer_setting *row, const char *seen) {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/print.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/suggest.h"
 #include "select/tune.h"
@@ -80,9 +81,13 @@ static mercer_status number(mercer_ctx *ctx, const mercer_machine *machine, cons
     if (d->whole && *out != floor(*out))
         return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be a whole number, got %g", machine->name, d->name,
                        *out);
-    if (!(*out >= d->setting->low && *out <= d->setting->high) || isinf(*out))
-        return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be in [%g, %g], got %g", machine->name, d->name,
-                       d->setting->low, d->setting->high, *out);
+    char text[32];
+    if (isinf(*out))
+        return mc_fail(ctx, MERCER_INVALID, "tune: values of %s's %s that are searched must be finite, got %g",
+                       machine->name, d->name, *out);
+    if (!(*out >= d->setting->low && *out <= d->setting->high))
+        return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be in [%g, %g], got %s", machine->name, d->name,
+                       d->setting->low, d->setting->high, mc_seen_text(*out, d->setting->low, d->setting->high, text));
     *p = skip(end);
     return MERCER_OK;
 }

@@ -152,9 +152,15 @@ bool mc_parameter_allows(const mc_parameter_row *row, double v) {
     return v >= row->low && v <= row->high && is_choice(row, v); /* NaN fails */
 }
 
-void mc_parameter_range(const mc_parameter_row *row, char *out, size_t room) {
+void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t room) {
     if (row->choices > 0)
         mc_print(out, room, "%g, %g or %g", row->choice[0], row->choice[1], row->choice[2]);
+    else if (row->low < 0 || isinf(v))
+        mc_print(out, room, "finite");
+    else if (row->high < DBL_MAX)
+        mc_print(out, room, "from %g to %g", row->low, row->high);
+    else if (v > 0 && v < DBL_MIN)
+        mc_print(out, room, "at least %.17g, below which doubles lose their digits", DBL_MIN);
     else
-        mc_print(out, room, "%s", row->low > 0 ? "above 0" : "finite");
+        mc_print(out, room, "above 0");
 }

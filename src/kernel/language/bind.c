@@ -92,14 +92,34 @@ static double default_width(mc_atom atom, double m, double v) {
     }
 }
 
-static mercer_status set_width(mercer_ctx *ctx, mc_node *node, int i, const mc_moments *moments, const mc_view *view) {
-    const double variance = mc_moments_variance(moments, view), v = variance > 0 ? variance : 1;
-    const double width = default_width(node->atom, (double)view->d, v);
-    if (!(width >= DBL_MIN && width <= DBL_MAX))
+static bool differs(const mc_moments *moments, const mc_view *view) {
+    const mc_extremes e = mc_moments_extremes(moments, view);
+    return e.least < e.greatest;
+}
+
+/* No bandwidth follows where the square of what the columns in view are, or differ by, is no double. */
+static mercer_status fail_width(mercer_ctx *ctx, const mc_node *node, int i, const mc_moments *moments,
+                                const mc_view *view) {
+    const mc_extremes e = mc_moments_extremes(moments, view);
+    const char *width = mc_atoms[node->atom].parameter[i].name, *atom = mc_atoms[node->atom].name;
+    if (!isfinite(e.greatest * e.greatest + e.least * e.least))
         return mc_fail_at(ctx, MERCER_DATA, node->offset,
-                          "the data have variance %g, from which no %s follows: give %s's %s", variance,
-                          mc_atoms[node->atom].parameter[i].name, mc_atoms[node->atom].name,
-                          mc_atoms[node->atom].parameter[i].name);
+                          "column '%s' has the value %g, whose square no double holds, so that no %s follows from the "
+                          "data; rescale the column, leave it out, take scale=standard, or give %s's %s",
+                          mercer_data_column_name(moments->data, e.column),
+                          e.greatest > -e.least ? e.greatest : e.least, width, atom, width);
+    return mc_fail_at(ctx, MERCER_DATA, node->offset,
+                      "the values lie between %g and %g, too near each other for a double to hold their variance, so "
+                      "that no %s follows from the data; rescale the columns, take scale=standard, or give %s's %s",
+                      e.least, e.greatest, width, atom, width);
+}
+
+/* Of columns that are constant, 1 stands for the variance. */
+static mercer_status set_width(mercer_ctx *ctx, mc_node *node, int i, const mc_moments *moments, const mc_view *view) {
+    const double variance = mc_moments_variance(moments, view);
+    const double width = default_width(node->atom, (double)view->d, variance == 0 ? 1 : variance);
+    if (!(width >= DBL_MIN && width <= DBL_MAX) || (variance == 0 && differs(moments, view)))
+        return fail_width(ctx, node, i, moments, view);
     node->parameter[i].kind = MC_VALUE_NUMBER;
     node->parameter[i].number = width;
     return MERCER_OK;

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/table/columns.h"
+#include <math.h>
 
 enum { CHUNKS_MAX = 64 };
 
@@ -115,4 +116,32 @@ double mc_moments_variance(const mc_moments *moments, const mc_view *view) {
     }
     about += (double)(view->d - kept) * ((double)moments->n * mean * mean);
     return about / ((double)moments->n * (double)view->d);
+}
+
+static bool is_in_view(const mc_view *view, int64_t column) {
+    if (!view->column && !view->parent)
+        return true;
+    for (int64_t j = 0; j < view->d; j++)
+        if (mc_view_place(view, j) == column)
+            return true;
+    return false;
+}
+
+mc_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view) {
+    const mercer_data *data = moments->data;
+    const int64_t stored_values = mercer_data_stored(data);
+    const bool zeros = stored_values < data->n * data->d;
+    mc_extremes e = {.least = zeros ? 0 : INFINITY, .greatest = zeros ? 0 : -INFINITY};
+    for (int64_t k = 0; k < stored_values; k++) {
+        const double x = stored(data, k);
+        const int64_t place = data->row_start ? data->column[k] : k % data->d,
+                      column = data->used ? data->used[place] : place;
+        if ((x >= e.least && x <= e.greatest) || !is_in_view(view, column))
+            continue;
+        if (fabs(x) > fmax(fabs(e.least), fabs(e.greatest)) || isinf(e.least))
+            e.column = column;
+        e.least = fmin(e.least, x);
+        e.greatest = fmax(e.greatest, x);
+    }
+    return e;
 }

@@ -6,11 +6,14 @@
 #include "kernel/language/parameters.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/print.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/fits.h"
 #include "kernel/language/node.h"
+#include <float.h>
 #include <math.h>
 
 enum { FACTOR = MC_ATOM_COUNT, CONSTANT, LABELS };
@@ -118,12 +121,15 @@ double mercer_kernel_parameter(const mercer_kernel *kernel, int64_t i) {
 static mercer_status check_parameter(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t i, double v) {
     const mc_slot *slot = &kernel->slot[i];
     const mc_parameter_row *row = slot->parameter < 0 ? NULL : &mc_atoms[slot->node->atom].parameter[slot->parameter];
-    char range[64] = "above 0";
+    char range[96] = "above 0", text[32];
     if (row ? mc_parameter_allows(row, v) : v > 0 && isfinite(v))
         return MERCER_OK;
     if (row)
-        mc_parameter_range(row, range, sizeof range);
-    return mc_fail(ctx, MERCER_INVALID, "%s must be %s, got %g", mercer_kernel_parameter_name(kernel, i), range, v);
+        mc_parameter_range(row, v, range, sizeof range);
+    else if (v > 0)
+        mc_print(range, sizeof range, "finite");
+    return mc_fail(ctx, MERCER_INVALID, "%s must be %s, got %s", mercer_kernel_parameter_name(kernel, i), range,
+                   mc_seen_text(v, 0, DBL_MAX, text));
 }
 
 static void put(const mc_slot *slot, double v) {

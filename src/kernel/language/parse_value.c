@@ -4,6 +4,7 @@
      value      = number | number '..' number | '[' number, ... ']' | '{' number, ... '}'
 
    Values are checked against the row of their parameter as they are read, so that the message can point at them. */
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/print.h"
 #include "kernel/language/atoms.h"
@@ -17,13 +18,14 @@ static const mc_parameter_row *row_of(const mc_measure *m) {
 }
 
 static mercer_status fail_range(mc_parser *p, const mc_measure *m, int64_t offset, double seen) {
-    char range[64];
-    mc_parameter_range(row_of(m), range, sizeof range);
+    char range[96], text[32];
+    mc_parameter_range(row_of(m), seen, range, sizeof range);
     const char *atom = mc_atoms[m->atom].name;
     if (m->other && seen > 0)
         return mc_lex_fail(&p->lexer, offset, "%s's %s of %g makes its %s %g, beyond the doubles", atom, m->name, seen,
                            row_of(m)->name, m->convert(seen));
-    return mc_lex_fail(&p->lexer, offset, "%s's %s must be %s, got %g", atom, m->name, range, seen);
+    return mc_lex_fail(&p->lexer, offset, "%s's %s must be %s, got %s", atom, m->name, range,
+                       mc_seen_text(seen, row_of(m)->low, row_of(m)->high, text));
 }
 
 static mercer_status checked_number(mc_parser *p, const mc_measure *m, double *out) {

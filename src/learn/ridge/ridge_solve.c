@@ -137,6 +137,12 @@ static const char *of_matrix(const mc_ridge_system *r) {
    not settled, the smallest eigenvalue may lie below it by more than its error, and the words say so. */
 mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *r, const mc_spectrum *ends) {
     const double rounding = 4 * (double)r->p->n * 0x1p-52 * ends->high;
+    if (!isfinite(ends->high) || !isfinite(ends->low))
+        return mc_fail(
+            ctx, MERCER_NUMERIC,
+            "ridge: sums over %s are beyond the numbers that a double holds; scale the columns down, or take "
+            "a kernel with a smaller factor or exponent",
+            of_matrix(r));
     const double low = fmin(ends->low, -r->lambda); /* or it would not have failed */
     const bool settled = ends->error <= SETTLED * fabs(low);
     const double depth = r->p->proved ? 0 : (settled ? 1 : 2) * ends->error - low, enough = round_up(depth + rounding);
