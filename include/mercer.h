@@ -744,10 +744,9 @@ typedef struct mercer_report {
     bool approximate;      /* by nystrom or fourier: another problem was solved, close to the one asked for */
     const char *scale;     /* what was done to the columns: none, standard, minmax */
     int64_t n, d, outputs; /* n: rows that count, those of weight zero left out */
-    /* norm: sqrt(sum over outputs of |f|^2), as computed, or the most it can be where rounding is as large as that */
-    double lambda, norm;
-    double objective; /* as computed; of a "gap" right to within the rounding of the certificate */
-    double loo_rmse;  /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
+    double lambda, norm;   /* norm: sqrt(sum over outputs of |f|^2), or the most it can be where rounding hides it */
+    double objective;      /* of a "gap" right to within the rounding of the certificate */
+    double loo_rmse;       /* of rows left out one by one, weighted, over all outputs; NaN when not computed */
     /* ridge by primal always, by cholesky or eigen with loo_rmse: effective degrees of freedom, the intercept counted,
        and generalised cross-validation as in mercer_path_row; NaN otherwise */
     double dof, gcv;
@@ -1062,10 +1061,8 @@ typedef struct mercer_tune {
        for every combination of sets and whole numbers. Every point measured on the way is a candidate. MERCER_INVALID
        for other machines and scores */
     const char *search;
-    int64_t candidates; /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
-    /* 0: every row left out (ridge), the evidence (gp), 5 folds (others): fewer where rows, classes or groups do not
-       fill them, and then a class of one row is learned from in every fold and measured in none */
-    int64_t folds;
+    int64_t candidates;        /* random: how many, 0: 50; gradient: starts of each kernel and combination, 0: 4 */
+    int64_t folds;             /* 0: every row left out (ridge), the evidence (gp), 5 or as many as can be filled */
     int64_t repeats;           /* of the folds, with other seeds */
     const char *const *groups; /* n texts: rows of one text leave together; NULL: none */
     /* rows are in order of time: each of the folds is predicted from the rows before it alone */

@@ -13,7 +13,7 @@ mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer
                                 void *settings, const char *name, const char *text);
 /* Whether the field of the row has the same value in both. */
 bool mc_setting_same(const mercer_setting *row, const void *a, const void *b);
-/* A number outside of a range as a message shows it: with all its digits where six would be those of an end or are not there. */
+/* A number outside of a range as a message shows it: to six digits, to all where these would be those of an end. */
 const char *mc_seen_text(double seen, double low, double high, char text[32]);
 /* 0-based place of text in "a|b|c", -1 when absent. */
 int mc_choice(const char *choices, const char *text);

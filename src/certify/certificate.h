@@ -23,8 +23,8 @@ static inline mercer_certificate mc_certificate_blank(const char *kind) {
                                 .distance = NAN};
 }
 
-/* A norm from its square as computed, which is no more wrong than error; where that is all there is of it, from the most
-   that it can be: never 0 because terms cancelled. */
+/* A norm from its square as computed, which is no more wrong than error; where that is all there is of it, from the
+   most that it can be: never 0 because terms cancelled. */
 static inline double mc_certified_norm(double square, double error) {
     return sqrt(square > error ? square : fmax(square, 0) + error);
 }

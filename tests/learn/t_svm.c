@@ -382,7 +382,7 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
     for (int64_t i = 0; !status && s.task[0].known && i < s.task[0].n; i++)
         k->skipped += s.task[0].error[i] > 0;
     if (!status) {
-        k->primal = f.report.certificate.primal;
+        k->primal = f.report.objective;
         k->dual = f.report.certificate.dual;
         k->violation = f.report.certificate.kkt_violation;
         k->first = s.task[0].beta[0] + 3 * s.task[0].beta[1] + 7 * s.task[0].beta[2];
@@ -393,8 +393,8 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
         mc_svm_report(&s, &f.report);
     }
     if (!status) {
-        assert_close(f.report.certificate.primal, k->primal, 1e-11);
-        assert_close(f.report.certificate.dual, k->dual, 1e-11);
+        assert_close(f.report.objective, k->primal, 1e-11);
+        assert_true(fabs(f.report.certificate.dual - k->dual) <= 2 * f.report.certificate.rounding);
         assert_close(f.report.certificate.kkt_violation, k->violation, 1e-9);
     }
     mc_fitted_free(&f);
