@@ -1,5 +1,6 @@
 /* ctx.c: opening and closing a context, and what it can be asked. */
 #include "base/ctx.h"
+#include "base/cgroup.h"
 #include "base/memory.h"
 #include "base/clock.h"
 #include "base/progress.h"
@@ -56,7 +57,7 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     if (!ctx)
         return MERCER_MEMORY;
     *ctx = seedling;
-    ctx->threads = chosen.threads > 0 ? chosen.threads : omp_get_num_procs();
+    ctx->threads = chosen.threads > 0 ? chosen.threads : mc_own_cpus(omp_get_num_procs());
     mc_begin(ctx);
     *out = ctx;
     if (sized) /* said again, now that there is a context to say it in */

@@ -1,5 +1,6 @@
 /* memory.c: the heap behind a context: hook, byte count, peak, hard limit. See memory.h for the contract. */
 #include "base/memory.h"
+#include "base/cgroup.h"
 #include "base/ctx.h"
 #include "base/print.h"
 #include "base/status.h"
@@ -57,7 +58,7 @@ static void *libc_hook(void *user, void *block, size_t old_size, size_t new_size
 }
 
 /* MemAvailable of /proc/meminfo in bytes; free physical pages where there is no such file. */
-static size_t memory_available(void) {
+static size_t memory_of_machine(void) {
     FILE *file = fopen("/proc/meminfo", "r");
     char line[128];
     unsigned long long kib = 0;
@@ -69,6 +70,11 @@ static size_t memory_available(void) {
         return (size_t)kib * 1024;
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
+}
+
+static size_t memory_available(void) {
+    const size_t machine = memory_of_machine(), own = mc_own_memory();
+    return own < machine ? own : machine;
 }
 
 mc_heap *mc_heap_open(const mercer_options *options) {

@@ -22,18 +22,21 @@ static int is_limited(int which) {
     return getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* The same command with OMP_NUM_THREADS=1, whatever it was: what is set here the C library would not hand on. Returns
-   only where that fails. */
+/* The same command with OMP_NUM_THREADS=1, whatever it was, which is kept beside it: what is set here the C library
+   would not hand on. Returns only where that fails. */
 static void begin_again(char **argv, char **environment) {
-    static char one[] = "OMP_NUM_THREADS=1";
+    static char one[] = "OMP_NUM_THREADS=1", before[64] = "MERCER_OMP_NUM_THREADS=";
     int count = 0, kept = 0;
     while (environment[count])
         count++;
-    char *ours[count + 2];
+    char *ours[count + 3];
     for (int i = 0; i < count; i++)
         if (strncmp(environment[i], one, strlen(one) - 1) != 0)
             ours[kept++] = environment[i];
+        else
+            strncat(before, environment[i] + strlen(one) - 1, 16);
     ours[kept++] = one;
+    ours[kept++] = before;
     ours[kept] = NULL;
     execve("/proc/self/exe", argv, ours);
 }

@@ -1,0 +1,92 @@
+/* What control groups leave to a process, from trees of files written here. */
+#include "base/cgroup.h"
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/mercer-cgroup-XXXXXX";
+
+static void write_file(const char *group, const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s%s", root, group);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s%s/%s", root, group, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_the_tightest_quota_on_the_way_up_binds(void **state) {
+    (void)state;
+    write_file("/job", "cpu.max", "max 100000\n");
+    write_file("/job/step", "cpu.max", "250000 100000\n");
+    assert_int_equal(mc_cgroup_cpus(root, "/job/step"), 3); /* rounded up */
+    assert_int_equal(mc_cgroup_cpus(root, "/job"), 0);
+    write_file("/job", "cpu.max", "50000 100000\n");
+    assert_int_equal(mc_cgroup_cpus(root, "/job/step"), 1);
+    assert_int_equal(mc_cgroup_cpus(root, "/"), 0);
+    assert_int_equal(mc_cgroup_cpus(root, "/absent"), 0);
+}
+
+static void test_memory_is_what_the_limits_leave(void **state) {
+    (void)state;
+    write_file("/job", "memory.max", "1000000\n");
+    write_file("/job", "memory.current", "300000\n");
+    write_file("/job/step", "memory.max", "max\n");
+    assert_int_equal(mc_cgroup_memory(root, "/job/step"), 700000);
+    assert_true(mc_cgroup_memory(root, "/") == SIZE_MAX);
+    write_file("/job/step", "memory.max", "500\n");
+    write_file("/job/step", "memory.current", "800\n");
+    assert_int_equal(mc_cgroup_memory(root, "/job/step"), 0);
+}
+
+static void test_the_first_version_has_a_tree_for_each(void **state) {
+    (void)state;
+    write_file("/cpu", "cpu.cfs_quota_us", "200000\n");
+    write_file("/cpu", "cpu.cfs_period_us", "100000\n");
+    write_file("/memory", "memory.limit_in_bytes", "4096\n");
+    assert_int_equal(mc_cgroup_cpus(root, "/"), 2);
+    assert_int_equal(mc_cgroup_memory(root, "/"), 4096);
+    write_file("/cpu", "cpu.cfs_quota_us", "-1\n");
+    assert_int_equal(mc_cgroup_cpus(root, "/"), 0);
+}
+
+static void test_the_environment_says_how_many_threads(void **state) {
+    (void)state;
+    unsetenv("OMP_NUM_THREADS");
+    const int own = mc_own_cpus(64);
+    assert_true(own >= 1 && own <= 64);
+    setenv("OMP_NUM_THREADS", "1", 1);
+    mercer_ctx *ctx = open_ctx(0);
+    assert_int_equal(mercer_threads(ctx), 1);
+    close_clean(ctx);
+    setenv("MERCER_OMP_NUM_THREADS", "", 1); /* the command was started again: nothing was said */
+    assert_int_equal(mc_own_cpus(64), own);
+    unsetenv("MERCER_OMP_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+}
+
+static int make_root(void **state) {
+    (void)state;
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state) {
+    char command[64];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", root);
+    return system(command);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_tightest_quota_on_the_way_up_binds),
+        cmocka_unit_test(test_memory_is_what_the_limits_leave),
+        cmocka_unit_test(test_the_first_version_has_a_tree_for_each),
+        cmocka_unit_test(test_the_environment_says_how_many_threads),
+    };
+    return cmocka_run_group_tests(tests, make_root, remove_root);
+}
