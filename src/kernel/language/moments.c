@@ -134,8 +134,7 @@ mc_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view) 
     mc_extremes e = {.least = zeros ? 0 : INFINITY, .greatest = zeros ? 0 : -INFINITY};
     for (int64_t k = 0; k < stored_values; k++) {
         const double x = stored(data, k);
-        const int64_t place = data->row_start ? data->column[k] : k % data->d,
-                      column = data->used ? data->used[place] : place;
+        const int64_t place = data->row_start ? data->column[k] : k % data->d, column = mc_data_column(data, place);
         if ((x >= e.least && x <= e.greatest) || !is_in_view(view, column))
             continue;
         if (fabs(x) > fmax(fabs(e.least), fabs(e.greatest)) || isinf(e.least))
